@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Byte rings with free-running 64-bit positions.  PURE: no kernel services.
+ *
+ * A position counts every byte that ever went through a ring and never wraps.
+ * Where a byte lies (the offset) is its position modulo the size of the ring;
+ * wrap and count of RFC 7609 exist only on the wire.  Fill level, free space
+ * and window are always the difference of two positions and are never stored.
+ * The size of a ring need not be a power of two.
+ *
+ * Context: any; no locks, no allocation.  Tests: selftests/unit/unit_ring.c.
+ */
+#ifndef SMC_RING_H
+#define SMC_RING_H
+
+#include <linux/types.h>
+
+struct smc_cursor;			/* wire/cdc.h: u16 wrap, u32 count */
+
+/* Largest number of pieces a copy between two rings can fall into. */
+#define SMC_RING_SEGS		4
+
+/**
+ * struct smc_ring_seg - one contiguous piece of a copy between two rings
+ * @src_off: offset of the first byte in the source ring
+ * @dst_off: offset of the first byte in the destination ring
+ * @len: bytes, never 0 in a plan that was returned
+ */
+struct smc_ring_seg {
+	u32 src_off;
+	u32 dst_off;
+	u32 len;
+};
+
+/**
+ * struct smc_ring_span - where a stretch of the stream lies in one ring
+ * @off: offset of each piece
+ * @len: bytes in each piece; @len[1] is 0 unless the stretch wraps
+ */
+struct smc_ring_span {
+	u32 off[2];
+	u32 len[2];
+};
+
+/**
+ * smc_ring_used() - bytes between two positions
+ * @prod: position of the one who is ahead
+ * @cons: position of the one who follows
+ *
+ * Return: @prod - @cons; the caller's invariant is that it fits the ring.
+ */
+static inline u32 smc_ring_used(u64 prod, u64 cons)
+{
+	return (u32)(prod - cons);
+}
+
+/**
+ * smc_ring_free() - bytes the producer may still add
+ * @size: size of the ring in bytes
+ * @prod: position of the producer
+ * @cons: position of the consumer
+ */
+static inline u32 smc_ring_free(u32 size, u64 prod, u64 cons)
+{
+	return size - smc_ring_used(prod, cons);
+}
+
+/**
+ * smc_ring_offset() - where the byte at a position lies
+ * @size: size of the ring in bytes, not 0
+ * @pos: position
+ *
+ * Most rings have a power of two as size; a mask is cheaper there than a
+ * 64-bit division.
+ */
+static inline u32 smc_ring_offset(u32 size, u64 pos)
+{
+	if (!(size & (size - 1)))
+		return (u32)pos & (size - 1);
+	return (u32)(pos % size);
+}
+
+void smc_ring_span(u32 size, u64 pos, u32 len, struct smc_ring_span *span);
+int smc_ring_plan(u32 src_size, u32 dst_size, u64 pos, u32 len,
+		  struct smc_ring_seg seg[SMC_RING_SEGS]);
+void smc_cursor_put(u32 size, u64 pos, struct smc_cursor *cur);
+int smc_cursor_get(u32 size, u64 prev, u64 limit,
+		   const struct smc_cursor *cur, u64 *pos);
+
+#endif /* SMC_RING_H */
