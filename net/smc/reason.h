@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Words for the reasons of <linux/smc_reason.h>.
+ */
+#ifndef SMC_REASON_H
+#define SMC_REASON_H
+
+#include <linux/types.h>
+#include <linux/smc_reason.h>
+
+const char *smc_reason_label(u32 code);
+const char *smc_reason_sentence(u32 code);
+const char *smc_reason_hint(u32 code);
+int smc_reason_errno(u32 code);
+bool smc_reason_on_wire(u32 code);
+u32 smc_reason_wire(u32 code);
+
+#endif /* SMC_REASON_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CDC messages (RFC 7609 section 4.4 and appendix A.4): the cursors and
+ * flags of one connection. PURE: also built in userspace.
+ */
+#ifndef SMC_WIRE_CDC_H
+#define SMC_WIRE_CDC_H
+
+#include <linux/types.h>
+
+#define SMC_CDC_TYPE		0xfe	/* first byte; everything else is LLC */
+#define SMC_CDC_LEN		44	/* SMC-R message */
+#define SMC_CDC_MIN_LEN		26	/* shortest SMC-R message understood */
+#define SMCD_CDC_LEN		32	/* SMC-D header in front of the ring */
+
+/* producer flags */
+enum smc_cdc_prod_flags {
+	SMC_CDC_WRITE_BLOCKED	= 0x80,	/* sender waits for a window update */
+	SMC_CDC_URG_PENDING	= 0x40,	/* urgent byte is on its way */
+	SMC_CDC_URG_PRESENT	= 0x20,	/* urgent byte is just before prod */
+	SMC_CDC_CONS_REQ	= 0x10,	/* please announce your cons cursor */
+	SMC_CDC_FAILOVER	= 0x08,	/* failover validation, no cursors */
+};
+
+/* connection state flags; once set they stay set */
+enum smc_cdc_conn_flags {
+	SMC_CDC_DONE		= 0x80,	/* sender will send no more data */
+	SMC_CDC_CLOSED		= 0x40,	/* sender has closed */
+	SMC_CDC_ABORT		= 0x20,	/* sender has aborted */
+};
+
+/**
+ * struct smc_cursor - a ring position as the wire has it
+ * @wrap: how often the ring was wrapped, modulo 2^16
+ * @count: offset in the ring, 0..size-1 if the peer is honest
+ *
+ * As hostile as any other peer input: only the ring turns it into a position.
+ */
+struct smc_cursor {
+	u16 wrap;
+	u32 count;
+};
+
+/**
+ * struct smc_cdc - one CDC message, SMC-R or SMC-D
+ * @seq: sequence number, first message 1 (SMC-R only, else 0)
+ * @token: alert token of the receiver (SMC-R only, else 0)
+ * @prod: producer cursor, counts in the receiver's ring
+ * @cons: consumer cursor, counts in the sender's own ring
+ * @prod_flags: enum smc_cdc_prod_flags
+ * @conn_flags: enum smc_cdc_conn_flags
+ */
+struct smc_cdc {
+	u16 seq;
+	u32 token;
+	struct smc_cursor prod;
+	struct smc_cursor cons;
+	u8 prod_flags;
+	u8 conn_flags;
+};
+
+/* Sequence numbers are compared as signed 16-bit distance: is @seq older? */
+static inline bool smc_cdc_seq_before(u16 seq, u16 last)
+{
+	return (s16)(u16)(seq - last) < 0;
+}
+
+int smc_cdc_decode(const u8 *p, size_t len, struct smc_cdc *cdc);
+void smc_cdc_encode(u8 p[SMC_CDC_LEN], const struct smc_cdc *cdc);
+int smc_cdc_decode_d(const u8 *p, size_t len, struct smc_cdc *cdc);
+void smc_cdc_encode_d(u8 p[SMCD_CDC_LEN], const struct smc_cdc *cdc);
+
+#endif /* SMC_WIRE_CDC_H */
