@@ -553,9 +553,9 @@ static ssize_t encode_proposal(u8 *p, size_t room,
 	size_t len = at + proposal_v2_len(prop) + TRAILER_LEN;
 	u8 offers = prop->offer_v1;
 
-	if (prop->offer_v1 > SMC_OFFER_BOTH || prop->offer_v2 > SMC_OFFER_BOTH ||
-	    prop->n_v6 > SMC_CLC_MAX_V6 || prop->v4_len > 32 ||
-	    prop->v2.n_eids > SMC_CLC_MAX_EIDS ||
+	if (prop->offer_v1 > SMC_OFFER_BOTH ||
+	    prop->offer_v2 > SMC_OFFER_BOTH || prop->n_v6 > SMC_CLC_MAX_V6 ||
+	    prop->v4_len > 32 || prop->v2.n_eids > SMC_CLC_MAX_EIDS ||
 	    prop->v2.n_ism > SMC_CLC_MAX_ISM || prop->v2.release > 15)
 		return -EINVAL;
 	if (msg->version == 1 && (prop->offer_v1 == SMC_OFFER_NONE ||

@@ -16,7 +16,7 @@
 
 #define SMC_CLC_HDR_LEN		8
 #define SMC_CLC_MIN_LEN		28	/* a version 1 Decline */
-#define SMC_CLC_MAX_LEN		652	/* receive buffer; the rest is drained */
+#define SMC_CLC_MAX_LEN		652	/* receive buffer, rest is drained */
 
 #define SMC_EID_LEN		32
 #define SMC_PEER_ID_LEN		8

@@ -32,7 +32,7 @@ enum smc_llc_type {
 };
 
 /* smc_llc_msg.flags, by message type; the rest of the byte is dropped */
-#define SMC_LLC_CL_NO_EYEC	0x03	/* no eye catcher in my RMBEs: any bit */
+#define SMC_LLC_CL_NO_EYEC	0x03	/* no eye catcher in my RMBEs (any) */
 #define SMC_LLC_AL_REJECT	0x40	/* with response */
 #define SMC_LLC_DL_ALL		0x40	/* terminate the link group */
 #define SMC_LLC_DL_ORDERLY	0x20

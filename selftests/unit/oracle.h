@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What must hold for any bytes whatever, used by the unit tests and by the
+ * fuzz targets: a message that decodes can be encoded again, and that decodes
+ * to the same struct. Prints and aborts if not.
+ */
+#ifndef UNIT_ORACLE_H
+#define UNIT_ORACLE_H
+
+#include <linux/types.h>
+#include <linux/string.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "wire/cdc.h"
+#include "wire/clc.h"
+#include "wire/llc.h"
+#include "wire/tcpopt.h"
+
+#define ORACLE(cond) do {						\
+	if (!(cond)) {							\
+		fprintf(stderr, "%s:%d: does not hold: %s\n",		\
+			__FILE__, __LINE__, #cond);			\
+		abort();						\
+	}								\
+} while (0)
+
+/* Return: true if the bytes are a message. */
+static inline bool oracle_clc(const u8 *p, size_t len)
+{
+	static struct smc_clc_msg a, b;
+	u8 buf[SMC_CLC_MAX_LEN];
+	enum smc_reason why;
+	ssize_t n, peek;
+	int rc;
+
+	peek = smc_clc_peek(p, len);
+	ORACLE(peek == -EAGAIN || peek == -ENOMSG || peek == -EPROTO ||
+	       (peek >= SMC_CLC_MIN_LEN && peek <= 65535));
+	rc = smc_clc_decode(p, len, &a, &why);
+	ORACLE(rc == 0 || rc == -EPROTO);
+	ORACLE(rc ? why == SMC_REASON_MALFORMED || why == SMC_REASON_NOTCLC :
+		    why == SMC_REASON_OK);
+	ORACLE((peek == -ENOMSG) == (why == SMC_REASON_NOTCLC));
+	if (rc)
+		return false;
+	ORACLE(peek > 0);
+	n = smc_clc_encode(buf, sizeof(buf), &a);
+	ORACLE(n >= SMC_CLC_MIN_LEN && (size_t)n <= sizeof(buf));
+	ORACLE(smc_clc_peek(buf, n) == n);
+	ORACLE(!smc_clc_decode(buf, n, &b, &why));
+	ORACLE(!memcmp(&a, &b, sizeof(a)));
+	return true;
+}
+
+/* Return: true if the bytes are a message. */
+static inline bool oracle_llc(const u8 *p, size_t len)
+{
+	static u8 buf[SMC_LLC_MAX_LEN];
+	struct smc_llc_rkey rkey, again;
+	struct smc_llc_msg a, b;
+	unsigned int i;
+	u32 key;
+	ssize_t n;
+	int rc;
+
+	/* the key iterators must be safe without a decode before */
+	for (i = 0; i < 300; i++) {
+		smc_llc_rkey_get(p, len, i, &rkey);
+		smc_llc_deleted_rkey_get(p, len, i, &key);
+	}
+	rc = smc_llc_decode(p, len, &a);
+	ORACLE(rc == 0 || rc == -EBADMSG || rc == -EOPNOTSUPP);
+	ORACLE(len >= SMC_LLC_LEN || rc == -EBADMSG);
+	if (rc)
+		return false;
+	n = smc_llc_encode(buf, sizeof(buf), &a);
+	ORACLE(n >= SMC_LLC_LEN && (size_t)n <= sizeof(buf));
+	if (a.type == SMC_LLC_ADD_LINK && a.add_link.has_ext) {
+		ORACLE(smc_llc_rkey_get(p, len, a.add_link.n_rkeys, &rkey) ==
+		       -ENOENT);
+		for (i = 0; i < a.add_link.n_rkeys; i++) {
+			ORACLE(!smc_llc_rkey_get(p, len, i, &rkey));
+			ORACLE(!smc_llc_rkey_put(buf, n, i, &rkey));
+			ORACLE(!smc_llc_rkey_get(buf, n, i, &again));
+			ORACLE(!memcmp(&rkey, &again, sizeof(rkey)));
+		}
+	}
+	if (a.type == SMC_LLC_DELETE_RKEY && !a.response) {
+		for (i = 0; i < a.delete_rkey.n_keys; i++)
+			ORACLE(!smc_llc_deleted_rkey_get(p, len, i, &key));
+		ORACLE(smc_llc_deleted_rkey_get(p, len, i, &key) == -ENOENT);
+	}
+	ORACLE(!smc_llc_decode(buf, n, &b));
+	ORACLE(!memcmp(&a, &b, sizeof(a)));
+	return true;
+}
+
+/* Return: true if the bytes are an SMC-R message. */
+static inline bool oracle_cdc(const u8 *p, size_t len)
+{
+	struct smc_cdc a, b;
+	u8 buf[SMC_CDC_LEN];
+	int rc;
+
+	memset(&a, 0, sizeof(a));
+	memset(&b, 0, sizeof(b));
+	rc = smc_cdc_decode_d(p, len, &a);
+	ORACLE(rc == (len < SMCD_CDC_LEN ? -EBADMSG : 0));
+	if (!rc) {
+		smc_cdc_encode_d(buf, &a);
+		ORACLE(!smc_cdc_decode_d(buf, SMCD_CDC_LEN, &b));
+		ORACLE(!memcmp(&a, &b, sizeof(a)));
+	}
+	rc = smc_cdc_decode(p, len, &a);
+	ORACLE(rc == 0 || rc == -EBADMSG);
+	if (rc)
+		return false;
+	smc_cdc_encode(buf, &a);
+	ORACLE(!smc_cdc_decode(buf, SMC_CDC_LEN, &b));
+	ORACLE(!memcmp(&a, &b, sizeof(a)));
+	return true;
+}
+
+/* @p may be changed. Return: true if the bytes have an SMC option. */
+static inline bool oracle_tcpopt(u8 *p, size_t len)
+{
+	static const u8 tail[4] = { 0xde, 0xad, 0xbe, 0xef };
+	u8 buf[SMC_TCPOPT_BLOCK_MAX];
+	int at, count;
+	ssize_t n;
+
+	if (len > sizeof(buf))
+		len = sizeof(buf);
+	at = smc_tcpopt_find(p, len);
+	ORACLE(at == -ENOENT || at == -EBADMSG || at >= 0);
+	smc_tcpopt_echoed(p, len, tail, sizeof(tail));
+	memcpy(buf, p, len);
+	n = smc_tcpopt_append(buf, len, sizeof(buf), tail, sizeof(tail));
+	if (n >= 0) {
+		ORACLE(at == -ENOENT && !(n & 3) && (size_t)n >= len);
+		ORACLE(smc_tcpopt_find(buf, n) >= 0);
+		ORACLE(smc_tcpopt_echoed(buf, n, tail, sizeof(tail)));
+		ORACLE(smc_tcpopt_strip(buf, n) == 1);
+		ORACLE(smc_tcpopt_find(buf, n) == -ENOENT);
+	} else {
+		ORACLE(!memcmp(buf, p, len));
+	}
+	count = smc_tcpopt_strip(p, len);
+	ORACLE((count > 0) == (at >= 0));
+	ORACLE(smc_tcpopt_find(p, len) < 0);
+	return at >= 0;
+}
+
+#endif /* UNIT_ORACLE_H */
