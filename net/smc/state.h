@@ -41,7 +41,7 @@ enum smc_state {
 	X(SMC_EV_ESTABLISHED,	"established")	/* handshake done */	\
 	X(SMC_EV_SHUT_WR,	"shut_wr")	/* shutdown(WR) */	\
 	X(SMC_EV_CLOSE,		"close")	/* close, shut RDWR */	\
-	X(SMC_EV_CLOSE_ABORT,	"close_abort")	/* unread, linger 0 */	\
+	X(SMC_EV_CLOSE_ABORT,	"close_abort")	/* bytes get lost */	\
 	X(SMC_EV_PEER_DONE,	"peer_done")	/* CDC: only done */	\
 	X(SMC_EV_PEER_CLOSED,	"peer_closed")	/* CDC: closed */	\
 	X(SMC_EV_PEER_ABORT,	"peer_abort")	/* CDC: abort */	\
@@ -56,6 +56,9 @@ enum smc_state_event {
 };
 
 /*
+ * SMC_EV_CLOSE_ABORT is a close that loses bytes: some are unread, or the
+ * linger time is 0, or the peer closed before it took what is staged.
+ *
  * Facts about the connection, kept by the caller.  For close() RELEASED is set
  * before the step is looked up, for shutdown(RDWR) it is not; PEER_CLOSED is
  * set after the step of SMC_EV_PEER_CLOSED; a step with SMC_DO_FLUSH sets the
