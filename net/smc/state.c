@@ -322,6 +322,11 @@ static const struct smc_state_step no_state;
 
 #define STATES		(sizeof(states) / sizeof(states[0]))
 
+#define STATE_NAME(sym, nr, label)	\
+	[sym] = label,
+#define EVENT_NAME(sym, label)		\
+	[sym] = label,
+
 /**
  * smc_state_next() - look up what an event does
  * @s: current state
@@ -404,12 +409,13 @@ int smc_state_send_check(enum smc_state s, unsigned int flags)
  */
 const char *smc_state_name(enum smc_state s)
 {
-#define NAME(sym, nr, name)	case sym: return name;
-	switch (s) {
-	SMC_STATE_LIST(NAME)
-	}
-#undef NAME
-	return "?";
+	static const char * const names[] = {
+		SMC_STATE_LIST(STATE_NAME)
+	};
+
+	if (s >= STATES || !names[s])
+		return "?";
+	return names[s];
 }
 
 /**
@@ -422,9 +428,7 @@ const char *smc_state_name(enum smc_state s)
 const char *smc_state_event_name(enum smc_state_event ev)
 {
 	static const char * const names[] = {
-#define NAME(sym, name)		[sym] = name,
-		SMC_STATE_EVENT_LIST(NAME)
-#undef NAME
+		SMC_STATE_EVENT_LIST(EVENT_NAME)
 	};
 
 	if (ev >= SMC_EV_COUNT)
