@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# build-inside.sh [TARGET...] - the part of build.sh that runs in the root:
+# /mnt/src is the tree (read-only), /mnt/out the build directory, /mnt/k the
+# debug kernel's if that is the one.  TARGETs: module tools selftests (all).
+set -eu
+
+kdir=/mnt/k
+[ -e $kdir/Makefile ] || kdir=$(echo /lib/modules/*/build)
+[ $# -gt 0 ] || set -- module tools selftests
+jobs=-j$(nproc)
+
+# what was built stays; sources that are no longer in the tree go
+rsync -rlpt --delete-after --exclude='/.*' --filter='P *.mod.c' \
+	--filter='R *.[chS]' --filter='R *.sh' --filter='R *.py' \
+	--filter='R Makefile' --filter='R Kbuild' --filter='P *' \
+	/mnt/src/ /mnt/out/
+cd /mnt/out
+
+module() {
+	[ -e Kbuild ] || { echo "no Kbuild yet: module not built"; return; }
+	echo "module: $kdir"
+	werror='KCFLAGS=-Werror'
+	[ -z "${KEEP_GOING:-}" ] || werror=
+	rc=0
+	make -s $jobs -C "$kdir" M=/mnt/out W=1 $werror modules \
+		>.module.log 2>&1 || rc=$?
+	grep -v -e '^make' -e 'Skipping BTF' .module.log || :
+	[ $rc = 0 ] || exit $rc
+	if grep -q -i -e 'warning' .module.log && [ -z "${KEEP_GOING:-}" ]; then
+		echo "module: warnings are errors"
+		exit 1
+	fi
+}
+
+# make_in DIR: the program directories build themselves where they are
+make_in() {
+	[ -e "$1/Makefile" ] || { echo "no $1/Makefile yet"; return; }
+	echo "$1"
+	make -s $jobs -C "$1" KSELFTEST=/usr/src/kselftest WERROR=1
+}
+
+for t; do
+	case $t in
+	module) module ;;
+	tools) make_in tools ;;
+	selftests) make_in selftests/smc ;;
+	*) echo "unknown target $t"; exit 2 ;;
+	esac
+done

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# build.sh [K] [TARGET...] - build module, tools and guest programs for kernel
+# K (6.12 by default, debug, ...) inside its root; print the build directory.
+#
+# The sources are copied (changed files only) to a build directory in the
+# cache, so builds are incremental and the tree stays clean.  Anything the
+# compiler or modpost says is an error.
+#   KEEP_GOING=1  warnings do not stop the build (for looking at all of them)
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+k=${1:-6.12}
+[ $# -eq 0 ] || shift
+root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
+if [ "$k" = debug ]; then
+	kdir=$(sh "$vm_dir/kernel-debug.sh")
+else
+	kdir=
+fi
+out=$cache/build/$k-$(echo "$tree" | sha256sum | cut -c1-8)
+mkdir -p "$out"
+
+exec 9>"$out.lock"
+flock 9
+in_root "$root" --bind "$tree:/mnt/src:ro" --bind "$out:/mnt/out" \
+	${kdir:+--bind "$kdir:/mnt/k:ro"} -- \
+	env KEEP_GOING="${KEEP_GOING:-}" \
+	sh /mnt/src/selftests/vm/build-inside.sh "$@" >&2
+echo "$out"

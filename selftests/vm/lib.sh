@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# lib.sh - what every script of the laboratory shares: where things are, how
+# a kernel name maps to a Debian suite, caching by recipe hash, and running a
+# command inside a root.  Sourced, never run.
+
+vm_dir=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+while [ ! -e "$vm_dir/lib.sh" ]; do vm_dir=$(dirname -- "$vm_dir"); done
+tree=$(CDPATH='' cd -- "$vm_dir/../.." && pwd)
+cache=${SMC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/smc-lab}
+mkdir -p "$cache"
+
+say() { echo "lab: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# K (6.1, 6.12, 7.2 or debug) to the Debian suite whose root serves it
+suite_of() {
+	case $1 in
+	6.1) echo bookworm ;;
+	6.12 | debug) echo trixie ;;
+	7.2) echo forky ;;
+	*) die "unknown kernel '$1' (6.1, 6.12, 7.2 or debug)" ;;
+	esac
+}
+
+# hash_of FILE... [-- TEXT...]: the short name of a recipe
+hash_of() {
+	_f=
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do _f="$_f $1"; shift; done
+	# shellcheck disable=SC2086
+	{ cat $_f; echo "$@"; } | sha256sum | cut -c1-12
+}
+
+# with_lock NAME COMMAND...: one maker of each cached thing at a time
+with_lock() {
+	_l=$cache/.lock-$1
+	shift
+	flock "$_l" "$@"
+}
+
+# in_root ROOT [--bind HOST:GUEST[:ro]]... -- COMMAND...: chroot with /proc,
+# /dev and the binds, in a mount namespace of its own, so that nothing stays
+# mounted whatever happens.
+in_root() {
+	_root=$1
+	shift
+	_b=
+	while [ "$1" != -- ]; do
+		[ "$1" = --bind ] || die "in_root: $1"
+		_b="$_b $2"
+		shift 2
+	done
+	shift
+	ROOT=$_root BINDS=$_b unshare --mount --pid --fork --kill-child \
+		sh "$vm_dir/in-root.sh" "$@"
+}
