@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the test programs share: socket kinds, addresses, sizes with a
+ * suffix, time, and ends with a message.  Header only, so that each program
+ * stays one file.  Tested by its users.
+ */
+#ifndef SMC_SELFTEST_UTIL_H
+#define SMC_SELFTEST_UTIL_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef AF_SMC
+#define AF_SMC 43
+#endif
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC 256
+#endif
+
+/* how a program asks for its socket */
+enum kind { KIND_TCP, KIND_IPPROTO, KIND_AFSMC };
+
+#define KIND_HELP "tcp, ipproto (IPPROTO_SMC) or afsmc (AF_SMC)"
+
+static inline void die(const char *fmt, ...)
+{
+	int err = errno;
+	va_list ap;
+
+	fflush(stdout);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	if (err)
+		fprintf(stderr, ": %s", strerror(err));
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static inline enum kind parse_kind(const char *s)
+{
+	errno = 0;
+	if (!strcmp(s, "tcp"))
+		return KIND_TCP;
+	if (!strcmp(s, "ipproto"))
+		return KIND_IPPROTO;
+	if (!strcmp(s, "afsmc"))
+		return KIND_AFSMC;
+	die("unknown kind '%s': " KIND_HELP, s);
+	return KIND_TCP;
+}
+
+/* "64K", "1M", "100" to bytes */
+static inline uint64_t parse_size(const char *s)
+{
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(s, &end, 0);
+	if (end == s)
+		die("'%s' is not a size", s);
+	switch (*end) {
+	case 'k': case 'K':
+		v <<= 10;
+		end++;
+		break;
+	case 'm': case 'M':
+		v <<= 20;
+		end++;
+		break;
+	case 'g': case 'G':
+		v <<= 30;
+		end++;
+		break;
+	}
+	if (*end)
+		die("'%s' is not a size", s);
+	return v;
+}
+
+/* numeric address and port; returns the length */
+static inline socklen_t parse_addr(const char *host, const char *port,
+				   struct sockaddr_storage *ss)
+{
+	struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+	};
+	struct addrinfo *ai;
+	socklen_t len;
+	int rc;
+
+	rc = getaddrinfo(host, port, &hints, &ai);
+	errno = 0;
+	if (rc)
+		die("address %s port %s: %s", host, port, gai_strerror(rc));
+	memcpy(ss, ai->ai_addr, ai->ai_addrlen);
+	len = ai->ai_addrlen;
+	freeaddrinfo(ai);
+	return len;
+}
+
+/* family is AF_INET or AF_INET6; dies with a clear message */
+static inline int open_socket(enum kind kind, int family, int flags)
+{
+	int fd;
+
+	if (kind == KIND_AFSMC)
+		fd = socket(AF_SMC, SOCK_STREAM | flags, family == AF_INET6);
+	else
+		fd = socket(family, SOCK_STREAM | flags,
+			    kind == KIND_IPPROTO ? IPPROTO_SMC : IPPROTO_TCP);
+	if (fd < 0)
+		die("socket (is the smc module loaded?)");
+	return fd;
+}
+
+static inline int open_listener(enum kind kind,
+				const struct sockaddr_storage *ss,
+				socklen_t len, int backlog, int sndbuf,
+				int rcvbuf)
+{
+	int fd = open_socket(kind, ss->ss_family, SOCK_CLOEXEC);
+	int one = 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
+		die("SO_REUSEADDR");
+	if (sndbuf && setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf,
+				 sizeof(sndbuf)))
+		die("SO_SNDBUF");
+	if (rcvbuf && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf,
+				 sizeof(rcvbuf)))
+		die("SO_RCVBUF");
+	if (bind(fd, (const struct sockaddr *)ss, len))
+		die("bind");
+	if (listen(fd, backlog))
+		die("listen");
+	return fd;
+}
+
+static inline void set_nonblock(int fd)
+{
+	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK))
+		die("O_NONBLOCK");
+}
+
+/* Creates an empty file, the sign that a script waits for. */
+static inline void touch(const char *path)
+{
+	int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		die("%s", path);
+	close(fd);
+}
+
+/* Waits for a file that a script makes; false after limit seconds. */
+static inline bool wait_file(const char *path, int limit_s)
+{
+	uint64_t end = now_ns() + limit_s * 1000000000ULL;
+
+	while (access(path, F_OK)) {
+		if (now_ns() > end)
+			return false;
+		usleep(20000);
+	}
+	return true;
+}
+
+#endif /* SMC_SELFTEST_UTIL_H */
