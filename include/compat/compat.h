@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Names of newer kernels for older ones.
+ *
+ * Included before every source file.  The code uses the newest name of a
+ * thing; this file maps it to what the kernel at hand has.  Kbuild asks the
+ * kernel's headers what is there and defines SMC_HAVE_x.  To drop an old
+ * kernel, delete entries; there is no test of a version number anywhere.
+ */
+#ifndef SMC_COMPAT_H
+#define SMC_COMPAT_H
+
+/*
+ * v6.19: bind() and connect() take struct sockaddr_unsized, a sockaddr whose
+ * data has no fixed length; before, struct sockaddr.
+ */
+#ifndef SMC_HAVE_SOCKADDR_UNSIZED
+#define sockaddr_unsized sockaddr
+#endif
+
+/* v6.16: from_timer() was renamed to timer_container_of(). */
+#ifndef SMC_HAVE_TIMER_CONTAINER_OF
+#define timer_container_of(var, timer, field) \
+	container_of(timer, typeof(*(var)), field)
+#endif
+
+/* v6.17: a bound workqueue has to say so; before, it was the default. */
+#ifndef SMC_HAVE_WQ_PERCPU
+#define WQ_PERCPU 0
+#endif
+
+/*
+ * v7.0: clang's context analysis; __must_hold() and friends of <linux/types.h>
+ * stay what sparse knows elsewhere.
+ */
+#ifndef SMC_HAVE_GUARDED_BY
+#define __guarded_by(...)
+#endif
+
+#endif /* SMC_COMPAT_H */

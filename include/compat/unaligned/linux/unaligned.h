@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Moved here from <asm/unaligned.h> in v6.12 (commit 5f60d5f6bbc1), which some
+ * older kernels were given too.
+ */
+#include <asm/unaligned.h>
