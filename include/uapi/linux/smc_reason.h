@@ -41,7 +41,7 @@
 	  "give the interface of the route an address", 0)		\
 	X(PEERNOSMC, 0x03010000, "PEER_NO_SMC",				\
 	  "the peer's TCP did not offer SMC",				\
-	  "run the other program under smc_run, and check that no firewall removes TCP option 254", \
+	  "run the peer under smc_run; no firewall may remove TCP option 254", \
 	  0)								\
 	X(IPSEC, 0x03020000, "IPSEC",					\
 	  "IPsec protects this connection, and SMC would bypass it",	\
@@ -127,14 +127,14 @@
 #define SMC_REASON_LIST_LOCAL(X)					\
 	X(SILENT, 0x0a010000, "SILENT",					\
 	  "the peer's TCP offered SMC but no CLC message came in time",	\
-	  "if the peer has no SMC, something on the path echoes or alters TCP option 254", \
+	  "something on the path may echo or alter TCP option 254", \
 	  0)								\
 	X(NOTCLC, 0x0a020000, "NOTCLC",					\
 	  "the peer's first bytes were data, not a CLC message",	\
 	  "something on the path echoes or removes TCP option 254", 0)	\
 	X(SPOILT_RESET, 0x0a030000, "SPOILT_RESET",			\
 	  "the peer reset or closed the connection before it accepted SMC", \
-	  "something on the path echoes TCP option 254, or the peer refuses SMC", \
+	  "something on the path may echo TCP option 254", \
 	  0)								\
 	X(REMEMBERED, 0x0a040000, "REMEMBERED",				\
 	  "SMC failed with this peer a short while ago, so it was not tried", \

@@ -8,8 +8,8 @@
  * checks every offset and count against the bytes that are there, and copies
  * what it needs: nothing points into the buffer afterwards. Reserved fields
  * are sent as zero and ignored on receipt. A Proposal and a Decline must have
- * exactly the length their contents announce; a version 2 Accept or Confirm at
- * least that, what follows is skipped.
+ * exactly the length their contents announce, which also bounds every offset;
+ * a version 2 Accept or Confirm at least that, what follows is skipped.
  *
  * decode(encode(x)) == x for every x that decode() can return.
  *
@@ -27,12 +27,10 @@
 #define PROP_BASE_LEN	40	/* up to and including the IP area's offset */
 #define PROP_ISM_LEN	40	/* SMC-D / version 2 pointer area */
 #define PROP_V2_REF	52	/* the version 2 offset counts from here */
-#define PROP_V2_MAX	172
 #define IP_LEN		8
 #define V6_LEN		17
 #define V2_LEN		40
 #define V2_D_REF	8	/* the SMC-D offset counts from here */
-#define V2_D_MAX	288
 #define D_LEN		48
 #define D_ENTRY_LEN	10
 
@@ -144,11 +142,12 @@ ssize_t smc_clc_peek(const u8 *p, size_t have)
 static int decode_ip(const struct frame *f, size_t at,
 		     struct smc_clc_proposal *prop)
 {
-	const u8 *p = f->p + at;
+	const u8 *p;
 	u8 i;
 
 	if (at + IP_LEN > f->end)
 		return -EPROTO;
+	p = f->p + at;
 	prop->v4_net = get_unaligned_be32(p);
 	prop->v4_len = p[4];
 	prop->n_v6 = p[7];
@@ -170,13 +169,14 @@ static int decode_v2_d(const struct frame *f, size_t ext, u16 off, u8 n,
 		       struct smc_clc_v2ext *v2)
 {
 	size_t at = ext + V2_D_REF + off;
-	const u8 *p = f->p + at;
+	const u8 *p;
 	u8 i;
 
 	if (!off)		/* none: the choice of the variant declines */
 		return 0;
-	if (off > V2_D_MAX || at + D_LEN + D_ENTRY_LEN * (size_t)n > f->end)
+	if (at + D_LEN + D_ENTRY_LEN * (size_t)n > f->end)
 		return -EPROTO;
+	p = f->p + at;
 	v2->has_d = true;
 	v2->n_ism = n;
 	memcpy(v2->seid, p, SMC_EID_LEN);
@@ -192,15 +192,14 @@ static int decode_v2_d(const struct frame *f, size_t ext, u16 off, u8 n,
 static int decode_v2(const struct frame *f, struct smc_clc_proposal *prop,
 		     size_t *want)
 {
-	u16 off = get_unaligned_be16(f->p + 50);
-	size_t at = PROP_V2_REF + off;
+	size_t at = PROP_V2_REF + get_unaligned_be16(f->p + 50);
 	struct smc_clc_v2ext *v2 = &prop->v2;
-	const u8 *p = f->p + at;
+	const u8 *p;
 	u8 i, n_ism;
 
-	if (!off || off > PROP_V2_MAX ||
-	    at < PROP_BASE_LEN + PROP_ISM_LEN || at + V2_LEN > f->end)
+	if (at < PROP_BASE_LEN + PROP_ISM_LEN || at + V2_LEN > f->end)
 		return -EPROTO;
+	p = f->p + at;
 	v2->n_eids = p[0];
 	n_ism = p[1];
 	v2->release = p[3] >> 4;
@@ -231,7 +230,7 @@ static int decode_proposal(const struct frame *f, u8 version,
 	u16 ip_off;
 	int rc;
 
-	if (f->cut || f->end < PROP_BASE_LEN)
+	if (f->end < PROP_BASE_LEN)
 		return -EPROTO;
 	ip_off = get_unaligned_be16(p + 38);
 	if (ip_off > PROP_ISM_LEN)
@@ -285,10 +284,11 @@ static void decode_hostname(char *name, const u8 *p)
 static ssize_t decode_fce(const struct frame *f, size_t at, u8 mode,
 			  struct smc_clc_fce *fce)
 {
-	const u8 *p = f->p + at;
+	const u8 *p;
 
 	if (at + FCE_SHORT_LEN > f->end)
 		return -EPROTO;
+	p = f->p + at;
 	fce->direct = p[0] & 0x80;
 	fce->os = p[1] >> 4;
 	fce->release = p[1] & 0x0f;
@@ -406,8 +406,7 @@ static int decode_decline(const struct frame *f, u8 version,
 	const u8 *p = f->p;
 	u8 i;
 
-	if (f->cut ||
-	    f->total != (version > 1 ? DECLINE_V2_LEN : DECLINE_V1_LEN))
+	if (f->total != (version > 1 ? DECLINE_V2_LEN : DECLINE_V1_LEN))
 		return -EPROTO;
 	dec->out_of_sync = p[7] & FLAG_OUT_OF_SYNC;
 	memcpy(dec->peer_id, p + 8, SMC_PEER_ID_LEN);
