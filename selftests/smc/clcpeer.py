@@ -1,0 +1,424 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""clcpeer - a peer that speaks SMC's handshake as badly as told.
+
+A host of its own behind a TAP device (minitcp.py), so that it can offer or
+answer the SMC option on SYN and SYN-ACK and then do anything.
+
+  clcpeer.py [options] server PORT STEP...    the kernel connects to it
+  clcpeer.py [options] client PORT STEP...    it connects to the kernel
+  clcpeer.py [options] fuzz-server PORT       answers with mutated Accepts
+  clcpeer.py [options] fuzz-client PORT       sends mutated Proposals/Confirms
+
+The steps are for a connection on which both sides had the option; a
+connection without it (the kernel came back as plain TCP) goes to the
+program at once.  Steps:
+
+  recv:TYPE        read one CLC message: proposal accept confirm decline any
+  send:WHAT        proposal accept-r accept-d confirm decline[:CODE]
+                   garbage, hex:BYTES, text:WORD
+  send-mut:WHAT:OFF=HEX,...   the same with bytes at OFF replaced
+  wait:SECONDS     rst     fin
+  silent           nothing until the other side ends the connection
+  expect-end[:S]   the kernel resets or closes within S seconds (10)
+  app              be the program: a server echoes what it gets (after a
+                   greeting with -g) until end of file; a client sends -b
+                   bytes and wants them back (after the greeting with -g)
+
+Lines on standard output, one a connection, and a summary at the end:
+  clcpeer: connections=N option=N plain=N bad=N
+Exit 0 when as many connections as -n ended as scripted.
+"""
+import argparse
+import os
+import random
+import struct
+import sys
+import threading
+import time
+
+from minitcp import MAGIC, Net, Reset, Timeout
+
+UEID = b"SMCV2-DEFAULT-UEID"
+GREETING = b"220 this server speaks first\r\n"
+TYPES = {"proposal": 1, "accept": 2, "confirm": 3, "decline": 4}
+NAMES = {v: k for k, v in TYPES.items()}
+
+
+class Wrong(Exception):
+    """The kernel did what the script did not expect."""
+
+
+# ---- messages (RFC 7609 appendix A and the SMC version 2 documents) ----
+
+def header(kind, length, flags, eye=MAGIC):
+    return eye + struct.pack(">BHB", kind, length, flags)
+
+
+def fce():
+    """first-contact extension: direct, Linux, release 1"""
+    return b"\x80\x21\0\0" + b"clcpeer".ljust(32) + \
+        b"\xff\x01\0\0" + bytes(12)
+
+
+def proposal(args):
+    """version 2, SMC-R only, one UEID, release 1"""
+    gid = bytes(10) + b"\xff\xff" + args.ip
+    ext = struct.pack(">BBBBHH", 1, 0, 0, 0x10, 0, 0) + gid + \
+        b"\xff\x01\0\0" + bytes(12) + args.ueid.ljust(32)
+    base = bytes(8 + 16 + 6) + struct.pack(">H", 0)
+    pointers = bytes(10) + struct.pack(">H", 28) + bytes(28)
+    body = base + pointers + ext
+    return header(1, 8 + len(body) + 4, 0x22) + body + MAGIC
+
+
+def accept_r(args, kind=2, first=True):
+    """Accept (or Confirm) of SMC-Rv2; the queue pair exists nowhere"""
+    gid = bytes(10) + b"\xff\xff" + args.ip
+    body = b"\x5a\x17" + args.mac + gid + args.mac + b"\0\0\x77" + \
+        b"\0\0\x1a\x2b" + b"\1" + b"\0\0\0\x2a" + b"\x23\0" + \
+        struct.pack(">Q", 0x1234000) + b"\0\x7c\x01\xf3" + \
+        args.ueid.ljust(32) + bytes(8)
+    if first:
+        body += fce()
+        if kind == 3:
+            body += b"\1\0\0\0" + gid
+    return header(kind, 8 + len(body) + 4, 0x20 | first << 3) + body + MAGIC
+
+
+def accept_d(args):
+    """Accept of SMC-Dv2 over the loopback device: never offered by this
+    host, so always wrong"""
+    body = bytes(range(1, 9)) + bytes(range(9, 17)) + b"\0\x20\0\0" + \
+        b"\0\0\1\0" + b"\xff\xff" + args.ueid.ljust(32) + bytes(8) + fce()
+    eye = MAGIC[:3] + b"\xc4"
+    return header(2, 8 + len(body) + 4, 0x29, eye) + body + eye
+
+
+def decline(code=0x03030000):
+    return header(4, 44, 0x20) + bytes(8) + struct.pack(">IB", code, 0x20) + \
+        bytes(19) + MAGIC
+
+
+def message(what, args, rng):
+    name, _, rest = what.partition(":")
+    if name == "hex":
+        return bytes.fromhex(rest)
+    if name == "text":
+        return rest.encode()
+    if name == "garbage":
+        return bytes(rng.randrange(256) for _ in range(200))
+    if name == "decline":
+        return decline(int(rest, 0) if rest else 0x03030000)
+    return {"proposal": lambda: proposal(args),
+            "accept-r": lambda: accept_r(args),
+            "accept-d": lambda: accept_d(args),
+            "confirm": lambda: accept_r(args, 3)}[name]()
+
+
+def mutate(msg, rng):
+    """a hostile neighbour of msg: lengths, offsets and counts first"""
+    m = bytearray(msg)
+    how = rng.randrange(6)
+    if how == 0:                      # the length field
+        struct.pack_into(">H", m, 5, rng.choice(
+            (0, 1, 7, 8, 11, 12, len(m) - 1, len(m) + 1, 652, 653, 4096,
+             65535, rng.randrange(65536))))
+    elif how == 1:                    # shorter or longer, field right
+        m = m[:rng.randrange(8, len(m))] if rng.random() < .5 else \
+            m + bytes(rng.randrange(256) for _ in range(rng.randrange(700)))
+        struct.pack_into(">H", m, 5, min(len(m), 65535))
+    elif how == 2:                    # an offset or count of a Proposal
+        off = rng.choice((38, 39, 50, 51, 80, 81, 83, 86, 87, 45, 46, 7))
+        if off < len(m):
+            m[off] = rng.choice((0, 1, 8, 9, 40, 41, 127, 128, 255))
+    elif how == 3:                    # any few bytes
+        for _ in range(rng.randrange(1, 5)):
+            m[rng.randrange(len(m))] = rng.randrange(256)
+    elif how == 4:                    # type and flags
+        m[4] = rng.randrange(8)
+        m[7] = rng.randrange(256)
+    else:                             # cut off, the rest never comes
+        m = m[:rng.randrange(1, len(m))]
+    return bytes(m)
+
+
+# ---- what happens on a connection ----
+
+class Peer:
+    def __init__(self, args):
+        self.args = args
+        self.rng = random.Random(args.seed)
+        self.net = Net(args.interface, args.address, args.kernel)
+        args.mac = self.net.MAC
+        args.ip = self.net.ip
+        self.lock = threading.Lock()
+        self.ended = threading.Semaphore(0)
+        self.counts = {"connections": 0, "option": 0, "plain": 0, "bad": 0}
+
+    def log(self, text):
+        with self.lock:
+            print("clcpeer: " + text, flush=True)
+
+    def recv_message(self, c, want):
+        head = c.recv(8)
+        if len(head) < 8:
+            raise Wrong(f"end of file after {head.hex()}, not {want}")
+        if head[:3] != MAGIC[:3]:
+            raise Wrong(f"{head.hex()} is no CLC message")
+        length = struct.unpack(">H", head[5:7])[0]
+        msg = head + c.recv(length - 8)
+        name = NAMES.get(head[4], str(head[4]))
+        if want not in ("any", name):
+            raise Wrong(f"got {name} {msg.hex()}, not {want}")
+        self.log(f"received {name}, {length} bytes" +
+                 (f", diagnosis 0x{msg[16:20].hex()}"
+                  if name == "decline" else ""))
+        return msg
+
+    def step(self, c, step):
+        name, _, rest = step.partition(":")
+        if name == "recv":
+            self.recv_message(c, rest)
+        elif name == "send":
+            c.send(message(rest, self.args, self.rng))
+        elif name == "send-mut":
+            what, _, changes = rest.rpartition(":")
+            m = bytearray(message(what, self.args, self.rng))
+            for change in changes.split(","):
+                off, value = change.split("=")
+                value = bytes.fromhex(value)
+                m[int(off):int(off) + len(value)] = value
+            c.send(bytes(m))
+        elif name == "wait":
+            time.sleep(float(rest))
+        elif name == "rst":
+            c.rst()
+        elif name == "fin":
+            c.fin()
+        elif name == "silent":
+            self.until_end(c, 60)
+        elif name == "expect-end":
+            self.until_end(c, float(rest or 10))
+        elif name == "app":
+            self.app(c)
+        else:
+            raise SystemExit(f"unknown step {step}")
+
+    def until_end(self, c, limit):
+        try:
+            c.wait_eof(limit)
+            c.fin()
+        except Reset:
+            pass
+
+    def app(self, c):
+        if self.args.command == "server":
+            self.app_server(c)
+        else:
+            self.app_client(c)
+
+    def app_server(self, c):
+        if self.args.greet:
+            c.send(GREETING)
+        total = 0
+        while True:
+            data = c.recv_some(60)
+            if not data:
+                break
+            total += len(data)
+            c.send(data)
+        c.wait_sent()
+        c.fin()
+        self.log(f"program: echoed {total} bytes")
+
+    def app_client(self, c):
+        n = self.args.bytes
+        data = (MAGIC + bytes((i * 167) & 255 for i in range(n)))[:n]
+        t = time.monotonic()
+        if self.args.greet:
+            got = c.recv(len(GREETING), 30)
+            if got != GREETING:
+                raise Wrong(f"greeting was {got.hex()}")
+        c.send(data)
+        got = c.recv(n, 30)
+        if got != data:
+            raise Wrong(f"program: {len(got)} bytes, differ: {got[:64].hex()}")
+        c.fin()
+        rest = c.wait_eof(20)
+        if rest:
+            raise Wrong(f"program: {len(rest)} bytes too many")
+        ms = (time.monotonic() - t) * 1000
+        self.log(f"program: {n} bytes right after {ms:.0f} ms")
+
+    def run(self, c, steps):
+        kind = "option" if c.option else "plain"
+        try:
+            for step in steps if c.option else ["app"]:
+                self.step(c, step)
+            result = "ok"
+        except Wrong as e:
+            result = str(e)
+        except Timeout:
+            result = f"nothing came in step {step}"
+        except Reset:
+            result = f"reset in step {step}"
+        with self.lock:
+            self.counts["connections"] += 1
+            self.counts[kind] += 1
+            self.counts["bad"] += result != "ok"
+        self.log(f"connection with {kind}: {result} "
+                 f"({(time.monotonic() - c.start) * 1000:.0f} ms)")
+        self.ended.release()
+
+    # ---- commands ----
+
+    def server(self):
+        self.net.listen(self.args.port, not self.args.no_option,
+                        lambda c: self.run(c, self.args.step))
+        self.log("listening")
+        if self.args.ready:
+            open(self.args.ready, "w").close()
+        for _ in range(self.args.number):
+            if not self.ended.acquire(timeout=self.args.limit):
+                self.log(f"only {self.counts['connections']} connections "
+                         f"in {self.args.limit} s")
+                return 1
+        return self.summary()
+
+    def client(self):
+        for _ in range(self.args.number):
+            try:
+                c = self.net.connect(self.args.port, not self.args.no_option)
+            except (Reset, Timeout) as e:
+                self.log(f"connect failed: {type(e).__name__}")
+                return 1
+            self.run(c, self.args.step)
+        return self.summary()
+
+    def summary(self):
+        self.log(" ".join(f"{k}={v}" for k, v in self.counts.items()))
+        return 1 if self.counts["bad"] else 0
+
+    def fuzz_server(self):
+        """Every connection with the option gets a mutated Accept (or
+        something worse); without it, the program."""
+        def answer(c):
+            try:
+                self.recv_message(c, "proposal")
+                base = self.rng.choice((accept_r(self.args),
+                                        accept_d(self.args), decline()))
+                c.send(mutate(base, self.rng))
+                if self.rng.random() < .3:
+                    c.fin()
+                self.until_end(c, 20)
+            except (Wrong, Timeout, Reset):
+                pass
+
+        def each(c):
+            if c.option:
+                answer(c)
+                with self.lock:
+                    self.counts["connections"] += 1
+                    self.counts["option"] += 1
+            else:
+                self.run(c, ["app"])
+
+        self.args.command = "server"
+        self.net.listen(self.args.port, True, each)
+        self.log("listening")
+        if self.args.ready:
+            open(self.args.ready, "w").close()
+        end = time.monotonic() + self.args.limit
+        while time.monotonic() < end and \
+                self.counts["plain"] < self.args.number:
+            time.sleep(.1)
+        if self.counts["plain"] < self.args.number:
+            self.log("not all came back as plain TCP")
+            self.summary()
+            return 1
+        return self.summary()
+
+    def fuzz_client(self):
+        """Mutated Proposals and Confirms; every tenth connection is honest
+        plain TCP and must work."""
+        self.args.command = "client"
+        outcomes = {}
+        for i in range(self.args.number):
+            if i % 10 == 9:
+                c = self.net.connect(self.args.port, False)
+                self.run(c, ["app"])
+                continue
+            c = self.net.connect(self.args.port, True)
+            what = self.fuzz_one(c) if c.option else "no option"
+            outcomes[what] = outcomes.get(what, 0) + 1
+            with self.lock:
+                self.counts["connections"] += 1
+                self.counts["option"] += c.option
+        self.log("outcomes: " + ", ".join(
+            f"{k} {v}" for k, v in sorted(outcomes.items())))
+        if outcomes.get("hung") or outcomes.get("no option"):
+            self.counts["bad"] += 1
+        return self.summary()
+
+    def fuzz_one(self, c):
+        """What came of it, in a word.  "hung" is the one that must not be:
+        we close our side after the answer, so the kernel has no reason to
+        keep the connection longer than its deadlines."""
+        try:
+            if self.rng.random() < .6:
+                c.send(mutate(proposal(self.args), self.rng))
+            else:
+                c.send(proposal(self.args))
+                if self.recv_message(c, "any")[4] == 2:
+                    c.send(mutate(accept_r(self.args, 3), self.rng))
+            c.fin()
+            got = c.wait_eof(20)
+            c.rst()
+            if got[:3] == MAGIC[:3]:
+                return NAMES.get(got[4], "odd")
+            return "closed" if not got else "data"
+        except Reset:
+            return "reset"
+        except Wrong:
+            return "data"
+        except Timeout:
+            c.rst()
+            return "hung"
+
+
+def main():
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument("-i", "--interface", default="clc0",
+                   help="TAP device, made if it does not exist")
+    p.add_argument("-a", "--address", default="10.99.0.2", help="its own")
+    p.add_argument("-k", "--kernel", default="10.99.0.1",
+                   help="the kernel's address")
+    p.add_argument("-n", "--number", type=int, default=1,
+                   help="of connections")
+    p.add_argument("-g", "--greet", action="store_true",
+                   help="the server speaks first")
+    p.add_argument("-b", "--bytes", type=int, default=1000)
+    p.add_argument("-o", "--no-option", action="store_true",
+                   help="neither offer nor answer the option")
+    p.add_argument("-u", "--ueid", default=UEID, type=str.encode)
+    p.add_argument("-s", "--seed", type=int, default=1)
+    p.add_argument("-l", "--limit", type=float, default=120,
+                   help="seconds without an ended connection")
+    p.add_argument("-r", "--ready", help="file made when listening")
+    p.add_argument("command", choices=("server", "client", "fuzz-server",
+                                       "fuzz-client"))
+    p.add_argument("port", type=int)
+    p.add_argument("step", nargs="*")
+    args = p.parse_args()
+    if not os.path.exists(f"/sys/class/net/{args.interface}"):
+        os.system(f"ip tuntap add dev {args.interface} mode tap")
+        os.system(f"ip address add {args.kernel}/24 dev {args.interface}")
+        os.system(f"ip link set {args.interface} up")
+    peer = Peer(args)
+    return getattr(peer, args.command.replace("-", "_"))()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
