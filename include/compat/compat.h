@@ -37,4 +37,11 @@
 #define __guarded_by(...)
 #endif
 
+/* v6.10: __assign_str() knows the source from __string(); before, it is told. */
+#ifdef SMC_HAVE_ASSIGN_STR_1
+#define SMC_ASSIGN_STR(dst, src) __assign_str(dst)
+#else
+#define SMC_ASSIGN_STR(dst, src) __assign_str(dst, src)
+#endif
+
 #endif /* SMC_COMPAT_H */

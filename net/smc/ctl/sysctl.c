@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net.smc.*, one directory for each network namespace.
+ *
+ * Each namespace gets a copy of the table below whose entries point into its
+ * struct smc_net.  Every value is checked; what is not allowed is refused with
+ * EINVAL and changes nothing.  Names, types and ranges of the first part are
+ * those of the Linux kernel's own SMC, so that existing files in /etc/sysctl.d
+ * go on working; three of them have nothing to act on here and are kept in
+ * struct unused.  The second part is ours.
+ *
+ * Context: process.  Test: selftests/vm/tests.
+ */
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+#include "../net.h"
+#include "sysctl.h"
+
+#define RING_MIN	16384
+#define TRANSPORTS_LEN	64	/* longest text taken, with NUL */
+
+/*
+ * Settings of the kernel's SMC that change nothing in this implementation:
+ * it never holds back small sends (autocorking_size), chooses the kind of its
+ * buffers itself (smcr_buf_type) and uses one link for a group
+ * (smcr_max_links_per_lgr).  They can be set and read back.
+ */
+struct unused {
+	unsigned int autocorking_size;
+	unsigned int buf_type;
+	int max_links;
+};
+
+static int ring_min = RING_MIN;
+static int ring_max = INT_MAX / 2;
+static int buf_type_max = 2;
+static int max_conns_min = 16;
+static int max_conns_max = 255;
+static int max_links_max = 2;
+static int testlink_max = INT_MAX / HZ;
+static int timeout_min = 100;
+static int timeout_max = 60000;
+static int day_s = 86400;
+
+static const struct {
+	const char *word;
+	unsigned int bit;
+} transport_words[] = {
+	{ "smcd", SMC_USE_SMCD },
+	{ "smcr", SMC_USE_SMCR },
+};
+
+static unsigned int word_bit(const char *word)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(transport_words); i++)
+		if (!strcmp(word, transport_words[i].word))
+			return transport_words[i].bit;
+	return 0;
+}
+
+/* Words separated by blanks or commas; none: always plain TCP. */
+static int transports_parse(char *text, unsigned int *bits)
+{
+	unsigned int bit, all = 0;
+	char *word;
+
+	while ((word = strsep(&text, " \t\n,"))) {
+		if (!*word)
+			continue;
+		bit = word_bit(word);
+		if (!bit)
+			return -EINVAL;
+		all |= bit;
+	}
+	*bits = all;
+	return 0;
+}
+
+static void transports_print(char *text, size_t size, unsigned int bits)
+{
+	unsigned int i;
+
+	text[0] = 0;
+	for (i = 0; i < ARRAY_SIZE(transport_words); i++) {
+		if (!(bits & transport_words[i].bit))
+			continue;
+		if (text[0])
+			strlcat(text, " ", size);
+		strlcat(text, transport_words[i].word, size);
+	}
+}
+
+static int transports_handler(const struct ctl_table *ctl, int write,
+			      void *buffer, size_t *lenp, loff_t *ppos)
+{
+	struct smc_net *sn = ctl->data;
+	char text[TRANSPORTS_LEN] = "";
+	struct ctl_table tmp = { .data = text, .maxlen = sizeof(text) };
+	unsigned int bits;
+	int err;
+
+	/* a text in pieces, or one that would be cut, is not understood */
+	if (write && (*ppos || *lenp >= sizeof(text)))
+		return -EINVAL;
+	if (!write)
+		transports_print(text, sizeof(text),
+				 READ_ONCE(sn->transports));
+	err = proc_dostring(&tmp, write, buffer, lenp, ppos);
+	if (err || !write)
+		return err;
+	err = transports_parse(text, &bits);
+	if (!err)
+		WRITE_ONCE(sn->transports, bits);
+	return err;
+}
+
+/* The numbers: entry, place, range; filled in by table_fill(). */
+#define INT_ENTRY(_name, _min, _max)					\
+	{ .procname = (_name), .maxlen = sizeof(int), .mode = 0644,	\
+	  .proc_handler = proc_dointvec_minmax,				\
+	  .extra1 = (_min), .extra2 = (_max) }
+
+static const struct ctl_table table_template[] = {
+	{ .procname = "autocorking_size", .maxlen = sizeof(int), .mode = 0644,
+	  .proc_handler = proc_douintvec },
+	{ .procname = "smcr_buf_type", .maxlen = sizeof(int), .mode = 0644,
+	  .proc_handler = proc_douintvec_minmax,
+	  .extra1 = SYSCTL_ZERO, .extra2 = &buf_type_max },
+	INT_ENTRY("smcr_max_links_per_lgr", SYSCTL_ONE, &max_links_max),
+	INT_ENTRY("smcr_max_conns_per_lgr", &max_conns_min, &max_conns_max),
+	INT_ENTRY("smcr_testlink_time", SYSCTL_ZERO, &testlink_max),
+	INT_ENTRY("wmem", &ring_min, &ring_max),
+	INT_ENTRY("rmem", &ring_min, &ring_max),
+	INT_ENTRY("limit_smc_hs", SYSCTL_ZERO, SYSCTL_ONE),
+	/* ours */
+	{ .procname = "transports", .mode = 0644,
+	  .proc_handler = transports_handler },
+	INT_ENTRY("handshake_timeout_ms", &timeout_min, &timeout_max),
+	INT_ENTRY("fallback_memory_s", SYSCTL_ZERO, &day_s),
+	INT_ENTRY("orphan_timeout_s", SYSCTL_ONE, &day_s),
+};
+
+struct smc_sysctl {
+	struct unused unused;
+	struct ctl_table table[ARRAY_SIZE(table_template)];
+};
+
+/* Where each entry's value lives, in the order of the template. */
+static void table_fill(struct smc_sysctl *ctl, struct smc_net *sn)
+{
+	void *const data[] = {
+		&ctl->unused.autocorking_size,
+		&ctl->unused.buf_type,
+		&ctl->unused.max_links,
+		&sn->max_conns,
+		&sn->testlink_s,
+		&sn->wmem,
+		&sn->rmem,
+		&sn->limit_hs,
+		sn,
+		&sn->handshake_timeout_ms,
+		&sn->fallback_memory_s,
+		&sn->orphan_timeout_s,
+	};
+	unsigned int i;
+
+	BUILD_BUG_ON(ARRAY_SIZE(data) != ARRAY_SIZE(table_template));
+	memcpy(ctl->table, table_template, sizeof(table_template));
+	for (i = 0; i < ARRAY_SIZE(data); i++)
+		ctl->table[i].data = data[i];
+}
+
+static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
+{
+	ctl->unused.autocorking_size = 65536;
+	ctl->unused.buf_type = 0;
+	ctl->unused.max_links = 2;
+	sn->max_conns = 255;
+	sn->testlink_s = 30;
+	sn->wmem = 65536;
+	sn->rmem = 65536;
+	sn->limit_hs = 0;
+	sn->transports = SMC_USE_SMCR | SMC_USE_SMCD;
+	sn->handshake_timeout_ms = 2000;
+	sn->fallback_memory_s = 60;
+	sn->orphan_timeout_s = 120;
+}
+
+/**
+ * smc_sysctl_net_init() - defaults and net.smc of a new namespace
+ * @sn: namespace state, @sn->net is set
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_sysctl_net_init(struct smc_net *sn)
+{
+	struct smc_sysctl *ctl;
+
+	ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
+	if (!ctl)
+		return -ENOMEM;
+	defaults(ctl, sn);
+	table_fill(ctl, sn);
+	sn->sysctl_hdr = register_net_sysctl_sz(sn->net, "net/smc", ctl->table,
+						ARRAY_SIZE(ctl->table));
+	if (!sn->sysctl_hdr) {
+		kfree(ctl);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * smc_sysctl_net_exit() - take net.smc away
+ * @sn: namespace state
+ *
+ * Context: process, waits for readers and writers of the files.
+ */
+void smc_sysctl_net_exit(struct smc_net *sn)
+{
+	const struct ctl_table *table = sn->sysctl_hdr->ctl_table_arg;
+
+	unregister_net_sysctl_table(sn->sysctl_hdr);
+	kfree(container_of(table, struct smc_sysctl, table[0]));
+}

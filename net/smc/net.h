@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * State of one network namespace, found by net_generic (net->smc exists only
+ * on kernels built with CONFIG_SMC).
+ */
+#ifndef SMC_NET_H
+#define SMC_NET_H
+
+#include <linux/types.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <net/net_namespace.h>
+#include "stats.h"
+
+struct ctl_table_header;
+struct smc_negcache;
+
+/* Bits of smc_net.transports. */
+#define SMC_USE_SMCR	0x01
+#define SMC_USE_SMCD	0x02
+
+/**
+ * struct smc_net - per-namespace state
+ * @net: the namespace; no reference, our exit hook runs before it dies
+ * @stats: per-cpu counters
+ * @sysctl_hdr: net.smc
+ * @transports: SMC_USE_* bits (sysctl transports)
+ * @handshake_timeout_ms: floor of the handshake deadline
+ * @fallback_memory_s: how long a spoilt peer is remembered
+ * @orphan_timeout_s: how long data of a closed socket is delivered
+ * @wmem: default send ring, bytes
+ * @rmem: default receive ring, bytes
+ * @max_conns: connections per group, 16..255
+ * @testlink_s: link supervision interval in seconds, 0 = off
+ * @limit_hs: decline handshakes over the limit instead of queueing them
+ * @lgr_lock: protects @lgrs, @lgr_next_id
+ * @lgrs: all groups of the namespace, oldest first
+ * @lgr_count: groups not yet freed (dead ones included)
+ * @socks_lock: protects @socks
+ * @socks: all our sockets, for diag and the namespace's exit
+ * @negcache: peers whose handshake was spoilt (hs_memory.c)
+ * @hs_count: handshakes in progress
+ */
+struct smc_net {
+	struct net *net;
+	struct smc_stats __percpu *stats;
+	struct ctl_table_header *sysctl_hdr;
+	unsigned int transports;
+	unsigned int handshake_timeout_ms;
+	unsigned int fallback_memory_s;
+	unsigned int orphan_timeout_s;
+	int wmem;
+	int rmem;
+	unsigned int max_conns;
+	unsigned int testlink_s;
+	int limit_hs;
+
+	spinlock_t lgr_lock;
+	struct list_head lgrs;
+	u32 lgr_next_id;
+	atomic_t lgr_count;
+
+	spinlock_t socks_lock;
+	struct hlist_head socks;
+
+	struct smc_negcache *negcache;
+	atomic_t hs_count;
+};
+
+struct smc_net *smc_net(const struct net *net);
+
+#endif /* SMC_NET_H */
