@@ -25,16 +25,24 @@ struct text {
 
 static const struct text texts[] = {
 	SMC_REASON_LIST(TEXT)
+	{ .code = SMC_REASON_OK, .label = "OK", .sentence = "no failure",
+	  .hint = "" }
 };
 
+static const struct text unknown = {
+	.label = "[unknown]",
+	.sentence = "a reason unknown to this version",
+	.hint = "",
+};
+
+/* SMC_REASON_OK ends the table. */
 static const struct text *find(u32 code)
 {
-	unsigned int i;
+	const struct text *text = texts;
 
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (texts[i].code == code)
-			return &texts[i];
-	return NULL;
+	while (text->code && text->code != code)
+		text++;
+	return text->code == code ? text : &unknown;
 }
 
 /**
@@ -45,11 +53,7 @@ static const struct text *find(u32 code)
  */
 const char *smc_reason_label(u32 code)
 {
-	const struct text *text = find(code);
-
-	if (text)
-		return text->label;
-	return code ? "[unknown]" : "OK";
+	return find(code)->label;
 }
 
 /**
@@ -60,11 +64,7 @@ const char *smc_reason_label(u32 code)
  */
 const char *smc_reason_sentence(u32 code)
 {
-	const struct text *text = find(code);
-
-	if (text)
-		return text->sentence;
-	return code ? "a reason unknown to this version" : "no failure";
+	return find(code)->sentence;
 }
 
 /**
@@ -75,9 +75,7 @@ const char *smc_reason_sentence(u32 code)
  */
 const char *smc_reason_hint(u32 code)
 {
-	const struct text *text = find(code);
-
-	return text ? text->hint : "";
+	return find(code)->hint;
 }
 
 /**
@@ -88,9 +86,7 @@ const char *smc_reason_hint(u32 code)
  */
 int smc_reason_errno(u32 code)
 {
-	const struct text *text = find(code);
-
-	return text ? text->err : 0;
+	return find(code)->err;
 }
 
 /**
@@ -102,7 +98,8 @@ int smc_reason_errno(u32 code)
  */
 bool smc_reason_on_wire(u32 code)
 {
-	return code && code < SMC_REASON_LOCAL_MIN && find(code) &&
+	return code && code < SMC_REASON_LOCAL_MIN &&
+	       find(code) != &unknown &&
 	       code != SMC_REASON_PEERDECL && code != SMC_REASON_OPTUNSUPP;
 }
 

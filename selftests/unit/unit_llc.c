@@ -173,6 +173,37 @@ static void decode__add_link_cont(void **state)
 	assert_int_equal(msg.add_link_cont.rkey[1].rkey, 0);
 }
 
+/* What is there but not announced is not taken. */
+static void decode__not_announced(void **state)
+{
+	struct smc_llc_msg msg;
+	const struct golden *v;
+	u8 *p;
+
+	v = vector("shape:v1-add-link-cont-3");
+	p = exact(v->bytes, v->len);
+	p[5] = 1;
+	assert_int_equal(decode(p, v->len, &msg), 0);
+	assert_int_equal(msg.add_link_cont.rkey[0].rkey, 0x3e2);
+	assert_int_equal(msg.add_link_cont.rkey[1].rkey, 0);
+	free(p);
+
+	v = vector("shape:v1-confirm-rkey");
+	p = exact(v->bytes, v->len);
+	p[4] = 1;
+	assert_int_equal(decode(p, v->len, &msg), 0);
+	assert_int_equal(msg.confirm_rkey.more[0].rkey, 0x3bb);
+	assert_int_equal(msg.confirm_rkey.more[1].rkey, 0);
+	free(p);
+
+	v = vector("shape:v2-request-add-link");
+	p = exact(v->bytes, v->len);
+	p[3] = SMC_LLC_RESPONSE;
+	assert_int_equal(decode(p, v->len, &msg), 0);
+	assert_int_equal(msg.req_add_link.n_gids, 0);
+	free(p);
+}
+
 static void decode__delete_link(void **state)
 {
 	struct smc_llc_msg msg;
@@ -590,6 +621,7 @@ int main(void)
 		cmocka_unit_test(decode__add_link_v2),
 		cmocka_unit_test(decode__add_link_v1),
 		cmocka_unit_test(decode__add_link_cont),
+		cmocka_unit_test(decode__not_announced),
 		cmocka_unit_test(decode__delete_link),
 		cmocka_unit_test(decode__confirm_rkey),
 		cmocka_unit_test(decode__confirm_rkey_overflow),

@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "oracle.h"
 
+/* The option as bytes of an initializer */
 #define SMC_OPT	0xfe, 6, 0xe2, 0xd4, 0xc3, 0xd9
 
 static const u8 tail[] = { 1, 2, 3, 4 };
@@ -51,6 +52,7 @@ static void find__rules(void **state)
 	static const u8 longer[] = { 0xfe, 8, 0xe2, 0xd4, 0xc3, 0xd9, 0, 0 };
 	static const u8 odd[] = { 0xfe, 7, 0xe2, 0xd4, 0xc3, 0xd9, 0, 1 };
 	static const u8 other[] = { 0xfe, 6, 0xe2, 0xd4, 0xc3, 0xc4 };
+	static const u8 shorter[] = { 0xfe, 4, 0xe2, 0xd4, 0xc3, 0xd9 };
 	static const u8 kind[] = { 0xfd, 6, 0xe2, 0xd4, 0xc3, 0xd9 };
 	static const u8 fastopen[] = { 0xfe, 4, 0xf9, 0x89, SMC_OPT };
 	static const u8 after_end[] = { 0, SMC_OPT, 1 };
@@ -62,6 +64,8 @@ static void find__rules(void **state)
 	assert_int_equal(find(longer, sizeof(longer)), 0);
 	assert_int_equal(find(odd, sizeof(odd)), -ENOENT);
 	assert_int_equal(find(other, sizeof(other)), -ENOENT);
+	assert_int_equal(find(shorter, 4), -ENOENT);
+	assert_int_equal(find(shorter, sizeof(shorter)), -EBADMSG);
 	assert_int_equal(find(kind, sizeof(kind)), -ENOENT);
 	assert_int_equal(find(fastopen, sizeof(fastopen)), 4);
 	assert_int_equal(find(after_end, sizeof(after_end)), -ENOENT);
