@@ -32,6 +32,11 @@ module() {
 		echo "module: warnings are errors"
 		exit 1
 	fi
+	# guests load these: without debug information, which takes long over 9p
+	mkdir -p .strip
+	for ko in *.ko; do
+		[ .strip/$ko -nt $ko ] || strip -g -o .strip/$ko $ko
+	done
 }
 
 # make_in DIR: the program directories build themselves where they are

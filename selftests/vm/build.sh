@@ -19,7 +19,7 @@ if [ "$k" = debug ]; then
 else
 	kdir=
 fi
-out=$cache/build/$k-$(echo "$tree" | sha256sum | cut -c1-8)
+out=$(build_dir "$k")
 mkdir -p "$out"
 
 exec 9>"$out.lock"

@@ -55,3 +55,44 @@ in_root() {
 	ROOT=$_root BINDS=$_b unshare --mount --pid --fork --kill-child \
 		sh "$vm_dir/in-root.sh" "$@"
 }
+
+# new_run: a fresh directory for the logs and results of one run; the last
+# twenty are kept
+new_run() {
+	mkdir -p "$cache/runs"
+	find "$cache/runs" -mindepth 1 -maxdepth 1 -mmin +240 -printf '%T@ %p\n' |
+		sort -rn | tail -n +21 | cut -d' ' -f2- | xargs -r rm -rf
+	mktemp -d "$cache/runs/$(date +%m%d-%H%M%S)-XXXX"
+}
+
+# stage_tree K RUN BUILD: build (unless BUILD is empty) and copy what the
+# guests see as /lab, so that later builds and edits do not disturb the run
+stage_tree() {
+	if [ -n "$3" ]; then
+		_out=$(sh "$vm_dir/build.sh" "$1") || die "build failed"
+	else
+		_out=$(build_dir "$1")
+	fi
+	mkdir -p "$2/lab" "$2/results"
+	(cd "$_out" && tar cf - --exclude='*.o' --exclude='*.ko' --exclude='*.cmd' \
+		.) | tar xf - -C "$2/lab"
+	for _ko in "$_out"/.strip/*.ko; do
+		[ ! -e "$_ko" ] || cp "$_ko" "$2/lab/"
+	done
+}
+
+build_dir() {
+	echo "$cache/build/$1-$(echo "$tree" | sha256sum | cut -c1-8)"
+}
+
+# lab_up K RUN LAB.PY-OPTIONS... -- COMMAND...
+lab_up() {
+	sh "$vm_dir/host-setup.sh"
+	_boot=$(sh "$vm_dir/boot.sh" "$1") || return
+	_mem=1024
+	[ "$1" != debug ] || _mem=2560
+	_run=$2
+	shift 2
+	python3 "$vm_dir/lab.py" --boot "$_boot" --lab "$_run/lab" \
+		--run "$_run" --mem "$_mem" "$@"
+}

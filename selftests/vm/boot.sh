@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# boot.sh [K] - make (or find) what a guest with kernel K boots from; print
+# its directory, which holds: vmlinuz, initrd, and the links root and, where
+# the kernel's modules are not those of the root, modules.
+#
+# The initramfs is ours: busybox, the modules that reach the root over 9p, and
+# the script guest/initramfs-init.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+k=${1:-6.12}
+drivers="virtio_pci virtio_net virtio_console virtio_rng 9pnet_virtio 9p overlay"
+root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
+kernel=
+[ "$k" != debug ] || kernel=$(sh "$vm_dir/kernel-debug.sh")
+hash=$(hash_of "$vm_dir/boot.sh" "$vm_dir/guest/initramfs-init" -- \
+	"$root" "$kernel")
+boot=$cache/boot-$k-$hash
+
+make_boot() {
+	tmp=$boot.tmp
+	rm -rf "$tmp"
+	mkdir -p "$tmp/fs/bin" "$tmp/fs/modules"
+	ln -s "$root" "$tmp/root"
+	cp "$root/bin/busybox" "$tmp/fs/bin/"
+	cp "$vm_dir/guest/initramfs-init" "$tmp/fs/init"
+	chmod 755 "$tmp/fs/init"
+	if [ -n "$kernel" ]; then
+		cp "$kernel/arch/x86/boot/bzImage" "$tmp/vmlinuz"
+		ln -s "$kernel/installed/lib/modules" "$tmp/modules"
+		: >"$tmp/fs/modules/order"
+	else
+		cp "$(echo "$root"/boot/vmlinuz-*)" "$tmp/vmlinuz"
+		collect_modules
+	fi
+	(cd "$tmp/fs" && find . | cpio -o -H newc --quiet) |
+		gzip -1 >"$tmp/initrd"
+	rm -rf "$tmp/fs"
+	mv "$tmp" "$boot"
+}
+
+# each driver after what it needs, unpacked, in the file "order"
+collect_modules() {
+	version=$(basename "$(echo "$root"/lib/modules/*)")
+	for d in $drivers; do
+		chroot "$root" modprobe -S "$version" --show-depends "$d"
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
+	while read -r ko; do
+		name=$(basename "$ko" .xz)
+		case $ko in
+		*.xz) xz -dc "$root$ko" >"$tmp/fs/modules/$name" ;;
+		*) cp "$root$ko" "$tmp/fs/modules/$name" ;;
+		esac
+		echo "$name"
+	done >"$tmp/fs/modules/order"
+}
+
+exec 9>"$cache/.lock-boot"
+flock 9
+[ -d "$boot" ] || make_boot
+echo "$boot"

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""lab.py --boot DIR --lab DIR --run DIR [options] -- COMMAND...
+
+Boots one or two guests, runs COMMAND on the host while they live, ends them
+and exits with COMMAND's code.  COMMAND drives the guests with "g A CMD" and
+"g B CMD" (this directory is first in its PATH); it finds LAB_RUN, the run
+directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
+
+ --boot DIR   from boot.sh: vmlinuz, initrd, root, modules
+ --lab DIR    the built tree the guests see as /lab
+ --run DIR    where console logs and results go
+ -n 1|2       guests       --mtu N   of eth0        --mem MIB   of each
+ --icount     virtual time counts instructions (one guest, one CPU)
+ --append S   more kernel command line
+ --accel A    tcg (default) or kvm
+
+How it works: each guest's agent (guest/agent.py) is at the other end of a
+virtio serial port; messages are lines of JSON (see there).  Clients connect
+to the socket LAB_CTL and speak the same; a "run" goes to the agent of its
+"guest" under an id of ours, and the answers find the way back by that id.
+A client may itself sit in a guest and come through its agent ("up").
+When a guest dies every command in it ends with code 125, and new ones do so
+at once.
+"""
+import argparse
+import asyncio
+import ctypes
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+BOOT_LIMIT = 240        # seconds; ten times what an idle machine needs
+GONE = 125
+
+
+def say(text):
+    print("lab: " + text, file=sys.stderr, flush=True)
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    os.setpgid(0, 0)        # a ^C is for the command, not for the guests
+
+
+class Guest:
+    def __init__(self, lab, name):
+        self.lab, self.name = lab, name
+        self.writer = None
+        self.ready = asyncio.get_running_loop().create_future()
+        self.jobs = {}          # our id -> (answer function, client's id)
+        self.next_id = 1
+        self.qemu = None
+
+    # messages
+
+    def send(self, msg):
+        if self.writer:
+            self.writer.write(json.dumps(msg).encode() + b"\n")
+
+    async def agent(self, reader, writer):
+        self.writer = writer
+        async for line in reader:
+            try:
+                m = json.loads(line)
+            except ValueError:
+                continue
+            if m["t"] == "ready":
+                self.ready.set_result(True)
+            elif m.get("up"):
+                self.lab.request(m, self.send, ("up", self.name))
+            elif m["id"] in self.jobs:
+                answer, cid = self.jobs[m["id"]]
+                if m["t"] == "rc":
+                    del self.jobs[m["id"]]
+                answer({**m, "id": cid})
+
+    def run(self, m, answer, owner):
+        if self.writer is None or self.qemu.returncode is not None:
+            answer({"t": "rc", "id": m["id"], "rc": GONE})
+            return
+        jid, self.next_id = self.next_id, self.next_id + 1
+        self.jobs[jid] = (answer, m["id"])
+        self.lab.owners[(owner, m["id"])] = (self, jid)
+        self.send({**m, "id": jid})
+
+    # life
+
+    def qemu_args(self):
+        a, d = self.lab.args, self.lab.sockets
+        n = "AB".index(self.name) + 1
+        append = (f"console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr "
+                  f"hung_task_panic=1 watchdog_thresh=30 mitigations=off "
+                  f"rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on "
+                  f"lab.name={self.name} lab.mtu={a.mtu} ")
+        shares = [("root", os.path.realpath(a.boot + "/root"), True),
+                  ("lab", a.lab, True),
+                  ("results", a.run + "/results", False)]
+        if os.path.exists(a.boot + "/modules"):
+            shares.append(("modules", os.path.realpath(a.boot + "/modules"),
+                           True))
+            append += "lab.modules "
+        args = ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
+                "-display", "none", "-no-reboot", "-M", "q35",
+                "-m", str(a.mem), "-kernel", a.boot + "/vmlinuz",
+                "-initrd", a.boot + "/initrd", "-append", append + a.append,
+                "-serial", f"file:{a.run}/console-{self.name}.log",
+                "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
+                "-chardev", f"socket,id=agent,path={d}/agent-{self.name}",
+                "-device", "virtserialport,chardev=agent,name=agent"]
+        if a.icount:
+            args += ["-accel", "tcg,thread=single", "-smp", "1",
+                     "-icount", "shift=0,sleep=off"]
+        else:
+            args += ["-accel", "tcg,thread=multi" if a.accel == "tcg"
+                     else a.accel, "-smp", str(a.cpus)]
+        args += ["-cpu", "max,erms=off,fsrm=off" if a.accel == "tcg"
+                 else "host"]
+        for tag, path, ro in shares:
+            args += ["-virtfs", f"local,path={path},mount_tag={tag},"
+                     f"security_model=none,multidevs=remap"
+                     + (",readonly=on" if ro else "")]
+        for i in range(a.nics):
+            args += ["-netdev", f"dgram,id=n{i},local.type=unix,"
+                     f"local.path={d}/net{i}-{self.name},remote.type=unix,"
+                     f"remote.path={d}/net{i}-{'BA'[n - 1]}",
+                     "-device", f"virtio-net-pci,netdev=n{i},"
+                     f"mac=52:54:00:09:{i:02x}:{n:02x},host_mtu={a.mtu}"]
+        return args
+
+    async def start(self):
+        await asyncio.start_unix_server(
+            self.agent, f"{self.lab.sockets}/agent-{self.name}",
+            limit=1 << 24)
+        with open(f"{self.lab.args.run}/qemu-{self.name}.log", "w") as log:
+            self.qemu = await asyncio.create_subprocess_exec(
+                *self.qemu_args(), stdin=asyncio.subprocess.DEVNULL,
+                stdout=log, stderr=log, preexec_fn=die_with_parent)
+        self.watcher = asyncio.create_task(self.watch())
+
+    async def watch(self):
+        rc = await self.qemu.wait()
+        if not self.lab.ending:
+            say(f"guest {self.name} is gone (qemu exit code {rc}), "
+                f"see {self.lab.args.run}/console-{self.name}.log")
+        if not self.ready.done():
+            self.ready.set_result(False)
+        for answer, cid in self.jobs.values():
+            answer({"t": "rc", "id": cid, "rc": GONE})
+        self.jobs.clear()
+
+
+class Lab:
+    def __init__(self, args):
+        self.args = args
+        self.ending = False
+        self.guests = {}
+        self.owners = {}        # (client, its id) -> (guest, our id)
+        self.sockets = tempfile.mkdtemp(prefix="smclab-")
+
+    def request(self, m, answer, owner):
+        """One message of a client: a new command or something for one."""
+        if m["t"] == "run":
+            m = {k: v for k, v in m.items() if k != "up"}
+            guest = self.guests.get(m.pop("guest", ""))
+            if guest is None:
+                answer({"t": "rc", "id": m["id"], "rc": GONE})
+                return
+            guest.run(m, answer, owner)
+            return
+        guest, jid = self.owners.get((owner, m["id"]), (None, 0))
+        if guest:
+            guest.send({"t": m["t"], "id": jid, "d": m.get("d")})
+
+    async def client(self, reader, writer):
+        ids = set()
+
+        def answer(m):
+            if m["t"] == "rc":
+                ids.discard(m["id"])
+            if not writer.is_closing():
+                writer.write(json.dumps(m).encode() + b"\n")
+
+        try:
+            async for line in reader:
+                m = json.loads(line)
+                ids.add(m["id"])
+                self.request(m, answer, writer)
+        except ConnectionError:
+            pass
+        for cid in list(ids):
+            self.request({"t": "kill", "id": cid}, answer, writer)
+        writer.close()
+
+    async def boot(self):
+        start = time.monotonic()
+        for name in "AB"[:self.args.n]:
+            self.guests[name] = Guest(self, name)
+        await asyncio.gather(*(g.start() for g in self.guests.values()))
+        try:
+            up = await asyncio.wait_for(
+                asyncio.gather(*(g.ready for g in self.guests.values())),
+                BOOT_LIMIT)
+        except asyncio.TimeoutError:
+            up = [False]
+        if not all(up):
+            say(f"boot failed, see {self.args.run}/console-*.log")
+            return False
+        say(f"{' and '.join(self.guests)} up in "
+            f"{time.monotonic() - start:.0f} s")
+        return True
+
+    async def main(self):
+        await asyncio.start_unix_server(self.client, self.sockets + "/ctl",
+                                        limit=1 << 24)
+        stop = asyncio.Event()
+        for s in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(s, stop.set)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT,
+                                                      lambda: None)
+        try:
+            if not await self.boot():
+                return GONE
+            here = os.path.dirname(os.path.abspath(__file__))
+            env = {**os.environ, "LAB_CTL": self.sockets + "/ctl",
+                   "LAB_RUN": self.args.run,
+                   "LAB_GUESTS": " ".join(self.guests),
+                   "PATH": here + ":" + os.environ["PATH"]}
+            cmd = await asyncio.create_subprocess_exec(
+                *self.args.command, env=env)
+            done = asyncio.create_task(cmd.wait())
+            await asyncio.wait([done, asyncio.create_task(stop.wait())],
+                               return_when=asyncio.FIRST_COMPLETED)
+            if not done.done():
+                cmd.terminate()
+                await done
+            return cmd.returncode
+        finally:
+            self.ending = True
+            for g in self.guests.values():
+                if g.qemu and g.qemu.returncode is None:
+                    g.qemu.kill()
+                    await g.qemu.wait()
+            shutil.rmtree(self.sockets, ignore_errors=True)
+
+
+def parse():
+    p = argparse.ArgumentParser()
+    p.add_argument("--boot", required=True)
+    p.add_argument("--lab", required=True)
+    p.add_argument("--run", required=True)
+    p.add_argument("-n", type=int, default=1, choices=(1, 2))
+    p.add_argument("--mtu", type=int, default=1500)
+    p.add_argument("--nics", type=int, default=1)
+    p.add_argument("--mem", type=int, default=1024)
+    p.add_argument("--cpus", type=int, default=2)
+    p.add_argument("--icount", action="store_true")
+    p.add_argument("--append", default="")
+    p.add_argument("--accel", default="tcg")
+    p.add_argument("command", nargs="+")
+    return p.parse_args()
+
+
+args = parse()
+os.makedirs(args.run + "/results", exist_ok=True)
+rc = asyncio.run(Lab(args).main())
+sys.exit(rc if rc >= 0 else 128 - rc)
