@@ -10,14 +10,12 @@
 #ifndef _UAPI_LINUX_SMC_H
 #define _UAPI_LINUX_SMC_H
 
-/* socket(AF_SMC, SOCK_STREAM, ..) */
+/*
+ * socket(AF_SMC, SOCK_STREAM, ..); the other way is the protocol IPPROTO_SMC
+ * (256) of AF_INET and AF_INET6, which <linux/in.h> has since Linux 6.11.
+ */
 #define SMCPROTO_SMC		0	/* over IPv4 */
 #define SMCPROTO_SMC6		1	/* over IPv6 */
-
-/* socket(AF_INET or AF_INET6, SOCK_STREAM, ..) */
-#ifndef IPPROTO_SMC
-#define IPPROTO_SMC		256
-#endif
 
 /* Options of level SOL_SMC (286) */
 #define SMC_LIMIT_HS		1	/* int: hold back under load */

@@ -1,0 +1,251 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Tests of libsmc-preload.so and smc_run that need no SMC in the kernel: a fake
+# kernel stands behind the library and writes down what it was asked for.
+
+cd "$(dirname "$0")/.." || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+passed=0
+failed=0
+
+${CC:-cc} -Wall -Wextra -Werror -D_GNU_SOURCE -fPIC -shared \
+	-o "$tmp/fake.so" tests/fake_socket.c || exit 1
+${CC:-cc} -Wall -Wextra -Werror -D_GNU_SOURCE -o "$tmp/call" \
+	tests/call_socket.c || exit 1
+
+# expect NAME FILE: the text on standard input is what the file holds
+expect() {
+	cat >"$tmp/want"
+	if diff -u "$tmp/want" "$2" >"$tmp/diff"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL $1"
+		cat "$tmp/diff"
+	fi
+}
+
+# under KERNEL ARGUMENT...: asked, printed and said go to files
+under() {
+	kernel=$1
+	shift
+	FAKE_KERNEL=$kernel \
+	LD_PRELOAD=$PWD/libsmc-preload.so:$tmp/fake.so \
+		"$tmp/call" "$@" 3>"$tmp/asked" >"$tmp/printed" 2>"$tmp/raw"
+	sed 's/ fd [0-9]*:/ fd N:/' "$tmp/raw" >"$tmp/said"
+}
+
+# Families 2 and 10, types 1 stream and 2 datagram, 0x800 nonblock, 0x80000
+# close-on-exec, protocol 6 TCP.
+
+under both 2,1,0 2,1,6 10,1,0 2,0x80801,6
+expect 'TCP becomes IPPROTO_SMC, flags are kept' "$tmp/asked" <<'END'
+socket(2, 0x1, 256)
+socket(2, 0x1, 256)
+socket(10, 0x1, 256)
+socket(2, 0x80801, 256)
+END
+expect 'errno is left alone on success' "$tmp/printed" <<'END'
+ok errno 77
+ok errno 77
+ok errno 77
+ok errno 77
+END
+expect 'nothing is said without SMC_DEBUG' "$tmp/said" </dev/null
+
+under both 2,2,0 2,2,17 1,1,0 2,5,132 2,1,132 16,3,0 10,2,17 2,3,6
+expect 'everything else is left alone' "$tmp/asked" <<'END'
+socket(2, 0x2, 0)
+socket(2, 0x2, 17)
+socket(1, 0x1, 0)
+socket(2, 0x5, 132)
+socket(2, 0x1, 132)
+socket(16, 0x3, 0)
+socket(10, 0x2, 17)
+socket(2, 0x3, 6)
+END
+
+under family 2,1,6 10,1,6 2,1,0
+expect 'without IPPROTO_SMC it is AF_SMC, asked for once' "$tmp/asked" <<'END'
+socket(2, 0x1, 256)
+socket(43, 0x1, 0)
+socket(43, 0x1, 1)
+socket(43, 0x1, 0)
+END
+
+under none 2,0x80001,6 10,1,0 2,1,6
+expect 'without SMC it is TCP, and SMC was asked for once' "$tmp/asked" <<'END'
+socket(2, 0x80001, 256)
+socket(43, 0x80001, 0)
+socket(2, 0x80001, 6)
+socket(10, 0x1, 0)
+socket(2, 0x1, 6)
+END
+expect 'errno is left alone by the failed attempts' "$tmp/printed" <<'END'
+ok errno 77
+ok errno 77
+ok errno 77
+END
+
+under full 2,1,6 2,1,6
+expect 'want of descriptors is not want of SMC' "$tmp/asked" <<'END'
+socket(2, 0x1, 256)
+socket(43, 0x1, 0)
+socket(2, 0x1, 6)
+socket(2, 0x1, 256)
+socket(43, 0x1, 0)
+socket(2, 0x1, 6)
+END
+expect 'a failure has the errno of TCP' "$tmp/printed" <<'END'
+failed errno 24
+failed errno 24
+END
+
+under none 2,1,0 +fork 2,1,0
+expect 'a child knows what its parent found out' "$tmp/asked" <<'END'
+socket(2, 0x1, 256)
+socket(43, 0x1, 0)
+socket(2, 0x1, 0)
+socket(2, 0x1, 0)
+END
+
+SMC_SNDBUF=16K SMC_RCVBUF=20000 under both 2,1,0 +buffers
+expect 'buffer sizes are set' "$tmp/printed" <<'END'
+ok errno 77
+buffers 16384 20000
+END
+
+SMC_SNDBUF=16Q SMC_RCVBUF=-5 under both 2,1,0
+expect 'what is no size is ignored aloud' "$tmp/said" <<'END'
+libsmc-preload: SMC_SNDBUF=16Q is not a size, ignored
+libsmc-preload: SMC_RCVBUF=-5 is not a size, ignored
+END
+
+SMC_DEBUG=1 under both 2,1,0 10,1,6 2,2,0
+expect 'SMC_DEBUG tells of SMC sockets' "$tmp/said" <<'END'
+libsmc-preload: fd N: SMC, family 2
+libsmc-preload: fd N: SMC, family 10
+END
+SMC_DEBUG=1 under none 2,1,0 2,1,0
+expect 'SMC_DEBUG tells of TCP sockets' "$tmp/said" <<'END'
+libsmc-preload: no family 2 protocol 256 in this kernel
+libsmc-preload: no family 43 protocol 0 in this kernel
+libsmc-preload: fd N: TCP, family 2
+libsmc-preload: fd N: TCP, family 2
+END
+SMC_DEBUG=1 under both 2,1,0
+expect 'errno is left alone with SMC_DEBUG too' "$tmp/printed" <<'END'
+ok errno 77
+END
+
+# --- smc_run --------------------------------------------------------------
+
+# A build tree of its own, in which the kernel seems to have SMC or not.
+fake_run() {
+	mkdir -p "$tmp/$1"
+	sed "s|/sys/module/smc|$2|; s|/proc/net/protocols|$tmp/no|" \
+		smc_run >"$tmp/$1/smc_run"
+	chmod +x "$tmp/$1/smc_run"
+	cp libsmc-preload.so "$tmp/$1/"
+}
+
+fake_run tree "$tmp"
+run=$tmp/tree/smc_run
+lib=$tmp/tree/libsmc-preload.so
+# shellcheck disable=SC2016 # for the shell that is started
+show='echo "$LD_PRELOAD|$SMC_DEBUG|$SMC_RCVBUF|$SMC_SNDBUF|$*"'
+
+unset SMC_DEBUG SMC_RCVBUF SMC_SNDBUF LD_PRELOAD
+"$run" sh -c "$show" x a 'b c' >"$tmp/out" 2>&1
+expect 'smc_run preloads the library beside it' "$tmp/out" <<END
+$lib||||a b c
+END
+
+LD_PRELOAD=$tmp/fake.so FAKE_KERNEL=both "$run" -d -r 1M -t 64k \
+	sh -c "$show" x -r 5 >"$tmp/out" 2>/dev/null 3>/dev/null
+expect 'smc_run keeps LD_PRELOAD and passes its options on' "$tmp/out" <<END
+$lib:$tmp/fake.so|1|1M|64k|-r 5
+END
+
+ln -sf "$run" "$tmp/link"
+"$tmp/link" sh -c "$show" >"$tmp/out" 2>&1
+expect 'smc_run finds the library through a symbolic link' "$tmp/out" <<END
+$lib||||
+END
+
+# status WANT NAME COMMAND...
+status() {
+	want=$1
+	name=$2
+	shift 2
+	"$@" >"$tmp/out" 2>&1
+	got=$?
+	if [ $got -eq "$want" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL $name: status $got, not $want"
+		cat "$tmp/out"
+	fi
+}
+
+status 7 'smc_run returns the status of the command' "$run" sh -c 'exit 7'
+status 127 'smc_run: no such command' "$run" "$tmp/nonesuch"
+status 125 'smc_run: no command' "$run"
+status 125 'smc_run: bad size' "$run" -r 1G true
+status 125 'smc_run: bad size' "$run" -t K true
+status 125 'smc_run: size missing' "$run" -r
+status 125 'smc_run: unknown option' "$run" -x true
+status 0 'smc_run -h' "$run" -h
+status 0 'smc_run -v' "$run" -v
+status 0 'smc_run -V' "$run" -V
+
+fake_run 'a b' "$tmp"
+status 125 'smc_run: a path the linker cannot take' "$tmp/a b/smc_run" true
+rm "$tmp/a b/libsmc-preload.so"
+status 125 'smc_run: library missing' "$tmp/a b/smc_run" true
+
+# No module, and none to be found: modprobe and modinfo fail.
+fake_run bare "$tmp/no"
+mkdir "$tmp/bin"
+for tool in modprobe modinfo; do
+	printf '#!/bin/sh\necho "%s $*" >>"%s/tried"\nexit 1\n' $tool "$tmp" \
+		>"$tmp/bin/$tool"
+	chmod +x "$tmp/bin/$tool"
+done
+PATH=$tmp/bin:$PATH status 125 'smc_run: no module' "$tmp/bare/smc_run" true
+grep -q 'true was not started' "$tmp/out"
+status 0 'smc_run says that the command was not started' test $? -eq 0
+if [ "$(id -u)" -eq 0 ]; then
+	expect 'smc_run tries to load the module' "$tmp/tried" <<'END'
+modprobe smc
+END
+else
+	expect 'smc_run looks for the module' "$tmp/tried" <<'END'
+modinfo smc
+END
+fi
+
+# --- install --------------------------------------------------------------
+
+make -s install DESTDIR="$tmp/root" PREFIX=/usr LIBDIR=/usr/lib/x \
+	VERSION=9.8 >"$tmp/out" 2>&1
+(cd "$tmp/root" && find . -type f | sort) >"$tmp/files"
+expect 'make install puts three files' "$tmp/files" <<'END'
+./usr/bin/smc_run
+./usr/bin/smcss
+./usr/lib/x/libsmc-preload.so
+END
+"$tmp/root/usr/bin/smc_run" -v >"$tmp/out" 2>&1
+expect 'the installed smc_run knows its version' "$tmp/out" <<'END'
+smc_run 9.8
+END
+grep -c "^libdir='/usr/lib/x'" "$tmp/root/usr/bin/smc_run" >"$tmp/out"
+expect 'the installed smc_run knows its library' "$tmp/out" <<'END'
+1
+END
+
+echo "preload: $passed passed, $failed failed"
+[ $failed -eq 0 ]
