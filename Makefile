@@ -1,33 +1,117 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Makefile - the verbs.  "make help" lists them; Kbuild lists the objects.
+# Makefile - the verbs.  "make help" explains them; Kbuild lists the objects.
 
-# The kernel to build for: its headers.  Default: the running one.
-KDIR ?= /lib/modules/$(shell uname -r)/build
-# Kernel of the laboratory: 6.12, or debug
-K ?= 6.12
-W ?= 1
-DESTDIR ?=
+# Kernel to build for: the directory with its headers
+KDIR	?= /lib/modules/$(shell uname -r)/build
+# Kernel of the laboratory: 6.12 or debug
+K	?= 6.12
+# Warnings of the kernel's build, sparse (C=1), one object instead of all
+W	?= 1
+C	?=
+OBJ	?=
+# Unresolved symbols are warnings (WARN=1)
+WARN	?=
+PREFIX	?= /usr/local
+DESTDIR	?=
+FUZZ	?= clc
+T	?= 60
 
-.PHONY: all module tools lab install modules_install clean help
-all: module
+vm	:= selftests/vm
+kbuild	 = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(C),C=$(C))
+
+.PHONY: all module tools install modules_install uninstall clean \
+	lab unit fuzz vm shell demo check check-static check-long ci setup help
+all: module tools
 
 module:
 	@test -e $(KDIR)/Makefile || { \
-	  echo "No kernel headers in $(KDIR): install them (Debian:"; \
-	  echo "linux-headers-$$(uname -r)), say KDIR=..., or compile in the"; \
-	  echo "laboratory: make lab"; exit 1; }
-	$(MAKE) -C $(KDIR) M=$(CURDIR) W=$(W) $(if $(C),C=$(C)) \
-		KBUILD_MODPOST_WARN=$(WARN) $(or $(OBJ),modules)
+	  echo "No kernel headers in $(KDIR)."; \
+	  echo "Install them (Debian: linux-headers-$$(uname -r)), name others"; \
+	  echo "(make KDIR=...), or compile in the laboratory (make lab)."; \
+	  exit 1; }
+	$(kbuild) W=$(W) KBUILD_MODPOST_WARN=$(WARN) $(or $(OBJ),modules)
 
-# Compile in the laboratory's Debian root: make lab [K=debug] [B=build-name]
-# [OBJ=net/smc/ring.o] [WARN=1: unresolved symbols are warnings] [MAKEOPTS=-k]
+tools:
+	$(MAKE) -C tools
+
+# Modules go to updates/, which depmod prefers to the kernel's own smc.ko.
+install: modules_install
+	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+
+modules_install:
+	$(kbuild) INSTALL_MOD_DIR=updates \
+		$(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+
+uninstall:
+	$(MAKE) -C tools uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	rm -f $(DESTDIR)/lib/modules/*/updates/smc.ko* \
+		$(DESTDIR)/lib/modules/*/updates/smc_diag.ko*
+	$(if $(DESTDIR),,depmod -a)
+
+clean:
+	@test ! -e $(KDIR)/Makefile || $(kbuild) clean
+	$(MAKE) -C tools clean
+	$(MAKE) -C selftests/unit clean
+	$(MAKE) -C selftests/fuzz clean
+
+# --- tests -------------------------------------------------------------
+
+setup:
+	sh tools/dev/setup.sh
+
 lab:
 	@sh tools/dev/build.sh K=$(K) B=$(B) W=$(W) OBJ=$(OBJ) C=$(C) \
 		WARN=$(WARN) $(MAKEOPTS) module
 
-modules_install:
-	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_DIR=updates modules_install
+unit:
+	@$(MAKE) -s -C selftests/unit $(if $(TESTS),TESTS="$(TESTS)")
 
-clean:
-	@test ! -e $(KDIR)/Makefile || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
+fuzz:
+	@$(MAKE) -C selftests/fuzz run FUZZ=$(FUZZ) T=$(T)
+
+check-static:
+	@sh tools/dev/static.sh $(CHECKS)
+
+vm:
+	@sh $(vm)/run.sh -k $(K) $(TEST)
+
+shell:
+	@sh $(vm)/guest.sh -k $(K) -n $(or $(N),2)
+
+demo:
+	@sh $(vm)/demo.sh
+
+check:
+	@sh tools/dev/check.sh check
+
+check-long:
+	@sh tools/dev/check.sh long
+
+ci:
+	@sh .ci/run
+
+define HELP
+Build and install
+  make [KDIR=DIR]        smc.ko, smc_diag.ko and the tools, for the running
+                         kernel or the one whose headers are in DIR
+  make install           modules to updates/, tools to PREFIX=/usr/local
+  make uninstall, make clean
+Test; as root, everything needed is installed or made first
+  make demo              two virtual machines, Redis and iperf3 over RDMA
+  make check             unit tests, static checks, guest tests
+  make ci                that, and the guest tests on the debug kernel
+  make check-long        all of it several times over, and fuzzing
+One thing at a time
+  make unit [TESTS=ring]                 tests of the pure files, in userspace
+  make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
+  make fuzz FUZZ=clc|llc|cdc|tcpopt T=60
+  make vm [TEST=name] [K=6.12|debug]     guest tests, or one of them
+  make shell [K=6.12|debug] [N=2]        a prompt in guest A, B beside it
+  make lab [K=6.12|debug] [OBJ=net/smc/ring.o] [C=2]
+                         compile in the laboratory's root, for a look at
+                         warnings on a host without kernel headers
+endef
+export HELP
+help:
+	@echo "$$HELP"

@@ -15,7 +15,7 @@
 #include "net.h"
 #include "stats.h"
 
-#define STAT_NAME(sym, name, text)	[SMC_STAT_##sym] = name,
+#define STAT_NAME(sym, name, text)	name,
 static const char * const stat_names[SMC_STAT_NUM] = {
 	SMC_STAT_LIST(STAT_NAME)
 };

@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# static.sh [CHECK...] - checks that run nothing; "static.sh list" lists them
+#
+# Each check is a function below, prints what is wrong and returns non-zero
+# for that.  A check whose program is missing is skipped, which is a failure
+# where CI is set: setup.sh installs them all.  The kernel's own programs
+# (headers, checkpatch, kernel-doc) come from the laboratory's root.
+# The last line is "N passed, N failed" (", N skipped").
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+top=$PWD
+vm_dir=$top/selftests/vm
+cache=${SMC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/smc-lab}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+
+all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell"
+
+# files PATTERN: tracked or new, existing, whose names match
+files() {
+	git ls-files -co --exclude-standard | grep -E "$1" |
+		while read -r f; do [ ! -f "$f" ] || echo "$f"; done
+}
+
+# need PROGRAM: skip this check without it
+need() {
+	command -v "$1" >/dev/null || { echo "$1 is not installed"; return 4; }
+}
+
+lab() { sh -euc '. "$0"; "$@"' "$vm_dir/lib.sh" "$@"; }
+
+# The build directory of the module; compiled by the check "build"
+build_dir() {
+	[ -s "$tmp/build" ] || sh "$vm_dir/build.sh" 6.12 module \
+		>"$tmp/build" 2>"$tmp/build.err" || {
+		cat "$tmp/build.err"
+		rm -f "$tmp/build"
+		return 1
+	}
+	build=$(tail -1 "$tmp/build")
+}
+
+# in_build COMMAND: in the root, the build directory is /mnt/out
+in_build() {
+	lab in_root "$(sh "$vm_dir/root.sh" trixie)" \
+		--bind "$build:/mnt/out" --bind "$top/tools/dev:/mnt/dev:ro" \
+		--bind "$(dirname "$(command -v sparse || echo /bin/sh)"):/mnt/hostbin:ro" \
+		-- "$@"
+}
+
+# W=1 and kernel-doc without a warning
+check_build() { build_dir; }
+
+check_layers() { build_dir && sh tools/dev/layers.sh "$build"; }
+
+check_size() {
+	need python3 || return
+	files '\.(c|h|sh|py)$' | xargs python3 tools/dev/cmetrics.py size
+}
+
+check_scc() {
+	need python3 || return
+	files '^net/.*\.[ch]$' | xargs python3 tools/dev/cmetrics.py scc
+}
+
+# The licence is named in the first line, or after "#!" in the second
+check_spdx() {
+	files '(\.(c|h|sh|py|rst|config)|Makefile|Kbuild)$' |
+	while read -r f; do
+		head -2 "$f" | grep -q 'SPDX-License-Identifier: GPL-2.0' ||
+			echo "$f: no SPDX-License-Identifier"
+	done >"$tmp/spdx"
+	cat "$tmp/spdx"
+	[ ! -s "$tmp/spdx" ]
+}
+
+# Every header can be included first
+check_headers() {
+	build_dir || return
+	in_build sh /mnt/dev/headers.sh /mnt/out
+}
+
+check_sparse() {
+	need sparse || return
+	build_dir || return
+	# shellcheck disable=SC2016
+	in_build sh -c 'make -s -j"$(nproc)" -C /lib/modules/*/build \
+		M=/mnt/out C=2 CHECK=/mnt/hostbin/sparse modules' >"$tmp/sparse" 2>&1 ||
+		{ cat "$tmp/sparse"; return 1; }
+	! grep -E '(warning|error):' "$tmp/sparse" | sed 's,/mnt/out/,,'
+}
+
+# The kernel's checkpatch.pl, out of its source package, kept in the cache
+get_checkpatch() {
+	root=$(sh "$vm_dir/root.sh" trixie) || return
+	tar=$(ls "$root"/usr/src/linux-source-*.tar.xz) || return
+	cp=$cache/checkpatch-$(basename "$root")
+	[ ! -e "$cp/.ok" ] || return 0
+	mkdir -p "$cp"
+	tar -xf "$tar" -C "$cp" --strip-components=2 --no-anchored \
+		--wildcards 'scripts/checkpatch.pl' 'scripts/spelling.txt' \
+		'scripts/const_structs.checkpatch' && touch "$cp/.ok"
+}
+
+# patch_check PATTERN OPTION...: checkpatch.pl on the files PATTERN.
+# trace.h is in the layout of all trace headers, which it dislikes.
+patch_check() {
+	files "$1" | grep -v '/trace\.h$' | sed "s,^,$top/," >"$tmp/list"
+	shift
+	(cd "$cp" && xargs perl ./checkpatch.pl --no-tree --terse \
+		--show-types --no-summary --quiet --file "$@" \
+		--ignore "$(sed 's/[[:space:]]*#.*//; /^$/d' \
+			"$top/tools/dev/checkpatch.ignore" | paste -sd,)" \
+		<"$tmp/list") 2>&1 |
+		sed -e "s,^$top/,," -e '/^find: ./d' -e '/^Use of uninit/d'
+}
+
+# --strict in the module; errors and warnings in programs
+check_checkpatch() {
+	need perl || return
+	get_checkpatch || return
+	{
+		patch_check '^(net|include)/.*\.[ch]$' --strict
+		patch_check '^(tools|selftests)/.*\.[ch]$'
+	} >"$tmp/checkpatch"
+	! grep . "$tmp/checkpatch"
+}
+
+# SC3013: dash and busybox know test -nt
+check_shellcheck() {
+	need shellcheck || return
+	{
+		files '\.sh$|^\.ci/run$'
+		files '' | grep -v '\.sh$' | while read -r f; do
+			! head -1 "$f" | grep -qE '^#!.*/(env )?(ba|da)?sh' ||
+				echo "$f"
+		done
+	} | sort -u | xargs shellcheck -x -S warning -e SC3013 \
+		--source-path=SCRIPTDIR
+}
+
+check_python() {
+	need python3 || return
+	files '\.py$' | while read -r f; do
+		python3 -c 'import ast, sys
+ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$f" 2>&1 || :
+	done >"$tmp/python"
+	cat "$tmp/python"
+	[ ! -s "$tmp/python" ]
+}
+
+check_codespell() {
+	need codespell || return
+	files '' | grep -v -e '/golden/' -e 'debug\.config$' |
+		xargs codespell -q 7 -I tools/dev/codespell.ignore
+}
+
+[ "${1:-}" != list ] || { echo "$all"; exit 0; }
+[ $# -gt 0 ] || eval "set -- $all"
+passed=0 failed=0 skipped=0
+for check; do
+	check_"$check" >"$tmp/out" 2>&1
+	case $? in
+	0)
+		passed=$((passed + 1))
+		echo "ok      $check"
+		;;
+	4)
+		if [ -n "${CI:-}" ]; then
+			failed=$((failed + 1))
+		else
+			skipped=$((skipped + 1))
+		fi
+		echo "SKIP    $check: $(cat "$tmp/out")"
+		;;
+	*)
+		failed=$((failed + 1))
+		echo "FAIL    $check"
+		head -40 "$tmp/out" | sed 's/^/        /'
+		;;
+	esac
+done
+echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+[ $failed = 0 ]
