@@ -3,14 +3,14 @@
 #
 # headers.sh BUILD-DIRECTORY - can every header be the first one included?
 #
-# Compiles each alone, with the command that compiled main.o; runs where that
+# Compiles each alone, with the command that compiled ring.o; runs where that
 # ran.  A header that needs another one includes it itself.
 set -eu
 cd "$1"
 
-command=$(sed -n 's/^\(saved\)\?cmd_.*main\.o := //p' net/smc/.main.o.cmd |
+command=$(sed -n 's/^\(saved\)\?cmd_.*ring\.o := //p' net/smc/.ring.o.cmd |
 	sed -e 's/ ;.*//' -e 's/-Wp,-MMD,[^ ]*//' -e 's/ -c -o .*//')
-[ -n "$command" ] || { echo "no command in net/smc/.main.o.cmd"; exit 1; }
+[ -n "$command" ] || { echo "no command in net/smc/.ring.o.cmd"; exit 1; }
 # run from where kbuild ran it: the kernel's headers
 cd "${KDIR:-$(echo /lib/modules/*/build)}"
 
