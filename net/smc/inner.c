@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The inner TCP socket: create, accept, watch, talk, close.
+ *
+ * Every socket of ours has one for life.  It carries the handshake and, after
+ * fallback, the data.  It is an ordinary TCP socket (kern=0: with kern=1
+ * tcp_close() stops the timers, and what is pending at close would be lost
+ * when a packet drops); the program's LSM label, cgroup hooks and namespace
+ * reference are TCP's own.
+ *
+ * We watch it through an entry in its wait queue, as epoll does; nothing of
+ * it is replaced.  All socket wait queues share one lockdep class, and waking
+ * ours from within its wake-up would look like recursion, hence the class of
+ * its own.
+ *
+ * Context: process unless a function says otherwise; no lock of the outer
+ * socket is needed.  Data calls go to the ops directly: the LSM has looked at
+ * the outer socket, and a worker has no program's credentials.
+ *
+ * Tests: selftests/smc (every test goes through here).
+ */
+#include <linux/file.h>
+#include <linux/lockdep.h>
+#include <linux/net.h>
+#include <linux/uio.h>
+#include <net/inet_connection_sock.h>
+#include <net/tcp.h>
+
+#include "inner.h"
+
+static struct lock_class_key inner_wq_key;
+
+/* Interrupts off, the queue's lock held. */
+static int inner_wake_func(wait_queue_entry_t *wait, unsigned int mode,
+			   int sync, void *key)
+{
+	struct smc_inner *inner = container_of(wait, struct smc_inner, wait);
+
+	inner->wake(inner, key_to_poll(key));
+	return 0;
+}
+
+static void attach(struct smc_inner *inner, struct socket *sock,
+		   void (*wake)(struct smc_inner *inner, __poll_t key))
+{
+	lockdep_set_class_and_name(&sock->wq.wait.lock, &inner_wq_key,
+				   "smc_inner_wq");
+	inner->sock = sock;
+	inner->sk = sock->sk;
+	inner->wake = wake;
+	sock_hold(inner->sk);		/* until smc_inner_put() */
+	init_waitqueue_func_entry(&inner->wait, inner_wake_func);
+	add_wait_queue(&sock->wq.wait, &inner->wait);
+}
+
+/**
+ * smc_inner_create() - make a TCP socket and watch it
+ * @inner: filled in
+ * @net: namespace
+ * @family: AF_INET or AF_INET6
+ * @wake: called for everything that happens to the socket
+ *
+ * Context: process.
+ * Return: 0, or what socket() would fail with.
+ */
+int smc_inner_create(struct smc_inner *inner, struct net *net, int family,
+		     void (*wake)(struct smc_inner *inner, __poll_t key))
+{
+	struct socket *sock;
+	int rc;
+
+	rc = __sock_create(net, family, SOCK_STREAM, IPPROTO_TCP, &sock, 0);
+	if (rc)
+		return rc;
+	attach(inner, sock, wake);
+	return 0;
+}
+
+/**
+ * smc_inner_acceptable() - is there a connection to take?
+ * @inner: listening socket
+ *
+ * Context: any, lockless.
+ */
+bool smc_inner_acceptable(const struct smc_inner *inner)
+{
+	return !reqsk_queue_empty(&inet_csk(inner->sk)->icsk_accept_queue);
+}
+
+/**
+ * smc_inner_accept() - take one connection without waiting
+ * @child: filled in
+ * @listener: listening socket
+ * @uid: owner of the child
+ * @wake: as for smc_inner_create()
+ *
+ * Context: process, also a worker.
+ * Return: 0, -EAGAIN if there is none, or another error of accept().
+ */
+int smc_inner_accept(struct smc_inner *child, struct smc_inner *listener,
+		     kuid_t uid,
+		     void (*wake)(struct smc_inner *inner, __poll_t key))
+{
+	struct proto_accept_arg arg = { .flags = O_NONBLOCK };
+	struct socket *lsock = listener->sock;
+	struct socket *sock;
+	int rc;
+
+	rc = sock_create_lite(lsock->sk->sk_family, lsock->type,
+			      lsock->sk->sk_protocol, &sock);
+	if (rc)
+		return rc;
+	/* sock_graft() makes it the uid of the TCP socket */
+	SOCK_INODE(sock)->i_uid = uid;
+	rc = lsock->ops->accept(lsock, sock, &arg);
+	if (rc) {
+		sock_release(sock);
+		return rc;
+	}
+	sock->ops = lsock->ops;
+	__module_get(sock->ops->owner);
+	/* A low-water mark would silence the wake-up for a CLC message. */
+	WRITE_ONCE(sock->sk->sk_rcvlowat, 1);
+	attach(child, sock, wake);
+	return 0;
+}
+
+/**
+ * smc_inner_lend() - let the inner socket use the program's file
+ * @inner: the socket
+ * @file: file, or NULL to take it back
+ *
+ * Context: process; a caller with a file is in a system call on it.
+ */
+void smc_inner_lend(struct smc_inner *inner, struct file *file)
+{
+	struct sock *tcp = inner->sk;
+
+	if (!inner->sock || READ_ONCE(inner->sock->file) == file)
+		return;
+	/* SIGURG looks at it in softirq */
+	write_lock_bh(&tcp->sk_callback_lock);
+	inner->sock->file = file;
+	write_unlock_bh(&tcp->sk_callback_lock);
+}
+
+/**
+ * smc_inner_release() - stop watching and close
+ * @inner: may have been released before
+ *
+ * Context: process; sleeps if SO_LINGER says so.
+ */
+void smc_inner_release(struct smc_inner *inner)
+{
+	struct socket *sock = inner->sock;
+
+	if (!sock)
+		return;
+	remove_wait_queue(&sock->wq.wait, &inner->wait);
+	/* With a file sock_release() would leave the inode to it. */
+	smc_inner_lend(inner, NULL);
+	inner->sock = NULL;
+	sock_release(sock);
+}
+
+/**
+ * smc_inner_put() - drop the last tie to the TCP socket
+ * @inner: released
+ *
+ * Context: any; the destructor of the outer socket.
+ */
+void smc_inner_put(struct smc_inner *inner)
+{
+	if (inner->sk)
+		sock_put(inner->sk);
+	inner->sk = NULL;
+}
+
+/**
+ * smc_inner_established() - can data flow on the TCP connection?
+ * @inner: the socket
+ *
+ * Context: any, lockless.
+ */
+bool smc_inner_established(const struct smc_inner *inner)
+{
+	return (1 << inet_sk_state_load(inner->sk)) &
+	       (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT);
+}
+
+/**
+ * smc_inner_readable() - bytes that can be read now
+ * @inner: the socket
+ *
+ * Context: any, lockless: a moment later there may be more.
+ */
+u32 smc_inner_readable(const struct smc_inner *inner)
+{
+	int inq = tcp_inq(inner->sk);
+
+	return inq > 0 ? inq : 0;
+}
+
+/**
+ * smc_inner_closed() - has the peer sent FIN or RST?
+ * @inner: the socket
+ *
+ * Context: any, lockless.
+ */
+bool smc_inner_closed(const struct smc_inner *inner)
+{
+	return READ_ONCE(inner->sk->sk_shutdown) & RCV_SHUTDOWN ||
+	       inet_sk_state_load(inner->sk) == TCP_CLOSE;
+}
+
+static int inner_read(struct smc_inner *inner, void *buf, size_t len,
+		      int flags)
+{
+	struct kvec vec = { .iov_base = buf, .iov_len = len };
+	struct socket *sock = inner->sock;
+	struct msghdr msg = {};
+
+	flags |= MSG_DONTWAIT;
+	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, len);
+	return sock->ops->recvmsg(sock, &msg, len, flags);
+}
+
+/**
+ * smc_inner_peek() - copy unread bytes and leave them
+ * @inner: the socket
+ * @buf: room for @len bytes
+ * @len: bytes wanted
+ *
+ * Return: bytes copied, 0 at end of file, -EAGAIN or another error.
+ */
+int smc_inner_peek(struct smc_inner *inner, void *buf, size_t len)
+{
+	return inner_read(inner, buf, len, MSG_PEEK);
+}
+
+/**
+ * smc_inner_recv() - consume bytes
+ * @inner: the socket
+ * @buf: room for @len bytes
+ * @len: bytes wanted
+ *
+ * Return: bytes read, 0 at end of file, -EAGAIN or another error.
+ */
+int smc_inner_recv(struct smc_inner *inner, void *buf, size_t len)
+{
+	return inner_read(inner, buf, len, 0);
+}
+
+/**
+ * smc_inner_send() - send without waiting
+ * @inner: the socket
+ * @buf: bytes
+ * @len: their number
+ *
+ * Return: bytes taken, or -errno.
+ */
+int smc_inner_send(struct smc_inner *inner, const void *buf, size_t len)
+{
+	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct socket *sock = inner->sock;
+
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
+	return sock->ops->sendmsg(sock, &msg, len);
+}
+
+/**
+ * smc_inner_disconnect() - back to a fresh socket with the same settings
+ * @inner: the socket, in any state; a connection is reset
+ *
+ * tcp_disconnect() leaves an error and wakes everybody with EPOLLERR; the
+ * error is cleared here, the wake-up is the caller's to ignore.
+ *
+ * Return: 0 or -errno.
+ */
+int smc_inner_disconnect(struct smc_inner *inner)
+{
+	struct sockaddr addr = { .sa_family = AF_UNSPEC };
+	int rc;
+
+	rc = kernel_connect(inner->sock, &addr, sizeof(addr), O_NONBLOCK);
+	xchg(&inner->sk->sk_err, 0);
+	xchg(&inner->sk->sk_err_soft, 0);
+	return rc;
+}
+
+/**
+ * smc_inner_take_error() - move the pending error out
+ * @inner: the socket
+ *
+ * Context: any.
+ * Return: positive errno, 0 if there is none.
+ */
+int smc_inner_take_error(struct smc_inner *inner)
+{
+	if (likely(!READ_ONCE(inner->sk->sk_err)))
+		return 0;
+	return xchg(&inner->sk->sk_err, 0);
+}
+
+/**
+ * smc_inner_rtt_ms() - smoothed round-trip time
+ * @inner: the socket
+ *
+ * Context: any, lockless.
+ * Return: milliseconds, rounded up; 0 if nothing has been measured.
+ */
+u32 smc_inner_rtt_ms(const struct smc_inner *inner)
+{
+	return DIV_ROUND_UP(READ_ONCE(tcp_sk(inner->sk)->srtt_us) >> 3, 1000);
+}
