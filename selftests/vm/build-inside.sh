@@ -12,7 +12,8 @@ kdir=/mnt/k
 jobs=-j$(nproc)
 
 # what was built stays; sources that are no longer in the tree go
-rsync -rlpt --delete-after --exclude='/.*' --filter='P *.mod.c' \
+# (.gitignore lists what a build makes: never copied, never deleted)
+rsync -rlpt --delete-after --exclude='/.git' --filter=':- .gitignore' \
 	--filter='R *.[chS]' --filter='R *.sh' --filter='R *.py' \
 	--filter='R Makefile' --filter='R Kbuild' --filter='P *' \
 	/mnt/src/ /mnt/out/

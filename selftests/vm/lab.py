@@ -96,7 +96,7 @@ class Guest:
         append = (f"console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr "
                   f"hung_task_panic=1 watchdog_thresh=30 mitigations=off "
                   f"rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on "
-                  f"lab.name={self.name} lab.mtu={a.mtu} ")
+                  f"log_buf_len=4M lab.name={self.name} lab.mtu={a.mtu} ")
         shares = [("root", os.path.realpath(a.boot + "/root"), True),
                   ("lab", a.lab, True),
                   ("results", a.run + "/results", False)]

@@ -96,3 +96,9 @@ lab_up() {
 	python3 "$vm_dir/lab.py" --boot "$_boot" --lab "$_run/lab" \
 		--run "$_run" --mem "$_mem" "$@"
 }
+
+# header FILE NAME [DEFAULT]: the value of "# NAME: value" in a test's head
+header() {
+	_v=$(sed -n "s/^# $2: *//p; /^\$/q" "$1" | head -n 1)
+	echo "${_v:-${3:-}}"
+}

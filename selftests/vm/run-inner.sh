@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# run-inner.sh TEST... - the part of run.sh that runs while the guests live.
+# One line a test to $LAB_RUN/results.txt: "ok|fail|skip NAME SECONDS".
+# Stops with 77 when the guests are no longer fit for the next test.
+set -u
+. "$(dirname "$0")/lib.sh"
+
+nth() { shift "$1"; echo "$1"; }
+
+# on_guests COMMAND...: the same in every guest at once; $x is the guest
+on_guests() {
+	pids=
+	for x in $LAB_GUESTS; do "$@" "$x" & pids="$pids $!"; done
+	status=0
+	for p in $pids; do wait "$p" || status=1; done
+	return $status
+}
+
+begin() {
+	modules=$(header "$file" module ours)
+	ports=$(header "$file" rdma rxe)
+	case $1 in A) i=1 ;; *) i=2 ;; esac
+	# one word serves both guests
+	# shellcheck disable=SC2086
+	g "$1" begin.sh "$name" "$(nth $i $modules $modules)" \
+		"$(nth $i $ports $ports)"
+}
+
+verdict() {
+	g "$1" "DMESG_OK='$(header "$file" dmesg)' \
+		/lab/selftests/vm/verdict.sh $name"
+}
+
+body() {
+	limit=$(header "$file" timeout 120)
+	[ "$LAB_K" != debug ] || limit=$((limit * 4))
+	timeout -k 10 "$limit" sh -eu -c '. "$0"; . "$1"' \
+		"$vm_dir/test-lib.sh" "$file"
+	rc=$?
+	[ $rc -ne 124 ] || echo "FAIL: not done after $limit s"
+	return $rc
+}
+
+one() {
+	file=$1
+	name=$(basename "$file" .sh)
+	log=$LAB_RUN/$name.log
+	start=$(date +%s)
+	fit=1
+	{
+		if on_guests begin; then body; rc=$?; else rc=1; fi
+		on_guests verdict || { fit=; [ "$rc" -ne 0 ] || rc=1; }
+	} >"$log" 2>&1
+	took=$(($(date +%s) - start))
+	case $rc in
+	0) result=ok ;;
+	4) result=skip ;;
+	*) result=fail ;;
+	esac
+	printf '%-4s %-34s %4d s\n' $result "$name" $took
+	[ $result = ok ] || tail -n 40 "$log" | sed 's/^/     | /'
+	echo "$result $name $took" >>"$LAB_RUN/results.txt"
+}
+
+# When the guests never came up, nobody else would count this test.
+for t; do
+	one "$t"
+	[ -n "$fit" ] || exit 77
+done

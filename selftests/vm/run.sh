@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# run.sh [-k K] [-n 1|2] [-s] [TEST...] - run tests of selftests/vm/tests (all
+# by default) on kernel K and count them in the last line.
+#   -n 1|2  only tests for so many guests    -s  skip the build
+#
+# A test says in its head what it needs (all lines optional):
+#   # guests: 1|2             default 1
+#   # kernels: any|6.12|debug default any
+#   # timeout: SECONDS        default 120, four times that on debug
+#   # module: ours|upstream|none [the same for B]     default ours
+#   # rdma: rxe|siw|lo|none [the same for B]          default rxe
+#   # mtu: N                  of eth0, default 1500
+#   # icount: yes             virtual time counts instructions, one CPU
+#   # dmesg: REGEX            lines it means to provoke
+# Tests with the same needs share one boot; after one that leaves the guests
+# unfit the rest get a fresh one.  A skipped test fails when SMC_EXPECT_ALL=1
+# or CI is set.  SMC_RESULTS=FILE: result lines are appended there too.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+k=${K:-6.12} only='' build=1
+while getopts k:n:s o; do
+	case $o in
+	k) k=$OPTARG ;;
+	n) only=$OPTARG ;;
+	s) build= ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+
+[ $# -gt 0 ] || set -- "$vm_dir"/tests/*.sh
+run=$(new_run)
+: >"$run/results.txt"
+
+# "guests mtu icount file" for each test that is to run here
+for t; do
+	case $t in */*) ;; *) t=$vm_dir/tests/${t%.sh}.sh ;; esac
+	[ -e "$t" ] || die "no test $t"
+	n=$(header "$t" guests 1)
+	[ -z "$only" ] || [ "$only" = "$n" ] || continue
+	case " $(header "$t" kernels any) " in
+	*" any "* | *" $k "*) ;;
+	*) continue ;;
+	esac
+	echo "$n $(header "$t" mtu 1500) $(header "$t" icount no) $t"
+done >"$run/plan"
+
+stage_tree "$k" "$run" "$build"
+export LAB_K="$k"
+
+# one_boot GUESTS MTU ICOUNT: boot, and run what the plan has for that
+one_boot() {
+	awk -v key="$1 $2 $3" '$1 " " $2 " " $3 == key { print $4 }' \
+		"$run/plan" >"$run/todo"
+	while [ -s "$run/todo" ]; do
+		before=$(wc -l <"$run/results.txt")
+		icount=
+		[ "$3" = no ] || icount=--icount
+		rc=0
+		# shellcheck disable=SC2046,SC2086
+		lab_up "$k" "$run" -n "$1" --mtu "$2" $icount -- \
+			sh "$vm_dir/run-inner.sh" $(cat "$run/todo") || rc=$?
+		for c in "$run"/console-?.log; do mv "$c" "$c.$before"; done
+		count=$(($(wc -l <"$run/results.txt") - before))
+		# a boot that served no test would be tried for ever
+		if [ $count = 0 ]; then
+			read -r t <"$run/todo"
+			echo "fail $(basename "$t" .sh) 0" >>"$run/results.txt"
+			echo "fail $(basename "$t" .sh): no guest (exit code $rc)"
+			count=1
+		fi
+		sed -i "1,${count}d" "$run/todo"
+	done
+}
+
+echo "# kernel $k, $(wc -l <"$run/plan") tests, logs in $run"
+cut -d' ' -f1-3 "$run/plan" | sort -u >"$run/boots"
+while read -r n mtu icount <&3; do
+	one_boot "$n" "$mtu" "$icount"
+done 3<"$run/boots"
+
+[ -z "${SMC_RESULTS:-}" ] || sed "s/\$/ $k/" "$run/results.txt" >>"$SMC_RESULTS"
+count() { grep -c "^$1 " "$run/results.txt" || :; }
+passed=$(count ok) failed=$(count fail) skipped=$(count skip)
+if [ "${SMC_EXPECT_ALL:-${CI:+1}}" = 1 ] && [ "$skipped" -gt 0 ]; then
+	echo "# every test is expected to run here: skipped ones count as failed"
+	failed=$((failed + skipped)) skipped=0
+fi
+[ $((passed + failed + skipped)) -gt 0 ] || die "no test was run"
+echo "$passed passed, $failed failed${skipped:+, $skipped skipped}"
+[ "$failed" = 0 ]
