@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who this host is in CLC messages: host name, peer ID.
+ *
+ * The peer ID names one instance of an operating system: two random bytes
+ * chosen when the module is loaded, then the MAC address of the first active
+ * RDMA port that a handshake meets.  Until then it is all zero.  Once known it
+ * stays, also if the port goes away (RFC 7609 section 4.1, appendix A.2).
+ *
+ * Context: any; one spinlock, a leaf.
+ */
+#include <linux/random.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/etherdevice.h>
+#include <linux/utsname.h>
+#include "host.h"
+
+static struct {
+	spinlock_t lock;	/* protects the rest */
+	bool known;
+	u8 id[SMC_PEER_ID_LEN];
+} host = {
+	.lock = __SPIN_LOCK_UNLOCKED(host.lock),
+};
+
+/**
+ * smc_host_init() - choose the random part of the peer ID
+ *
+ * Context: process, once, before any handshake.
+ */
+void smc_host_init(void)
+{
+	get_random_bytes(host.id, 2);
+}
+
+/**
+ * smc_host_name() - this host's name
+ * @name: filled, NUL terminated, cut to SMC_HOSTNAME_LEN characters
+ *
+ * Always the initial UTS namespace's: a link group serves containers of
+ * several.
+ */
+void smc_host_name(char name[SMC_HOSTNAME_LEN + 1])
+{
+	strscpy(name, init_utsname()->nodename, SMC_HOSTNAME_LEN + 1);
+}
+
+/**
+ * smc_host_learn_mac() - an RDMA port is in use: complete the peer ID
+ * @mac: its MAC address; only the first one that is not zero counts
+ */
+void smc_host_learn_mac(const u8 mac[SMC_MAC_LEN])
+{
+	if (is_zero_ether_addr(mac))
+		return;
+	spin_lock_bh(&host.lock);
+	if (!host.known) {
+		memcpy(host.id + 2, mac, SMC_MAC_LEN);
+		host.known = true;
+	}
+	spin_unlock_bh(&host.lock);
+}
+
+/**
+ * smc_host_peer_id() - this host's peer ID
+ * @id: filled; zero as long as no RDMA port has been in use
+ */
+void smc_host_peer_id(u8 id[SMC_PEER_ID_LEN])
+{
+	spin_lock_bh(&host.lock);
+	if (host.known)
+		memcpy(id, host.id, SMC_PEER_ID_LEN);
+	else
+		memset(id, 0, SMC_PEER_ID_LEN);
+	spin_unlock_bh(&host.lock);
+}
