@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The handshake's engine: one step at a time, one deadline, and how others
+ * start, wake and cancel it.
+ *
+ * A handshake is a state (what it waits for) and one function per state, the
+ * step.  Whatever may have happened queues the same work item: the inner
+ * socket's wait queue (smc_hs_wake), the timer, a group that settled.  The
+ * work runs the step of the state again and again until it does not change the
+ * state any more.  A step never waits for the peer; it returns SMC_REASON_OK
+ * if all is well so far, or why this will not become SMC; smc_hs_conclude()
+ * (hs_io.c) decides what follows from that.
+ *
+ * Locks: hs->lock (spinlock, interrupts off) protects hs->priv, @state, @need,
+ * @queued and @cancelled; it is what smc_hs_wake() takes.  priv->step (mutex)
+ * is held while a step runs, not while done() is called, so that
+ * smc_hs_cancel() may be called with any lock that done() takes.
+ * Order: priv->step -> the locks of core and inner socket; hs->lock is a leaf.
+ *
+ * Lifetime: the timer and the waiter in a group's list are removed
+ * synchronously before the handshake lets go of the socket, so they need no
+ * reference; a queued step has one of the owner and one of priv.
+ *
+ * Test: selftests/smc/fallback*.sh
+ */
+#include <linux/slab.h>
+#include <linux/jiffies.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "hs_priv.h"
+#include "reason.h"
+#include "ueid.h"
+
+static struct workqueue_struct *smc_hs_wq;
+
+/* Queue a step unless there is one; hs->lock held. */
+static void kick(struct smc_hs_priv *priv)
+{
+	struct smc_hs *hs = priv->hs;
+
+	lockdep_assert_held(&hs->lock);
+	if (priv->queued || priv->cancelled || !hs->owner->get(hs))
+		return;
+	priv->queued = true;
+	refcount_inc(&priv->refs);
+	queue_work(smc_hs_wq, &priv->work);
+}
+
+static void priv_put(struct smc_hs_priv *priv)
+{
+	if (refcount_dec_and_test(&priv->refs))
+		kfree(priv);
+}
+
+static void timer_fn(struct timer_list *t)
+{
+	struct smc_hs_priv *priv = container_of(t, struct smc_hs_priv, timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&priv->hs->lock, flags);
+	kick(priv);
+	spin_unlock_irqrestore(&priv->hs->lock, flags);
+}
+
+/**
+ * smc_hs_wake() - something happened on the inner socket
+ * @hs: handshake, or none is running: then nothing happens
+ * @key: poll mask, 0 for anything
+ *
+ * Cheap: a step is queued only if the state can make something of it.
+ *
+ * Context: any, interrupts off; the caller guarantees that @hs lives.
+ */
+void smc_hs_wake(struct smc_hs *hs, __poll_t key)
+{
+	const struct smc_inner *inner = hs->inner;
+	struct smc_hs_priv *priv;
+	unsigned long flags;
+	bool useful;
+
+	if (!READ_ONCE(hs->priv))
+		return;
+	spin_lock_irqsave(&hs->lock, flags);
+	priv = hs->priv;
+	if (priv && !priv->queued) {
+		useful = READ_ONCE(inner->sk->sk_err) ||
+			 smc_inner_closed(inner);
+		if (priv->state == SMC_HS_OPEN || priv->state == SMC_HS_REOPEN)
+			useful |= smc_inner_established(inner);
+		else
+			useful |= smc_inner_readable(inner) >= priv->need;
+		if (useful)
+			kick(priv);
+	}
+	spin_unlock_irqrestore(&hs->lock, flags);
+}
+
+static void settled_fn(struct smc_lgr_waiter *waiter, enum smc_reason why)
+{
+	struct smc_hs_priv *priv = container_of(waiter, struct smc_hs_priv,
+						waiter);
+	unsigned long flags;
+
+	priv->settled_why = why;
+	/* pairs with smp_load_acquire() in smc_hs_settled() */
+	smp_store_release(&priv->has_settled, true);
+	spin_lock_irqsave(&priv->hs->lock, flags);
+	kick(priv);
+	spin_unlock_irqrestore(&priv->hs->lock, flags);
+	/* From here on @priv may go. */
+	complete(&priv->settled);
+}
+
+/**
+ * smc_hs_wait_settled() - have a step queued when a group settles
+ * @priv: handshake
+ * @lgr: group in state CONNECTING; stays referenced until
+ *	smc_hs_stop_waiting()
+ *
+ * Return: false if the group has settled already.
+ */
+bool smc_hs_wait_settled(struct smc_hs_priv *priv, struct smc_lgr *lgr)
+{
+	reinit_completion(&priv->settled);
+	priv->has_settled = false;
+	priv->waiter.settled = settled_fn;
+	priv->waiting = smc_lgr_wait(lgr, &priv->waiter) ? lgr : NULL;
+	return priv->waiting;
+}
+
+/**
+ * smc_hs_settled() - has the group that is waited for settled?
+ * @priv: handshake
+ * @why: its outcome
+ */
+bool smc_hs_settled(struct smc_hs_priv *priv, enum smc_reason *why)
+{
+	/* pairs with smp_store_release() in settled_fn() */
+	if (!smp_load_acquire(&priv->has_settled))
+		return false;
+	*why = priv->settled_why;
+	return true;
+}
+
+/**
+ * smc_hs_stop_waiting() - the callback does not run any more after this
+ * @priv: handshake
+ */
+void smc_hs_stop_waiting(struct smc_hs_priv *priv)
+{
+	if (!priv->waiting)
+		return;
+	if (!smc_lgr_unwait(priv->waiting, &priv->waiter))
+		wait_for_completion(&priv->settled);
+	priv->waiting = NULL;
+}
+
+/**
+ * smc_hs_enter_until() - change the state
+ * @priv: handshake
+ * @state: new state
+ * @deadline: jiffies, when its step runs at the latest
+ */
+void smc_hs_enter_until(struct smc_hs_priv *priv, enum smc_hs_state state,
+			unsigned long deadline)
+{
+	spin_lock_irq(&priv->hs->lock);
+	priv->state = state;
+	priv->need = 1;
+	spin_unlock_irq(&priv->hs->lock);
+	priv->deadline = deadline;
+	mod_timer(&priv->timer, deadline);
+}
+
+/**
+ * smc_hs_enter() - change the state
+ * @priv: handshake
+ * @state: new state
+ * @ms: its step runs after so many ms at the latest; 0: only when woken
+ */
+void smc_hs_enter(struct smc_hs_priv *priv, enum smc_hs_state state,
+		  unsigned int ms)
+{
+	if (ms) {
+		smc_hs_enter_until(priv, state, jiffies + msecs_to_jiffies(ms));
+		return;
+	}
+	timer_delete_sync(&priv->timer);
+	spin_lock_irq(&priv->hs->lock);
+	priv->state = state;
+	priv->need = 1;
+	spin_unlock_irq(&priv->hs->lock);
+	priv->deadline = jiffies + MAX_JIFFY_OFFSET;
+}
+
+/**
+ * smc_hs_expired() - has the state's deadline passed?
+ * @priv: handshake
+ */
+bool smc_hs_expired(const struct smc_hs_priv *priv)
+{
+	return time_after_eq(jiffies, priv->deadline);
+}
+
+/**
+ * smc_hs_start_clock() - TCP is established: the handshake deadline runs
+ * @priv: handshake
+ */
+void smc_hs_start_clock(struct smc_hs_priv *priv)
+{
+	unsigned int floor = READ_ONCE(priv->hs->sn->handshake_timeout_ms);
+	u32 rtt = min(smc_inner_rtt_ms(priv->hs->inner), 60000U);
+
+	priv->span_ms = max3(floor, 8 * rtt, 1U);
+	priv->limit = jiffies + msecs_to_jiffies(priv->span_ms);
+}
+
+static enum smc_reason step_crossing(struct smc_hs_priv *priv)
+{
+	enum smc_reason why = smc_hs_look(priv);
+
+	if (why != SMC_REASON_OK)
+		return why;
+	return smc_hs_expired(priv) ? priv->why : SMC_REASON_OK;
+}
+
+static enum smc_reason step_group(struct smc_hs_priv *priv)
+{
+	return priv->hs->role == SMC_SERV ? smc_hs_server_group(priv) :
+					    smc_hs_client_group(priv);
+}
+
+static enum smc_reason (*const steps[SMC_HS_STATES])(struct smc_hs_priv *) = {
+	[SMC_HS_OPEN] = smc_hs_step_open,
+	[SMC_HS_PROPOSAL] = smc_hs_step_proposal,
+	[SMC_HS_ACCEPT] = smc_hs_step_accept,
+	[SMC_HS_GROUP] = step_group,
+	[SMC_HS_CONFIRM] = smc_hs_step_confirm,
+	[SMC_HS_LINK] = smc_hs_step_link,
+	[SMC_HS_CROSSING] = step_crossing,
+	[SMC_HS_REOPEN] = smc_hs_step_reopen,
+};
+
+/* Run steps while they change the state. */
+static enum smc_hs_verdict run(struct smc_hs_priv *priv, bool *smc)
+{
+	enum smc_hs_state state;
+	enum smc_reason why;
+	enum smc_hs_verdict v;
+
+	do {
+		state = priv->state;
+		why = steps[state](priv);
+		*smc = priv->state == SMC_HS_BOUND;
+		if (*smc)
+			return SMC_HS_V_GO_ON;
+		if (why == SMC_REASON_OK)
+			continue;
+		if (state == SMC_HS_REOPEN && !priv->err)
+			return SMC_HS_V_TCP;	/* connected again */
+		v = smc_hs_conclude(priv, why);
+		if (v != SMC_HS_V_GO_ON)
+			return v;
+	} while (priv->state != state);
+	return SMC_HS_V_GO_ON;
+}
+
+static void free_data(struct smc_hs_priv *priv)
+{
+	enum smc_xport_id id;
+
+	if (!priv->data)
+		return;
+	for (id = 0; id < SMC_XPORT_NUM; id++)
+		smc_hs_path_drop(priv, id);
+	kfree(priv->data);
+	priv->data = NULL;
+}
+
+static void count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
+{
+	bool serv = hs->role == SMC_SERV;
+	enum smc_stat stat;
+
+	if (outcome == SMC_HS_ERR)
+		stat = serv ? SMC_STAT_HS_SRV_ERR : SMC_STAT_HS_CLNT_ERR;
+	else if (outcome == SMC_HS_TCP)
+		stat = serv ? SMC_STAT_HS_SRV_TCP : SMC_STAT_HS_CLNT_TCP;
+	else if (hs->conn->xport->id == SMC_XPORT_R)
+		stat = serv ? SMC_STAT_HS_SRV_SMCR : SMC_STAT_HS_CLNT_SMCR;
+	else
+		stat = serv ? SMC_STAT_HS_SRV_SMCD : SMC_STAT_HS_CLNT_SMCD;
+	smc_stats_inc(hs->sn, stat);
+}
+
+/*
+ * Nothing of the handshake refers to the socket after this, unless it is late:
+ * then the timer may.
+ */
+static void wind_up(struct smc_hs_priv *priv)
+{
+	if (priv->data)
+		smc_stats_inc(priv->hs->sn, SMC_STAT_HS_ENDED);
+	smc_hs_stop_waiting(priv);
+	timer_delete_sync(&priv->timer);
+	free_data(priv);
+	smc_hs_uncount(priv);
+}
+
+/* Take @priv off the socket.  False: smc_hs_cancel() was first. */
+static bool detach(struct smc_hs_priv *priv)
+{
+	struct smc_hs *hs = priv->hs;
+	bool ours;
+
+	spin_lock_irq(&hs->lock);
+	ours = hs->priv == priv && !priv->cancelled;
+	if (ours)
+		WRITE_ONCE(hs->priv, NULL);
+	spin_unlock_irq(&hs->lock);
+	if (ours)
+		priv_put(priv);
+	return ours;
+}
+
+static bool finish(struct smc_hs_priv *priv, enum smc_hs_verdict v, bool smc,
+		   struct smc_hs_result *res)
+{
+	struct smc_hs *hs = priv->hs;
+
+	memset(res, 0, sizeof(*res));
+	if (smc) {
+		/* The group is there for others too from now on. */
+		clear_bit(SMC_HS_FIRST, &priv->bits);
+		res->outcome = SMC_HS_SMC;
+	} else if (v == SMC_HS_V_ERR) {
+		res->outcome = SMC_HS_ERR;
+		res->err = priv->err ?: smc_reason_errno(priv->why) ?:
+			   ECONNRESET;
+		/* A peer that still talks must not take this for an end. */
+		smc_inner_disconnect(hs->inner);
+	} else {
+		res->outcome = SMC_HS_TCP;
+	}
+	if (!smc) {
+		res->reason = priv->why;
+		res->peer_diagnosis = priv->peer_diagnosis;
+	}
+	wind_up(priv);
+	count_end(hs, res->outcome);
+	if (v != SMC_HS_V_LATE)
+		return detach(priv);
+	/* Hidden before the program can read. */
+	priv->write_seq = READ_ONCE(tcp_sk(hs->inner->sk)->write_seq);
+	smc_hs_enter(priv, SMC_HS_LATE, 0);
+	spin_lock_irq(&hs->lock);
+	kick(priv);
+	spin_unlock_irq(&hs->lock);
+	return true;
+}
+
+static void step_late(struct smc_hs_priv *priv)
+{
+	struct smc_hs *hs = priv->hs;
+
+	if (!smc_hs_late(priv))
+		return;
+	timer_delete_sync(&priv->timer);
+	if (detach(priv) && hs->owner->revealed)
+		hs->owner->revealed(hs);
+}
+
+static void work_fn(struct work_struct *work)
+{
+	struct smc_hs_priv *priv = container_of(work, struct smc_hs_priv,
+						work);
+	struct smc_hs_result res;
+	struct smc_hs *hs = priv->hs;
+	bool smc = false, done = false, idle;
+	enum smc_hs_verdict v;
+
+	mutex_lock(&priv->step);
+	spin_lock_irq(&hs->lock);
+	priv->queued = false;
+	idle = priv->cancelled || hs->priv != priv;
+	spin_unlock_irq(&hs->lock);
+	if (!idle && priv->state == SMC_HS_LATE) {
+		step_late(priv);
+	} else if (!idle) {
+		v = run(priv, &smc);
+		if (smc || v != SMC_HS_V_GO_ON)
+			done = finish(priv, v, smc, &res);
+	}
+	mutex_unlock(&priv->step);
+	if (done)
+		hs->owner->done(hs, &res);
+	hs->owner->put(hs);
+	priv_put(priv);
+}
+
+static int start(struct smc_hs *hs, enum smc_hs_state state)
+{
+	struct smc_hs_priv *priv;
+
+	priv = kzalloc(sizeof(*priv), GFP_KERNEL);
+	if (!priv)
+		return -ENOMEM;
+	priv->data = kzalloc(sizeof(*priv->data), GFP_KERNEL);
+	if (!priv->data) {
+		kfree(priv);
+		return -ENOMEM;
+	}
+	priv->hs = hs;
+	refcount_set(&priv->refs, 1);
+	INIT_WORK(&priv->work, work_fn);
+	timer_setup(&priv->timer, timer_fn, 0);
+	init_completion(&priv->settled);
+	mutex_init(&priv->step);
+	INIT_HLIST_NODE(&priv->node);
+	priv->state = state;
+	priv->need = 1;
+	priv->version = 2;
+	priv->deadline = jiffies + MAX_JIFFY_OFFSET;
+	smc_stats_inc(hs->sn, SMC_STAT_HS_STARTED);
+	if (!smc_hs_count(priv)) {
+		set_bit(SMC_HS_LIMITED, &priv->bits);
+		smc_stats_inc(hs->sn, SMC_STAT_HS_LIMIT);
+	}
+	if (state == SMC_HS_PROPOSAL) {
+		smc_hs_start_clock(priv);
+		priv->deadline = priv->limit;
+		mod_timer(&priv->timer, priv->deadline);
+	}
+
+	spin_lock_irq(&hs->lock);
+	WRITE_ONCE(hs->priv, priv);
+	kick(priv);
+	spin_unlock_irq(&hs->lock);
+	return 0;
+}
+
+/**
+ * smc_hs_connect() - start the client side
+ * @hs: filled in but for priv; the inner connect has been issued
+ *
+ * Context: process; may hold the outer socket lock.
+ * Return: 0: done() will be called; -ENOMEM.
+ */
+int smc_hs_connect(struct smc_hs *hs)
+{
+	hs->role = SMC_CLNT;
+	return start(hs, SMC_HS_OPEN);
+}
+
+/**
+ * smc_hs_accept() - start the server side
+ * @hs: filled in but for priv, of an accepted child whose SYN had the option
+ *
+ * Context: process; may hold the outer socket lock.
+ * Return: 0: done() will be called; -ENOMEM.
+ */
+int smc_hs_accept(struct smc_hs *hs)
+{
+	hs->role = SMC_SERV;
+	return start(hs, SMC_HS_PROPOSAL);
+}
+
+/**
+ * smc_hs_cancel() - the program closed the socket
+ * @hs: handshake, running or not
+ *
+ * Waits for a step that is running, but not for done(): that may be waiting
+ * for a lock of the caller.  Everything the handshake has taken is given back
+ * before this returns.
+ *
+ * Context: process, sleeps.
+ * Return: true if the handshake was running: done() will never be called.
+ * False: done() has been called, or is being called by another thread.
+ */
+bool smc_hs_cancel(struct smc_hs *hs)
+{
+	struct smc_hs_priv *priv;
+	bool running;
+
+	spin_lock_irq(&hs->lock);
+	priv = hs->priv;
+	if (priv) {
+		refcount_inc(&priv->refs);
+		priv->cancelled = true;
+	}
+	spin_unlock_irq(&hs->lock);
+	if (!priv)
+		return false;
+
+	mutex_lock(&priv->step);
+	spin_lock_irq(&hs->lock);
+	running = hs->priv == priv;
+	WRITE_ONCE(hs->priv, NULL);
+	spin_unlock_irq(&hs->lock);
+	if (running) {
+		priv_put(priv);
+		running = priv->state != SMC_HS_LATE;
+		if (running)
+			smc_hs_drop_group(priv, SMC_REASON_GOING);
+		wind_up(priv);
+	}
+	mutex_unlock(&priv->step);
+	priv_put(priv);
+	return running;
+}
+
+/**
+ * smc_hs_hidden() - bytes the program must not see yet
+ * @hs: handshake of a connection in TCP mode
+ *
+ * Return: 0 if nothing is hidden, now and for ever; else the number of bytes
+ * at the head of the stream (U32_MAX: all, whatever comes), until
+ * owner->revealed() is called.
+ */
+u32 smc_hs_hidden(struct smc_hs *hs)
+{
+	return READ_ONCE(hs->priv) ? U32_MAX : 0;
+}
+
+/**
+ * smc_hs_want() - should connect() to this address offer SMC?
+ * @sn: namespace state
+ * @addr: where connect() goes
+ *
+ * Context: process.
+ * Return: SMC_REASON_OK: offer; otherwise why not: use plain TCP.
+ */
+enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr)
+{
+	if (addr->sa_family != AF_INET && addr->sa_family != AF_INET6)
+		return SMC_REASON_UNSUPPADDR;
+	if (!READ_ONCE(sn->transports))
+		return SMC_REASON_DISABLED;
+	if (smc_hs_remembered(sn, addr)) {
+		smc_stats_inc(sn, SMC_STAT_HS_REMEMBERED);
+		return SMC_REASON_REMEMBERED;
+	}
+	if (atomic_read(&sn->hs_count) >= SMC_HS_MAX_NET) {
+		smc_stats_inc(sn, SMC_STAT_HS_LIMIT);
+		return SMC_REASON_HSLIMIT;
+	}
+	return SMC_REASON_OK;
+}
+
+int smc_hs_net_init(struct smc_net *sn)
+{
+	atomic_set(&sn->hs_count, 0);
+	return smc_hs_memory_net_init(sn);
+}
+
+void smc_hs_net_exit(struct smc_net *sn)
+{
+	smc_hs_memory_net_exit(sn);
+}
+
+int smc_hs_init(void)
+{
+	int rc;
+
+	smc_host_init();
+	smc_ueid_init();
+	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, 0);
+	if (!smc_hs_wq)
+		return -ENOMEM;
+	rc = smc_synopt_init();
+	if (rc)
+		destroy_workqueue(smc_hs_wq);
+	return rc;
+}
+
+void smc_hs_exit(void)
+{
+	smc_synopt_exit();
+	destroy_workqueue(smc_hs_wq);
+}

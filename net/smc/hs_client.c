@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The client's side of the handshake: Proposal out, Accept in, Confirm out
+ * (RFC 7609 section 3.5, IBM's SMC version 2).
+ *
+ * Everything that the transports can do on the route is offered.  The answer
+ * names one of it, and whether the server has opened a group for this
+ * connection (then so do we) or uses one that we must know as well.
+ *
+ * Until the Accept has come our Proposal may have gone to something that
+ * knows nothing of SMC: a path that echoes or alters TCP options, say.  If the
+ * peer is silent, talks something else or hangs up, the inner socket connects
+ * again without the option, inside the same connect() call, and the peer is
+ * remembered for a while (hs_memory.c).
+ *
+ * Context: process, from a step: priv->step is held.
+ * Test: selftests/smc/fallback*.sh
+ */
+#include <linux/net.h>
+#include <linux/tcp.h>
+#include "hs_priv.h"
+
+/* Fill in the Proposal from what the transports offer. */
+static void build_proposal(struct smc_hs_priv *priv)
+{
+	struct smc_hs_data *data = priv->data;
+	const struct smc_path *r = &data->path[SMC_XPORT_R];
+	const struct smc_path *d = &data->path[SMC_XPORT_D];
+	struct smc_select_local *local = &data->local;
+	const struct smc_prefixes *pfx = &local->prefixes;
+	struct smc_clc_proposal *prop = &data->prop;
+	struct smc_clc_v2ext *v2 = &prop->v2;
+
+	if (!pfx->has_v4 && !pfx->n_v6)
+		local->r_v1 = false;
+	prop->offer_v1 = smc_offer_make(local->r_v1, false);
+	prop->offer_v2 = smc_offer_make(local->r_v2, local->d_v2);
+	prop->has_ism = true;
+	if (local->r_v1) {
+		smc_host_peer_id(prop->peer_id);
+		memcpy(prop->gid, r->gid_v1, SMC_GID_LEN);
+		memcpy(prop->mac, r->mac, SMC_MAC_LEN);
+		prop->v4_net = pfx->v4_net;
+		prop->v4_len = pfx->v4_len;
+		prop->n_v6 = pfx->n_v6;
+		memcpy(prop->v6, pfx->v6, sizeof(prop->v6));
+	}
+	if (prop->offer_v2 == SMC_OFFER_NONE)
+		return;
+	v2->release = SMC_RELEASE;
+	v2->feature_mask = SMC_FEATURE_EMU_ISM;
+	v2->n_eids = local->n_eids;
+	memcpy(v2->eids, local->eids, sizeof(local->eids));
+	if (local->r_v2) {
+		memcpy(v2->gid, r->gid, SMC_GID_LEN);
+		v2->max_conns = local->max_conns;
+		v2->max_links = local->max_links;
+	}
+	if (local->d_v2) {
+		v2->has_d = true;
+		v2->ism[v2->n_ism].gid = d->ism_gid;
+		v2->ism[v2->n_ism++].chid = d->chid;
+		if (d->chid >= SMC_CHID_EMULATED) {
+			v2->ism[v2->n_ism].gid = d->ism_gid_ext;
+			v2->ism[v2->n_ism++].chid = d->chid;
+		}
+	}
+}
+
+static enum smc_reason propose(struct smc_hs_priv *priv)
+{
+	struct smc_hs_data *data = priv->data;
+	struct smc_clc_proposal *prop = &data->prop;
+	enum smc_reason why;
+	bool wanted_v1;
+
+	if (smc_hs_secured(priv->hs->inner->sk))
+		return SMC_REASON_IPSEC;
+	why = smc_hs_offers(priv);
+	if (why != SMC_REASON_OK)
+		return why;
+	wanted_v1 = data->local.r_v1;
+	build_proposal(priv);
+	if (prop->offer_v1 == SMC_OFFER_NONE &&
+	    prop->offer_v2 == SMC_OFFER_NONE)
+		return wanted_v1 ? SMC_REASON_CNFERR : SMC_REASON_NOSMCDEV;
+	memset(&data->msg, 0, sizeof(data->msg));
+	data->msg.type = SMC_CLC_PROPOSAL;
+	data->msg.version = 2;
+	data->msg.proposal = *prop;
+	if (smc_hs_write(priv))
+		return SMC_REASON_SPOILT_RESET;
+	smc_hs_enter_until(priv, SMC_HS_ACCEPT, priv->limit);
+	return SMC_REASON_OK;
+}
+
+/**
+ * smc_hs_step_open() - waiting for TCP to be established
+ * @priv: handshake
+ */
+enum smc_reason smc_hs_step_open(struct smc_hs_priv *priv)
+{
+	struct smc_inner *inner = priv->hs->inner;
+	int err;
+
+	if (!smc_inner_established(inner)) {
+		if (inet_sk_state_load(inner->sk) != TCP_CLOSE)
+			return SMC_REASON_OK;
+		err = abs(smc_inner_take_error(inner));
+		/* These two: it was established, and the peer hung up. */
+		if (err != ECONNRESET && err != EPIPE)
+			priv->err = err ?: ECONNREFUSED;
+		return SMC_REASON_SPOILT_RESET;
+	}
+	smc_hs_start_clock(priv);
+	if (!smc_synopt_peer_has(inner->sk))
+		return SMC_REASON_PEERNOSMC;
+	return propose(priv);
+}
+
+static enum smc_reason send_confirm(struct smc_hs_priv *priv)
+{
+	struct smc_conn *conn = priv->hs->conn;
+	int rc;
+
+	rc = smc_hs_fill_accept(priv, SMC_CLC_CONFIRM);
+	if (rc)
+		return smc_hs_errno_reason(rc, SMC_REASON_ERR_REGBUF);
+	/* The server may write to us as soon as it has the Confirm. */
+	rc = smc_conn_bind(conn, &priv->data->peer);
+	if (rc)
+		return smc_hs_errno_reason(rc, SMC_REASON_MEM);
+	if (smc_hs_write(priv))
+		return SMC_REASON_LOSTPEER;
+	set_bit(SMC_HS_SENT_CONFIRM, &priv->bits);
+	return smc_hs_confirm_link(priv);
+}
+
+/* SMC-R version 2: do both sides mean the same way? */
+static enum smc_reason agree_on_way(struct smc_hs_priv *priv)
+{
+	struct smc_hs_data *data = priv->data;
+	int rc;
+
+	data->direct = true;
+	if (data->choice.variant != SMC_VARIANT_RV2 || data->peer.fce.direct)
+		return SMC_REASON_OK;
+	rc = smc_route_direct(&data->route, data->peer.r.gid);
+	if (rc < 0)
+		return SMC_REASON_NOROUTE;
+	if (rc)
+		return SMC_REASON_NOINDIRECT;
+	data->direct = false;
+	return SMC_REASON_OK;
+}
+
+static enum smc_reason first_contact(struct smc_hs_priv *priv)
+{
+	struct smc_hs_data *data = priv->data;
+	struct smc_conn *conn = priv->hs->conn;
+	enum smc_reason why;
+	int rc;
+
+	why = agree_on_way(priv);
+	if (why != SMC_REASON_OK)
+		return why;
+	why = smc_hs_create_group(priv, data->peer.r.peer_id);
+	if (why != SMC_REASON_OK)
+		return why;
+	smc_hs_group_learn(conn->lgr, &data->peer.fce);
+	rc = conn->xport->lgr_connect(conn->lgr, conn, NULL, &data->peer);
+	if (rc)
+		return smc_hs_errno_reason(rc, SMC_REASON_ERR_RDYLNK);
+	return send_confirm(priv);
+}
+
+static enum smc_reason use_group(struct smc_hs_priv *priv,
+				 struct smc_lgr *lgr)
+{
+	enum smc_reason why = smc_hs_join_group(priv, lgr);
+
+	return why != SMC_REASON_OK ? why : send_confirm(priv);
+}
+
+static enum smc_reason next_contact(struct smc_hs_priv *priv)
+{
+	struct smc_hs_data *data = priv->data;
+	enum smc_xport_id id = data->choice.mode;
+	struct smc_lgr *lgr;
+
+	lgr = smc_lgr_find(priv->hs->sn, smc_xport_get(id), SMC_CLNT,
+			   &data->path[id], NULL, &data->peer);
+	if (!lgr)
+		return SMC_REASON_SYNCERR;
+	if (smc_hs_wait_settled(priv, lgr)) {
+		/* The server is a little ahead of us. */
+		priv->group = lgr;
+		smc_hs_enter_until(priv, SMC_HS_GROUP, priv->limit);
+		return SMC_REASON_OK;
+	}
+	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
+		return use_group(priv, lgr);
+	smc_lgr_leave(lgr);
+	return SMC_REASON_SYNCERR;
+}
+
+/**
+ * smc_hs_step_accept() - waiting for the server's answer
+ * @priv: handshake; the Proposal has been sent
+ */
+enum smc_reason smc_hs_step_accept(struct smc_hs_priv *priv)
+{
+	struct smc_hs_data *data = priv->data;
+	enum smc_reason why;
+	bool got;
+
+	why = smc_hs_read(priv, &got);
+	if (why != SMC_REASON_OK)
+		return why;
+	if (!got)
+		return smc_hs_expired(priv) ? SMC_REASON_SILENT :
+					      SMC_REASON_OK;
+	if (data->msg.type != SMC_CLC_ACCEPT)
+		return SMC_REASON_WRONGMSG;
+	why = smc_select_accept(&data->prop, &data->msg, &data->choice);
+	if (why != SMC_REASON_OK)
+		return why;
+	priv->version = data->msg.version;
+	data->peer = data->msg.accept;
+	return data->peer.first_contact ? first_contact(priv) :
+					  next_contact(priv);
+}
+
+/**
+ * smc_hs_client_group() - waiting for a group that the server knows already
+ * @priv: handshake; priv->group is the group
+ */
+enum smc_reason smc_hs_client_group(struct smc_hs_priv *priv)
+{
+	enum smc_reason why;
+
+	if (!smc_hs_settled(priv, &why)) {
+		why = smc_hs_look(priv);
+		if (why != SMC_REASON_OK)
+			return why;
+		return smc_hs_expired(priv) ? SMC_REASON_TIMEOUT_CL :
+					      SMC_REASON_OK;
+	}
+	smc_hs_stop_waiting(priv);
+	if (why != SMC_REASON_OK)
+		return SMC_REASON_SYNCERR;
+	return use_group(priv, priv->group);
+}
+
+/**
+ * smc_hs_reconnect() - the stream is spoilt: connect again as plain TCP
+ * @priv: handshake
+ * @why: what the connection will be told as the reason
+ *
+ * Return: false if that failed: priv->err tells why.
+ */
+bool smc_hs_reconnect(struct smc_hs_priv *priv, enum smc_reason why)
+{
+	struct smc_hs *hs = priv->hs;
+	struct sockaddr *addr = (struct sockaddr *)&hs->addr;
+	int rc;
+
+	smc_hs_remember(hs->sn, addr);
+	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
+	smc_hs_enter(priv, SMC_HS_REOPEN, 0);
+	rc = smc_inner_disconnect(hs->inner);
+	if (!rc) {
+		smc_synopt_withdraw(hs->inner->sk);
+		rc = kernel_connect(hs->inner->sock,
+				    (struct sockaddr_unsized *)addr,
+				    hs->addr_len, O_NONBLOCK);
+	}
+	if (!rc || rc == -EINPROGRESS)
+		return true;
+	priv->err = -rc;
+	return false;
+}
+
+/**
+ * smc_hs_step_reopen() - waiting for TCP to be established without the option
+ * @priv: handshake
+ *
+ * Return: why the first attempt failed, once the second has succeeded or
+ * failed (then priv->err is set).
+ */
+enum smc_reason smc_hs_step_reopen(struct smc_hs_priv *priv)
+{
+	struct smc_inner *inner = priv->hs->inner;
+
+	if (smc_inner_established(inner))
+		return priv->why;
+	if (inet_sk_state_load(inner->sk) != TCP_CLOSE)
+		return SMC_REASON_OK;
+	priv->err = abs(smc_inner_take_error(inner)) ?: ECONNREFUSED;
+	return priv->why;
+}

@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The handshake's messages, in and out, and the decision how it ends.
+ *
+ * Nothing is read beyond the message that is expected.  A message is peeked at
+ * until it is complete; what is longer than the buffer is thrown away as it
+ * comes.  So every byte that is not part of the handshake stays for the
+ * program.
+ *
+ * smc_hs_conclude() is the one place that knows what follows from a reason: a
+ * Decline and TCP, TCP at once, the client connecting again without the
+ * option, or an error (RFC 7609 section 3.5.4 and appendix C; where the RFC
+ * lets the connection fail before anybody has begun to use SMC, the program
+ * gets a TCP connection all the same).
+ *
+ * Context: process, from a step: priv->step is held.
+ * Test: selftests/smc/fallback*.sh
+ */
+#include <net/sock.h>
+#include "hs_priv.h"
+#include "reason.h"
+#include "ueid.h"
+
+static void set_need(struct smc_hs_priv *priv, u32 need)
+{
+	spin_lock_irq(&priv->hs->lock);
+	priv->need = need;
+	spin_unlock_irq(&priv->hs->lock);
+}
+
+/* The stream ended before it said enough. */
+static enum smc_reason gone(const struct smc_hs_priv *priv)
+{
+	return test_bit(SMC_HS_SPOKE, &priv->bits) ? SMC_REASON_LOSTPEER :
+						     SMC_REASON_SPOILT_RESET;
+}
+
+/* Fewer than @want bytes are there: wait for them, or they cannot come. */
+static enum smc_reason await_bytes(struct smc_hs_priv *priv, u32 want,
+				   bool *ready)
+{
+	set_need(priv, want);
+	/* Bytes that came before set_need() have woken nobody. */
+	*ready = smc_inner_readable(priv->hs->inner) >= want;
+	if (*ready)
+		return SMC_REASON_OK;
+	if (READ_ONCE(priv->hs->inner->sk->sk_err) ||
+	    smc_inner_closed(priv->hs->inner)) {
+		/* Data and FIN may have come between the two looks. */
+		*ready = smc_inner_readable(priv->hs->inner) >= want;
+		return *ready ? SMC_REASON_OK : gone(priv);
+	}
+	return SMC_REASON_OK;
+}
+
+/* Throw away what is readable of the rest of a long message. */
+static enum smc_reason drain(struct smc_hs_priv *priv)
+{
+	u8 junk[64];
+	bool ready;
+	int rc;
+
+	/* Bounded by @drain, which was at most 65535. */
+	while (priv->drain) {
+		rc = smc_inner_recv(priv->hs->inner, junk,
+				    min_t(u32, priv->drain, sizeof(junk)));
+		if (rc <= 0)
+			return await_bytes(priv, 1, &ready);
+		priv->drain -= rc;
+	}
+	return SMC_REASON_OK;
+}
+
+/* What begins at the head of the stream? */
+static enum smc_reason frame(struct smc_hs_priv *priv, ssize_t *total)
+{
+	u8 head[SMC_CLC_HDR_LEN];
+	enum smc_reason why;
+	int n, last = -1;
+	bool ready;
+
+	for (;;) {
+		n = smc_inner_peek(priv->hs->inner, head, sizeof(head));
+		if (n < 0 && n != -EAGAIN)
+			return gone(priv);
+		n = max(n, 0);
+		/* Urgent data inside: readable and yet not to be had. */
+		if (n == last)
+			return SMC_REASON_NOTCLC;
+		last = n;
+		if (n && !priv->first_at)
+			priv->first_at = jiffies ?: 1;
+		*total = n ? smc_clc_peek(head, n) : -EAGAIN;
+		if (*total != -EAGAIN)
+			break;
+		why = await_bytes(priv, n + 1, &ready);
+		if (why != SMC_REASON_OK || !ready)
+			return why;
+	}
+	if (*total == -ENOMSG)
+		return SMC_REASON_NOTCLC;
+	set_bit(SMC_HS_SPOKE, &priv->bits);
+	return *total < 0 ? SMC_REASON_MALFORMED : SMC_REASON_OK;
+}
+
+/**
+ * smc_hs_read() - take the next message off the stream if it is complete
+ * @priv: handshake
+ * @got: true if data->msg has been filled; never a Decline
+ *
+ * Return: SMC_REASON_OK; SMC_REASON_PEERDECL for a Decline; NOTCLC with every
+ * byte left where it was; SPOILT_RESET or LOSTPEER if the stream has ended
+ * (before or after the peer's first CLC message); MALFORMED.
+ */
+enum smc_reason smc_hs_read(struct smc_hs_priv *priv, bool *got)
+{
+	struct smc_hs_data *data = priv->data;
+	enum smc_reason why;
+	ssize_t total;
+	u32 want;
+	bool ready;
+	int rc;
+
+	*got = false;
+	if (!priv->drain) {
+		why = frame(priv, &total);
+		if (why != SMC_REASON_OK || total < 0)
+			return why;
+		want = min_t(ssize_t, total, sizeof(data->buf));
+		why = await_bytes(priv, want, &ready);
+		if (why != SMC_REASON_OK || !ready)
+			return why;
+		rc = smc_inner_recv(priv->hs->inner, data->buf, want);
+		if (rc != want)
+			return SMC_REASON_MALFORMED;
+		if (smc_clc_decode(data->buf, want, &data->msg, &why))
+			return SMC_REASON_MALFORMED;
+		priv->drain = total - want;
+	}
+	why = drain(priv);
+	if (why != SMC_REASON_OK || priv->drain)
+		return why;
+	set_need(priv, 1);
+	if (data->msg.type != SMC_CLC_DECLINE) {
+		*got = true;
+		return SMC_REASON_OK;
+	}
+	priv->peer_diagnosis = data->msg.decline.diagnosis;
+	if (data->msg.decline.out_of_sync && priv->hs->conn->lgr)
+		smc_lgr_kill(priv->hs->conn->lgr, SMC_REASON_SYNCERR);
+	return SMC_REASON_PEERDECL;
+}
+
+/**
+ * smc_hs_look() - while something else is awaited: has the peer declined?
+ * @priv: handshake
+ *
+ * Return: as smc_hs_read(); WRONGMSG for any message but a Decline.
+ */
+enum smc_reason smc_hs_look(struct smc_hs_priv *priv)
+{
+	enum smc_reason why;
+	bool got;
+
+	why = smc_hs_read(priv, &got);
+	return got ? SMC_REASON_WRONGMSG : why;
+}
+
+/**
+ * smc_hs_write() - encode and send data->msg
+ * @priv: handshake
+ *
+ * Return: 0 or -errno.
+ */
+int smc_hs_write(struct smc_hs_priv *priv)
+{
+	struct smc_hs_data *data = priv->data;
+	ssize_t len;
+	int rc;
+
+	len = smc_clc_encode(data->buf, sizeof(data->buf), &data->msg);
+	if (len < 0)
+		return len;
+	rc = smc_inner_send(priv->hs->inner, data->buf, len);
+	if (rc < 0)
+		return rc;
+	return rc == len ? 0 : -EPIPE;
+}
+
+static int write_decline(struct smc_hs_priv *priv, enum smc_reason why)
+{
+	struct smc_clc_msg *msg = &priv->data->msg;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_CLC_DECLINE;
+	msg->version = priv->version;
+	msg->decline.out_of_sync = why == SMC_REASON_SYNCERR;
+	msg->decline.os = priv->version > 1 ? SMC_OS_LINUX : 0;
+	msg->decline.diagnosis = smc_reason_wire(why);
+	if (priv->data->choice.mode != SMC_CLC_MODE_D)
+		smc_host_peer_id(msg->decline.peer_id);
+	return smc_hs_write(priv);
+}
+
+/* The TCP stream cannot be given to the program: what was ours is in it. */
+static bool spoilt(enum smc_reason why)
+{
+	switch (why) {
+	case SMC_REASON_SILENT:
+	case SMC_REASON_NOTCLC:
+	case SMC_REASON_SPOILT_RESET:
+	case SMC_REASON_MALFORMED:
+	case SMC_REASON_WRONGMSG:
+	case SMC_REASON_MISMATCH:
+	case SMC_REASON_NOCONFIRM:
+	case SMC_REASON_LOSTPEER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * smc_hs_drop_group() - leave the group
+ * @priv: handshake
+ * @why: a group that was created for this connection ends, for this reason
+ */
+void smc_hs_drop_group(struct smc_hs_priv *priv, enum smc_reason why)
+{
+	struct smc_conn *conn = priv->hs->conn;
+	struct smc_lgr *lgr = conn->lgr;
+
+	smc_hs_stop_waiting(priv);
+	if (priv->group)
+		smc_lgr_leave(priv->group);
+	priv->group = NULL;
+	if (!lgr)
+		return;
+	smc_lgr_get(lgr);
+	smc_conn_leave(conn);
+	if (test_bit(SMC_HS_FIRST, &priv->bits))
+		smc_lgr_kill(lgr, why);
+	smc_lgr_put(lgr);
+	clear_bit(SMC_HS_FIRST, &priv->bits);
+}
+
+/*
+ * After our Accept: does the client still wait, so that it reads a Decline?
+ * Once it has sent a Confirm for an existing group or for shared memory it has
+ * begun to use SMC.
+ */
+static bool client_waits(const struct smc_hs_priv *priv, bool first)
+{
+	if (!test_bit(SMC_HS_SENT_ACCEPT, &priv->bits) ||
+	    priv->state == SMC_HS_CROSSING)
+		return true;
+	return first && priv->data->choice.mode == SMC_CLC_MODE_R;
+}
+
+static enum smc_hs_verdict conclude_server(struct smc_hs_priv *priv,
+					   enum smc_reason why, bool first)
+{
+	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_SPOILT_RESET)
+		return SMC_HS_V_TCP;
+	if (why == SMC_REASON_NOTCLC &&
+	    !test_bit(SMC_HS_SENT_ACCEPT, &priv->bits))
+		return SMC_HS_V_TCP;
+	if (why == SMC_REASON_SILENT)
+		return SMC_HS_V_LATE;
+	if (spoilt(why) || !client_waits(priv, first))
+		return SMC_HS_V_ERR;
+	return write_decline(priv, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
+}
+
+static enum smc_hs_verdict conclude_client(struct smc_hs_priv *priv,
+					   enum smc_reason why)
+{
+	if (priv->err)
+		return SMC_HS_V_ERR;
+	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_PEERNOSMC)
+		return SMC_HS_V_TCP;
+	if (!spoilt(why) && !write_decline(priv, why))
+		return SMC_HS_V_TCP;
+	return smc_hs_reconnect(priv, why) ? SMC_HS_V_GO_ON : SMC_HS_V_ERR;
+}
+
+/**
+ * smc_hs_conclude() - this will not become SMC: what becomes of it?
+ * @priv: handshake
+ * @why: what a step returned, not SMC_REASON_OK
+ *
+ * Gives back the place in the group, tells the peer if it has to be told.
+ *
+ * Return: how the handshake ends; or SMC_HS_V_GO_ON and another state.
+ */
+enum smc_hs_verdict smc_hs_conclude(struct smc_hs_priv *priv,
+				    enum smc_reason why)
+{
+	bool first = test_bit(SMC_HS_FIRST, &priv->bits);
+	enum smc_hs_verdict v;
+
+	if (why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
+	    why == SMC_REASON_MISMATCH)
+		smc_stats_inc(priv->hs->sn, SMC_STAT_CLC_MALFORMED);
+	smc_hs_drop_group(priv, why);
+	if (priv->state == SMC_HS_LINK && !spoilt(why) &&
+	    why != SMC_REASON_PEERDECL) {
+		/* The peer may have declined at the same time. */
+		priv->why = why;
+		set_bit(SMC_HS_LOOKED, &priv->bits);
+		smc_hs_enter(priv, SMC_HS_CROSSING, SMC_HS_CROSSING_MS);
+		return SMC_HS_V_GO_ON;
+	}
+	priv->why = why;
+	if (priv->hs->role == SMC_SERV)
+		v = conclude_server(priv, why, first);
+	else
+		v = conclude_client(priv, why);
+	if (v == SMC_HS_V_TCP && why != SMC_REASON_PEERDECL &&
+	    test_bit(SMC_HS_LOOKED, &priv->bits)) {
+		set_bit(SMC_HS_LATE_DECLINE, &priv->bits);
+		v = SMC_HS_V_LATE;
+	}
+	return v;
+}
+
+/**
+ * smc_hs_secured() - is there an IPsec policy on the socket?
+ * @tcp: inner socket
+ *
+ * What goes by RDMA is not seen by IPsec (RFC 7609 section 5.5).
+ */
+bool smc_hs_secured(const struct sock *tcp)
+{
+#ifdef CONFIG_XFRM
+	return rcu_access_pointer(tcp->sk_policy[0]) ||
+	       rcu_access_pointer(tcp->sk_policy[1]);
+#else
+	return false;
+#endif
+}
+
+/**
+ * smc_hs_offers() - ask the transports what they can do on the route
+ * @priv: handshake; data->path and data->local are filled in
+ *
+ * Return: SMC_REASON_OK if at least one can do something.
+ */
+enum smc_reason smc_hs_offers(struct smc_hs_priv *priv)
+{
+	unsigned int use = READ_ONCE(priv->hs->sn->transports);
+	enum smc_reason why[SMC_XPORT_NUM] = {
+		[SMC_XPORT_R] = SMC_REASON_NOSMCRDEV,
+		[SMC_XPORT_D] = SMC_REASON_NOSMCDDEV,
+	};
+	struct smc_hs_data *data = priv->data;
+	struct smc_select_local *local = &data->local;
+	const struct smc_xport *xport;
+	enum smc_xport_id id;
+	struct smc_path *path;
+
+	if (!use)
+		return SMC_REASON_DISABLED;
+	if (smc_route_get(priv->hs->inner->sk, &data->route))
+		return SMC_REASON_NOSMCDEV;
+	for (id = 0; id < SMC_XPORT_NUM; id++) {
+		xport = smc_xport_get(id);
+		if (!xport)
+			continue;
+		if (!(use & (1U << id))) {
+			why[id] = SMC_REASON_DISABLED;
+			continue;
+		}
+		why[id] = xport->offer(&data->route, &data->path[id]);
+		data->has_path[id] = why[id] == SMC_REASON_OK;
+	}
+	smc_route_prefixes(&data->route, &local->prefixes);
+	smc_route_put(&data->route);
+
+	path = &data->path[SMC_XPORT_R];
+	local->r_why = why[SMC_XPORT_R];
+	local->n_eids = smc_ueid_list(local->eids, SMC_MAX_UEIDS);
+	if (data->has_path[SMC_XPORT_R]) {
+		smc_host_learn_mac(path->mac);
+		local->r_v1 = path->v1;
+		local->r_v2 = path->v2 && local->n_eids;
+	}
+	path = &data->path[SMC_XPORT_D];
+	local->d_why = why[SMC_XPORT_D];
+	if (data->has_path[SMC_XPORT_D]) {
+		local->d_v2 = path->v2 && local->n_eids;
+		local->ism_gid = path->ism_gid;
+		local->ism_gid_ext = path->ism_gid_ext;
+		local->chid = path->chid;
+	}
+	local->max_conns = clamp_t(unsigned int,
+				   READ_ONCE(priv->hs->sn->max_conns),
+				   SMC_MIN_CONNS, SMC_MAX_CONNS);
+	local->max_links = 1;
+	if (data->has_path[SMC_XPORT_R] || data->has_path[SMC_XPORT_D])
+		return SMC_REASON_OK;
+	return SMC_REASON_NOSMCDEV;
+}
+
+/**
+ * smc_hs_path_drop() - a path is not needed any more
+ * @priv: handshake
+ * @id: of which transport
+ */
+void smc_hs_path_drop(struct smc_hs_priv *priv, enum smc_xport_id id)
+{
+	if (priv->data->has_path[id])
+		smc_path_put(&priv->data->path[id]);
+	priv->data->has_path[id] = false;
+}
+
+/**
+ * smc_hs_errno_reason() - a local failure as a reason to decline
+ * @err: -errno of the core or of a transport
+ * @other: for an errno that says nothing by itself
+ */
+enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
+{
+	switch (err) {
+	case -ENOMEM:
+		return SMC_REASON_MEM;
+	case -ENODEV:
+	case -ENXIO:
+		return SMC_REASON_DEVGONE;
+	case -EPROTO:
+		return SMC_REASON_MISMATCH;
+	case -ENOSPC:
+		return SMC_REASON_MAX_DMB;
+	case -EUSERS:
+		return SMC_REASON_LGRLIMIT;
+	default:
+		return other;
+	}
+}
+
+/**
+ * smc_hs_create_group() - first contact: a group for this connection
+ * @priv: handshake; data->choice tells the transport
+ * @peer_id: the peer's id
+ *
+ * Return: SMC_REASON_OK and the connection has joined it, or why not.
+ */
+enum smc_reason smc_hs_create_group(struct smc_hs_priv *priv,
+				    const u8 *peer_id)
+{
+	struct smc_hs_data *data = priv->data;
+	const struct smc_choice *choice = &data->choice;
+	enum smc_xport_id id = choice->mode;
+	struct smc_hs *hs = priv->hs;
+	struct smc_lgr *lgr;
+	int rc;
+
+	if (!data->has_path[id])
+		return SMC_REASON_NOSMCDEV;
+	lgr = smc_lgr_create(hs->sn, smc_xport_get(id), hs->role,
+			     &data->path[id], choice->version);
+	if (IS_ERR(lgr))
+		return smc_hs_errno_reason(PTR_ERR(lgr), SMC_REASON_INTERR);
+	data->has_path[id] = false;
+	lgr->release = choice->release;
+	lgr->max_conns = choice->max_conns;
+	lgr->max_links = choice->max_links;
+	lgr->feature_mask = choice->feature_mask;
+	lgr->direct = data->direct;
+	memcpy(lgr->eid, choice->eid, SMC_EID_LEN);
+	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
+	rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
+	if (rc) {
+		smc_lgr_kill(lgr, SMC_REASON_MEM);
+		smc_lgr_leave(lgr);
+		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
+	}
+	set_bit(SMC_HS_FIRST, &priv->bits);
+	return SMC_REASON_OK;
+}
+
+/**
+ * smc_hs_join_group() - subsequent contact: use a group that is there
+ * @priv: handshake
+ * @lgr: found; its reference and place pass to the connection or are given
+ *	back
+ */
+enum smc_reason smc_hs_join_group(struct smc_hs_priv *priv,
+				  struct smc_lgr *lgr)
+{
+	struct smc_hs *hs = priv->hs;
+	int rc;
+
+	priv->group = NULL;
+	rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
+	if (!rc)
+		return SMC_REASON_OK;
+	smc_lgr_leave(lgr);
+	return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
+}
+
+/**
+ * smc_hs_group_learn() - what a peer's first-contact extension says of it
+ * @lgr: group
+ * @fce: extension of the Accept or Confirm
+ */
+void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce)
+{
+	lgr->peer_os = fce->os;
+	strscpy(lgr->peer_host, fce->hostname, sizeof(lgr->peer_host));
+}
+
+/**
+ * smc_hs_fill_accept() - our Accept or Confirm into data->msg
+ * @priv: handshake; the connection has joined its group
+ * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
+ *
+ * From now on the peer's messages find the connection.
+ *
+ * Return: 0 or -errno.
+ */
+int smc_hs_fill_accept(struct smc_hs_priv *priv, u8 type)
+{
+	const struct smc_choice *choice = &priv->data->choice;
+	struct smc_clc_msg *msg = &priv->data->msg;
+	struct smc_clc_accept *acc = &msg->accept;
+	struct smc_conn *conn = priv->hs->conn;
+	struct smc_clc_fce *fce = &acc->fce;
+	bool is_r = choice->mode == SMC_CLC_MODE_R;
+	int rc;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = type;
+	msg->version = choice->version;
+	acc->mode = choice->mode;
+	acc->first_contact = test_bit(SMC_HS_FIRST, &priv->bits);
+	rc = smc_conn_describe(conn, acc);
+	if (rc)
+		return rc;
+	if (is_r)
+		smc_host_peer_id(acc->r.peer_id);
+	if (choice->version < 2)
+		return 0;
+	memcpy(acc->eid, choice->eid, SMC_EID_LEN);
+	if (!acc->first_contact)
+		return 0;
+	fce->direct = is_r && conn->lgr->direct;
+	fce->os = SMC_OS_LINUX;
+	fce->release = choice->release;
+	smc_host_name(fce->hostname);
+	if (choice->release) {
+		fce->feature_mask = choice->feature_mask;
+		fce->max_conns = is_r ? choice->max_conns : 0;
+		fce->max_links = is_r ? choice->max_links : 0;
+	}
+	if (is_r && type == SMC_CLC_CONFIRM) {
+		acc->n_gids = 1;
+		memcpy(acc->gids[0], conn->lgr->path.gid, SMC_GID_LEN);
+	}
+	return 0;
+}
+
+/**
+ * smc_hs_confirm_link() - all messages are exchanged: first contact continues
+ * @priv: handshake; the connection is bound
+ *
+ * Starts the confirmation of a new group's link and waits for its end; on an
+ * existing group the handshake is complete.
+ */
+enum smc_reason smc_hs_confirm_link(struct smc_hs_priv *priv)
+{
+	struct smc_conn *conn = priv->hs->conn;
+	struct smc_lgr *lgr = conn->lgr;
+	enum smc_reason why;
+	int rc;
+
+	if (test_bit(SMC_HS_FIRST, &priv->bits)) {
+		smc_hs_enter(priv, SMC_HS_LINK, SMC_HS_LINK_MS);
+		rc = lgr->xport->lgr_confirm(lgr, conn);
+		if (rc)
+			return smc_hs_errno_reason(rc, SMC_REASON_TIMEOUT_CL);
+		if (smc_hs_wait_settled(priv, lgr))
+			return SMC_REASON_OK;
+	}
+	why = smc_lgr_settled(lgr);
+	if (why == SMC_REASON_OK)
+		smc_hs_enter(priv, SMC_HS_BOUND, 0);
+	return why;
+}
+
+/**
+ * smc_hs_step_link() - our own group: has it settled, has the peer declined?
+ * @priv: handshake
+ *
+ * The end of the TCP stream means nothing here: the peer may be through
+ * already, have used the connection and closed it.
+ */
+enum smc_reason smc_hs_step_link(struct smc_hs_priv *priv)
+{
+	enum smc_reason why;
+
+	if (smc_hs_settled(priv, &why)) {
+		smc_hs_stop_waiting(priv);
+		if (why == SMC_REASON_OK)
+			smc_hs_enter(priv, SMC_HS_BOUND, 0);
+		return why;
+	}
+	why = smc_hs_look(priv);
+	if (why != SMC_REASON_OK && why != SMC_REASON_LOSTPEER)
+		return why;
+	return smc_hs_expired(priv) ? SMC_REASON_TIMEOUT_CL : SMC_REASON_OK;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the established TCP connection tells about the way to the peer: device,
+ * addresses, VLAN, IP prefixes.
+ *
+ * The device is that of the socket's route.  The VLAN is the device's own or
+ * that of the first VLAN device below it, through bonds and bridges.  IP
+ * prefixes are for SMC-R version 1, which needs both hosts in one subnet
+ * (RFC 7609 section 3.5.1).
+ *
+ * Context: process; RCU inside.
+ */
+#include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
+#include <net/addrconf.h>
+#include <net/dst.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include "hs_priv.h"
+
+static int lower_vlan(struct net_device *lower, struct netdev_nested_priv *priv)
+{
+	u16 *vlan_id = priv->data;
+
+	if (!is_vlan_dev(lower))
+		return 0;
+	*vlan_id = vlan_dev_vlan_id(lower);
+	return 1;
+}
+
+static u16 find_vlan(struct net_device *ndev)
+{
+	u16 vlan_id = 0;
+	struct netdev_nested_priv priv = { .data = &vlan_id };
+
+	if (is_vlan_dev(ndev))
+		return vlan_dev_vlan_id(ndev);
+	rcu_read_lock();
+	netdev_walk_all_lower_dev_rcu(ndev, lower_vlan, &priv);
+	rcu_read_unlock();
+	return vlan_id;
+}
+
+static void fill_addresses(const struct sock *tcp, struct smc_route *route)
+{
+	const struct inet_sock *inet = inet_sk(tcp);
+
+	route->sport = inet->inet_num;
+	route->dport = ntohs(inet->inet_dport);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6) {
+		route->saddr = tcp->sk_v6_rcv_saddr;
+		route->daddr = tcp->sk_v6_daddr;
+		route->family = ipv6_addr_v4mapped(&route->daddr) ?
+				AF_INET : AF_INET6;
+		return;
+	}
+#endif
+	route->family = AF_INET;
+	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &route->saddr);
+	ipv6_addr_set_v4mapped(inet->inet_daddr, &route->daddr);
+}
+
+/* The socket has lost its route: the device with the local address. */
+static struct net_device *by_address(const struct smc_route *route)
+{
+	if (route->family == AF_INET)
+		return __ip_dev_find(route->net, route->saddr.s6_addr32[3],
+				     false);
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_dev_find(route->net, &route->saddr, NULL);
+#else
+	return NULL;
+#endif
+}
+
+/**
+ * smc_route_get() - find out how a connection leaves this host
+ * @tcp: inner socket, established
+ * @route: filled in; the device is held until smc_route_put()
+ *
+ * Return: 0 or -ENETUNREACH.
+ */
+int smc_route_get(struct sock *tcp, struct smc_route *route)
+{
+	struct dst_entry *dst = sk_dst_get(tcp);
+
+	memset(route, 0, sizeof(*route));
+	route->net = sock_net(tcp);
+	fill_addresses(tcp, route);
+	rcu_read_lock();
+	/* A device that is being removed has been replaced in @dst. */
+	route->ndev = dst ? READ_ONCE(dst->dev) : by_address(route);
+	dev_hold(route->ndev);
+	rcu_read_unlock();
+	dst_release(dst);
+	if (!route->ndev)
+		return -ENETUNREACH;
+	route->vlan_id = find_vlan(route->ndev);
+	return 0;
+}
+
+/**
+ * smc_route_put() - let go of the device; the addresses stay
+ * @route: from smc_route_get()
+ */
+void smc_route_put(struct smc_route *route)
+{
+	dev_put(route->ndev);
+	route->ndev = NULL;
+}
+
+static void v4_prefix(const struct smc_route *route, struct smc_prefixes *pfx)
+{
+	__be32 addr = route->saddr.s6_addr32[3];
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+
+	in_dev = __in_dev_get_rcu(route->ndev);
+	if (!in_dev)
+		return;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (!inet_ifa_match(addr, ifa))
+			continue;
+		pfx->has_v4 = true;
+		pfx->v4_net = ntohl(ifa->ifa_address & ifa->ifa_mask);
+		pfx->v4_len = inet_mask_len(ifa->ifa_mask);
+		return;
+	}
+}
+
+static void v6_prefixes(const struct smc_route *route,
+			struct smc_prefixes *pfx)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct inet6_ifaddr *ifp;
+	struct inet6_dev *in6_dev;
+	struct smc_clc_v6 *v6;
+	struct in6_addr addr;
+
+	in6_dev = __in6_dev_get(route->ndev);
+	if (!in6_dev)
+		return;
+	read_lock_bh(&in6_dev->lock);
+	list_for_each_entry(ifp, &in6_dev->addr_list, if_list) {
+		if (pfx->n_v6 == SMC_CLC_MAX_V6)
+			break;
+		if (ipv6_addr_type(&ifp->addr) & IPV6_ADDR_LINKLOCAL)
+			continue;
+		v6 = &pfx->v6[pfx->n_v6++];
+		v6->len = ifp->prefix_len;
+		ipv6_addr_prefix(&addr, &ifp->addr, ifp->prefix_len);
+		memcpy(v6->addr, &addr, sizeof(v6->addr));
+	}
+	read_unlock_bh(&in6_dev->lock);
+#endif
+}
+
+/**
+ * smc_route_prefixes() - IP prefixes of the route's device
+ * @route: from smc_route_get()
+ * @pfx: IPv4: the subnet of the local address; IPv6: up to eight prefixes
+ *	that are not link-local
+ */
+void smc_route_prefixes(const struct smc_route *route,
+			struct smc_prefixes *pfx)
+{
+	memset(pfx, 0, sizeof(*pfx));
+	rcu_read_lock();
+	if (route->family == AF_INET)
+		v4_prefix(route, pfx);
+	else
+		v6_prefixes(route, pfx);
+	rcu_read_unlock();
+}
+
+/**
+ * smc_route_direct() - is the peer's RDMA port reached without a gateway?
+ * @route: of the connection; the device is not looked at
+ * @gid: the peer's RoCE v2 GID, an IPv4-mapped address
+ *
+ * Return: 1, 0 through a gateway, or -errno: no route.
+ */
+int smc_route_direct(const struct smc_route *route, const u8 gid[SMC_GID_LEN])
+{
+	struct flowi4 fl4 = {};
+	struct rtable *rt;
+	int direct;
+
+	memcpy(&fl4.daddr, gid + 12, sizeof(fl4.daddr));
+	if (route->family == AF_INET)
+		fl4.saddr = route->saddr.s6_addr32[3];
+	rt = ip_route_output_key(route->net, &fl4);
+	if (IS_ERR(rt))
+		return PTR_ERR(rt);
+	direct = !rt->rt_uses_gateway;
+	ip_rt_put(rt);
+	return direct;
+}

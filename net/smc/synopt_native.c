@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The SYN option through the kernel's own TCP.
+ *
+ * A kernel built with CONFIG_SMC writes and reads TCP option 254 "SMCR" itself
+ * as soon as the static key tcp_have_smc is on: on a SYN if tp->syn_smc is set
+ * on the connecting socket, on the SYN-ACK if it is set on the listener and
+ * the SYN had it.  In an established socket the flag is left only if both
+ * sides had the option (RFC 7609 section 3.1; RFC 6994).
+ *
+ * The key is on while this module is loaded.  It is not counted, but the
+ * kernel's own smc.ko, the only other user, cannot be loaded at the same time.
+ *
+ * On a kernel without CONFIG_SMC there is no provider yet: nothing is offered,
+ * every connection is plain TCP.
+ *
+ * Context: process; the flag shares a word with others of struct tcp_sock, so
+ * it is written under the socket lock.
+ */
+#include <linux/tcp.h>
+#include <linux/jump_label.h>
+#include <net/tcp.h>
+#include "hs_priv.h"
+
+#if IS_ENABLED(CONFIG_SMC)
+
+static void set_offer(struct sock *tcp, bool on)
+{
+	lock_sock(tcp);
+	tcp_sk(tcp)->syn_smc = on;
+	release_sock(tcp);
+}
+
+/**
+ * smc_synopt_offer() - offer SMC with the SYN, or answer the offer
+ * @tcp: inner socket, before connect or listen
+ */
+void smc_synopt_offer(struct sock *tcp)
+{
+	set_offer(tcp, true);
+}
+
+/**
+ * smc_synopt_withdraw() - next SYN goes out without the option
+ * @tcp: inner socket, not connected
+ */
+void smc_synopt_withdraw(struct sock *tcp)
+{
+	set_offer(tcp, false);
+}
+
+/**
+ * smc_synopt_peer_has() - have both sides offered SMC?
+ * @tcp: inner socket, established
+ */
+bool smc_synopt_peer_has(const struct sock *tcp)
+{
+	return tcp_sk(tcp)->syn_smc;
+}
+
+int smc_synopt_init(void)
+{
+	static_branch_enable(&tcp_have_smc);
+	return 0;
+}
+
+void smc_synopt_exit(void)
+{
+	static_branch_disable(&tcp_have_smc);
+}
+
+const char *smc_synopt_name(void)
+{
+	return "the kernel's TCP";
+}
+
+#else /* CONFIG_SMC */
+
+void smc_synopt_offer(struct sock *tcp)
+{
+}
+
+void smc_synopt_withdraw(struct sock *tcp)
+{
+}
+
+bool smc_synopt_peer_has(const struct sock *tcp)
+{
+	return false;
+}
+
+int smc_synopt_init(void)
+{
+	return 0;
+}
+
+void smc_synopt_exit(void)
+{
+}
+
+const char *smc_synopt_name(void)
+{
+	return "not available";
+}
+
+#endif /* CONFIG_SMC */
