@@ -173,11 +173,14 @@ TRACE_EVENT(smc_hs_step,
 		  __entry->why, smc_trace_reason(__entry->why))
 );
 
-/* One push: @len bytes up to @end_pos, then a CDC.  @err: the transport's. */
+/*
+ * One push: @len bytes up to @end_pos, then a CDC.  @peer: the receiver's token,
+ * which its smc_rx shows.  @err: the transport's.
+ */
 TRACE_EVENT(smc_push,
-	TP_PROTO(u64 net_cookie, u32 token, u32 len, u64 end_pos,
+	TP_PROTO(u64 net_cookie, u32 token, u32 peer, u32 len, u64 end_pos,
 		 u64 read_pos, u8 prod_flags, u8 conn_flags, int err),
-	TP_ARGS(net_cookie, token, len, end_pos, read_pos, prod_flags,
+	TP_ARGS(net_cookie, token, peer, len, end_pos, read_pos, prod_flags,
 		conn_flags, err),
 
 	TP_STRUCT__entry(
@@ -185,6 +188,7 @@ TRACE_EVENT(smc_push,
 		__field(u64, end_pos)
 		__field(u64, read_pos)
 		__field(u32, token)
+		__field(u32, peer)
 		__field(u32, len)
 		__field(int, err)
 		__field(u8, prod_flags)
@@ -193,6 +197,7 @@ TRACE_EVENT(smc_push,
 	TP_fast_assign(
 		__entry->net_cookie = net_cookie;
 		__entry->token = token;
+		__entry->peer = peer;
 		__entry->len = len;
 		__entry->end_pos = end_pos;
 		__entry->read_pos = read_pos;
@@ -200,13 +205,13 @@ TRACE_EVENT(smc_push,
 		__entry->conn_flags = conn_flags;
 		__entry->err = err;
 	),
-	TP_printk("net=%llu token=%08x len=%u end=%llu read=%llu flags=%02x:%02x err=%d",
-		  __entry->net_cookie, __entry->token, __entry->len,
-		  __entry->end_pos, __entry->read_pos, __entry->prod_flags,
-		  __entry->conn_flags, __entry->err)
+	TP_printk("net=%llu token=%08x peer=%08x len=%u end=%llu read=%llu flags=%02x:%02x err=%d",
+		  __entry->net_cookie, __entry->token, __entry->peer,
+		  __entry->len, __entry->end_pos, __entry->read_pos,
+		  __entry->prod_flags, __entry->conn_flags, __entry->err)
 );
 
-/* A CDC arrived.  @token: the sender's name for us; positions after it. */
+/* A CDC arrived for the connection @token; positions after it. */
 TRACE_EVENT(smc_rx,
 	TP_PROTO(u64 net_cookie, u32 token, u64 rcvd_pos, u64 peer_read_pos,
 		 u8 prod_flags, u8 conn_flags, int err),

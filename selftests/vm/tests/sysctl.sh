@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+# net.smc.*: names, defaults, ranges, one directory for each namespace; and
+# /proc/net/smc_stat.  Nonsense is refused with EINVAL and changes nothing.
+# guests: 1
+# rdma: none
+
+g A '
+set -u
+bad=0
+fail() { echo "FAIL: $*"; bad=1; }
+dir=/proc/sys/net/smc
+names="autocorking_size fallback_memory_s handshake_timeout_ms limit_smc_hs
+orphan_timeout_s rmem smcr_buf_type smcr_max_conns_per_lgr
+smcr_max_links_per_lgr smcr_testlink_time transports wmem"
+[ "$(ls $dir | sort | xargs)" = "$(echo $names)" ] || fail "names: $(ls $dir | xargs)"
+
+# is NAME VALUE; ok NAME VALUE [READS-AS]; no NAME VALUE
+is() { [ "$(cat $dir/$1)" = "$2" ] || fail "$1 is $(cat $dir/$1), not $2"; }
+ok() {
+	echo "$2" >$dir/$1 || fail "$1 refuses $2"
+	is "$1" "${3-$2}"
+}
+no() {
+	before=$(cat $dir/$1)
+	if out=$( { echo "$2" >$dir/$1; } 2>&1); then fail "$1 takes \"$2\""; fi
+	case $out in *"Invalid argument"*) ;; *) fail "$1: $out" ;; esac
+	is "$1" "$before"
+}
+
+is transports "smcd smcr"; is handshake_timeout_ms 2000
+is fallback_memory_s 60; is orphan_timeout_s 120
+is wmem 65536; is rmem 65536; is smcr_max_conns_per_lgr 255
+is smcr_max_links_per_lgr 2; is smcr_testlink_time 30; is limit_smc_hs 0
+is autocorking_size 65536; is smcr_buf_type 0
+
+ok transports smcr; ok transports smcd; ok transports ""
+ok transports "smcr smcd" "smcd smcr"; ok transports smcr,smcd "smcd smcr"
+no transports tcp; no transports "smcr bogus"; no transports smcdsmcr
+no transports "smcr$(printf "%80s" smcd)"
+for x in "handshake_timeout_ms 100 60000" "fallback_memory_s 0 86400" \
+	 "orphan_timeout_s 1 86400" "wmem 16384 1073741823" \
+	 "rmem 16384 1073741823" "smcr_max_conns_per_lgr 16 255" \
+	 "smcr_max_links_per_lgr 1 2" "limit_smc_hs 0 1"; do
+	set -- $x
+	ok $1 $2; ok $1 $3; no $1 $(($2 - 1)); no $1 $(($3 + 1)); no $1 x
+done
+ok smcr_buf_type 2; no smcr_buf_type 3; ok smcr_testlink_time 0
+no smcr_testlink_time -1; ok autocorking_size 0
+
+# a new namespace begins with the defaults and keeps its settings to itself
+out=$(unshare -n sh -c "cat $dir/wmem; echo 20000 >$dir/wmem; cat $dir/wmem
+	wc -l </proc/net/smc_stat" | xargs)
+set -- $out
+[ "$1 $2" = "65536 20000" ] || fail "namespace: $out"
+is wmem 1073741823
+
+# one line for each counter, a name and a number
+[ "$3" = "$(wc -l </proc/net/smc_stat)" ] || fail "smc_stat: $out"
+[ "$3" -gt 30 ] || fail "smc_stat has $3 lines"
+! grep -Ev "^[A-Z][A-Za-z]+ *	[0-9]+$" /proc/net/smc_stat || fail "smc_stat"
+exit $bad
+'

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+# Trace events: there under the names the kernel's own SMC gave them, and they
+# fire for a connection on one host and for one that falls back to TCP; sender
+# and receiver can be joined by token.
+# guests: 1
+# rdma: none
+
+g A '
+set -u
+bad=0
+fail() { echo "FAIL: $*"; bad=1; }
+mountpoint -q /sys/kernel/tracing || mount -t tracefs t /sys/kernel/tracing
+cd /sys/kernel/tracing
+for e in smc_switch_to_fallback smc_tx_sendmsg smc_rx_recvmsg smcr_link_down \
+	 smc_state smc_hs_step smc_push smc_rx smc_link_state; do
+	[ -e events/smc/$e/enable ] || fail "no event $e"
+done
+echo 0 >tracing_on; echo >trace
+echo 1 >events/smc/enable; echo 1 >tracing_on
+
+# one connection through shared memory, one that may not use it
+cat >/tmp/talk.py <<-END
+	import socket
+	def talk():
+	    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
+	    server.bind(("127.0.0.1", 0)); server.listen()
+	    client = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
+	    client.connect(server.getsockname())
+	    child, _ = server.accept()
+	    client.sendall(b"x" * 1000)
+	    assert len(child.recv(1000, socket.MSG_WAITALL)) == 1000
+	    client.close(); assert child.recv(1) == b""; child.close()
+	talk()
+	open("/proc/sys/net/smc/transports", "w").write("smcr\n")
+	talk()
+END
+timeout 60 python3 /tmp/talk.py || fail "talk.py"
+echo 0 >tracing_on
+grep -c . trace >/dev/null
+has() { grep -Eq "$1" trace || fail "no line $1"; }
+has "smc_switch_to_fallback: sk=[0-9a-f]+ clcsk=[0-9a-f]+ net=[0-9]+ fallback_rsn=[0-9]+"
+has "smc_tx_sendmsg: smc=[0-9a-f]+ net=[0-9]+ len=1000 dev="
+has "smc_rx_recvmsg: smc=[0-9a-f]+ net=[0-9]+ len=1000 dev="
+has "smc_hs_step: net=[0-9]+ token=[0-9a-f]+ .* role=client .* OK"
+has "smc_hs_step: .* role=server "
+has "smc_push: net=[0-9]+ token=[0-9a-f]{8} peer=[0-9a-f]{8} len=1000 "
+has "smc_rx: net=[0-9]+ token=[0-9a-f]{8} rcvd=1000 "
+has "smc_state: net=[0-9]+ token=[0-9a-f]{8} event=close ACTIVE -> "
+tx=$(sed -n "s/.*smc_push:.* peer=\([0-9a-f]*\) len=1000 .*/\1/p" trace | head -1)
+has "smc_rx: .* token=$tx rcvd=1000 "
+[ $bad = 0 ] || grep -v "^#" trace | head -60
+echo 0 >events/smc/enable; echo >trace; echo 1 >tracing_on
+exit $bad
+'
