@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connecting a queue pair on RoCE: everything the two ends must know of each
+ * other travels in the CLC messages, and the queue pair is moved through its
+ * states by hand (RFC 7609 section 3.3; attributes as the Linux kernel's own
+ * implementation has them, so that both ends agree on timeouts).
+ *
+ * Context: process.
+ * Tests: selftests/vm/tests.
+ */
+#include <linux/etherdevice.h>
+#include <linux/random.h>
+#include <net/route.h>
+#include <net/neighbour.h>
+
+#include "rdma.h"
+
+#define QP_TIMEOUT		15	/* 4.096 us * 2^15: 134 ms */
+#define QP_RETRIES		7
+#define QP_RNR_FOREVER		7
+#define QP_RNR_TIMER		5	/* 0.06 ms */
+#define HOPS_DIRECT		1
+#define HOPS_GATEWAY		64
+
+/* Fatal for the queue pair, whatever it was.  Any context. */
+static void qp_event(struct ib_event *event, void *context)
+{
+	struct smc_rdma_link *link = context;
+
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+	case IB_EVENT_DEVICE_FATAL:
+		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		break;
+	default:
+		break;
+	}
+}
+
+static int roce_prepare(struct smc_rdma_link *link)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler = qp_event,
+		.qp_context = link,
+		.send_cq = link->cq,
+		.recv_cq = link->cq,
+		.cap = {
+			.max_send_wr = SMC_RDMA_SQ_DEPTH,
+			/* one for the marker of ib_drain_rq() */
+			.max_recv_wr = link->rx_num + 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+			.max_inline_data = SMC_CDC_LEN,
+		},
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	struct ib_qp *qp;
+
+	qp = ib_create_qp(link->pd, &attr);
+	if (IS_ERR(qp)) {
+		/* Not every device sends from the work request itself. */
+		attr.cap.max_inline_data = 0;
+		qp = ib_create_qp(link->pd, &attr);
+	}
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	link->qp = qp;
+	link->qpn = qp->qp_num;
+	link->inline_ok = attr.cap.max_inline_data >= SMC_CDC_LEN;
+	link->psn = get_random_u32() & 0xffffff;
+	return 0;
+}
+
+static int qp_to_init(struct smc_rdma_link *link)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.pkey_index = 0,
+		.port_num = link->port,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE |
+				   IB_ACCESS_REMOTE_WRITE,
+	};
+
+	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+}
+
+/* MAC address of the gateway, which TCP has just been using. */
+static int gateway_mac(struct rtable *rt, u8 *mac)
+{
+	__be32 gw = rt->rt_gw4;
+	struct neighbour *neigh;
+	int rc = 0;
+
+	neigh = dst_neigh_lookup(&rt->dst, &gw);
+	if (!neigh)
+		return -EHOSTUNREACH;
+	if (READ_ONCE(neigh->nud_state) & NUD_VALID) {
+		neigh_ha_snapshot(mac, neigh, rt->dst.dev);
+	} else {
+		neigh_event_send(neigh, NULL);
+		rc = -EHOSTUNREACH;
+	}
+	neigh_release(neigh);
+	return rc;
+}
+
+/*
+ * How far is the peer?  Directly reachable: its own MAC address; behind a
+ * gateway: the gateway's, and more hops.  Version 1 never leaves the subnet.
+ */
+static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
+{
+	const struct smc_lgr *lgr = link->lgr;
+	struct flowi4 fl4 = {};
+	struct rtable *rt;
+	int rc = 0;
+
+	*hops = HOPS_DIRECT;
+	ether_addr_copy(mac, link->peer.mac);
+	if (lgr->version == 1)
+		return 0;
+	fl4.daddr = smc_rdma_gid_v4(&link->peer.gid);
+	fl4.saddr = smc_rdma_gid_v4(&link->gid);
+	rt = ip_route_output_key(lgr->sn->net, &fl4);
+	if (IS_ERR(rt))
+		return PTR_ERR(rt);
+	if (rt->rt_uses_gateway && rt->rt_gw_family == AF_INET) {
+		*hops = HOPS_GATEWAY;
+		rc = gateway_mac(rt, mac);
+	}
+	ip_rt_put(rt);
+	return rc;
+}
+
+static int qp_to_rtr(struct smc_rdma_link *link)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTR,
+		.path_mtu = link->peer.mtu,
+		.dest_qp_num = link->peer.qpn,
+		.rq_psn = link->peer.psn,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = QP_RNR_TIMER,
+	};
+	struct rdma_ah_attr *ah = &attr.ah_attr;
+	u8 hops;
+	int rc;
+
+	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
+	rc = resolve_hop(link, ah->roce.dmac, &hops);
+	if (rc)
+		return rc;
+	rdma_ah_set_port_num(ah, link->port);
+	rdma_ah_set_grh(ah, &link->peer.gid, 0, link->gid_index, hops, 0);
+	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_AV |
+			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+}
+
+/* Receives are posted before the peer can possibly send. */
+static int roce_connect(struct smc_rdma_link *link)
+{
+	int rc;
+
+	rc = qp_to_init(link);
+	if (rc)
+		return rc;
+	link->qp_used = true;
+	rc = smc_rdma_rx_post(link);
+	if (rc)
+		return rc;
+	return qp_to_rtr(link);
+}
+
+static int roce_ready(struct smc_rdma_link *link)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTS,
+		.sq_psn = link->psn,
+		.timeout = QP_TIMEOUT,
+		.retry_cnt = QP_RETRIES,
+		.rnr_retry = QP_RNR_FOREVER,
+		.max_rd_atomic = 1,
+	};
+
+	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN |
+			    IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+			    IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+static void roce_destroy(struct smc_rdma_link *link)
+{
+	ib_destroy_qp(link->qp);
+	link->qp = NULL;
+}
+
+const struct smc_bringup smc_rdma_bringup_roce = {
+	.prepare = roce_prepare,
+	.connect = roce_connect,
+	.ready = roce_ready,
+	.destroy = roce_destroy,
+};

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a link, and the transport's table.
+ *
+ *   lgr_up       protection domain, completion queue, queue pair in RESET
+ *   lgr_connect  the peer is known: receives posted, ready to receive; the
+ *                server also gets ready to send and registers its ring
+ *   lgr_confirm  CONFIRM LINK (llc.c), ends in smc_lgr_changed()
+ *   lgr_down     goodbye, nothing may be posted, drained, freed
+ *
+ * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing
+ * is posted, and tells the core, whose worker comes back with lgr_down.
+ * smc_rdma_link_stop() drains the queue pair; whoever needs that first does
+ * it (conn_unbind, a registration that timed out, lgr_down).
+ *
+ * Context and locks: rdma.h.
+ * Tests: selftests/vm/tests.
+ */
+#include <linux/etherdevice.h>
+
+#include "rdma.h"
+#include "trace.h"
+
+static const char * const state_names[] = {
+	[SMC_RDMA_RESET]	= "reset",
+	[SMC_RDMA_RECEIVING]	= "receiving",
+	[SMC_RDMA_READY]	= "ready",
+	[SMC_RDMA_ACTIVE]	= "active",
+};
+
+static bool is_v1(const struct smc_lgr *lgr)
+{
+	return lgr->version == 1;
+}
+
+static void trace_state(const struct smc_rdma_link *link, const char *next,
+			enum smc_reason why)
+{
+	const struct smc_lgr *lgr = link->lgr;
+
+	trace_smc_link_state(lgr->sn->net->net_cookie, lgr->id, link->link_id,
+			     lgr->path.dev->name, state_names[link->state],
+			     next, why);
+}
+
+/**
+ * smc_rdma_link_raise() - the link has come further
+ * @link: link
+ * @state: new state; nothing happens if it has been reached already
+ *
+ * Context: process.
+ */
+void smc_rdma_link_raise(struct smc_rdma_link *link, enum smc_rdma_state state)
+{
+	spin_lock_bh(&link->post_lock);
+	if (link->state < state) {
+		trace_state(link, state_names[state], SMC_REASON_OK);
+		link->state = state;
+	}
+	spin_unlock_bh(&link->post_lock);
+}
+
+/**
+ * smc_rdma_link_lost() - the link cannot be used any more
+ * @link: link
+ * @why: reason for the group's death
+ *
+ * Context: any.  Idempotent.
+ */
+void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
+{
+	bool first;
+
+	spin_lock_bh(&link->post_lock);
+	first = !link->dead;
+	link->dead = true;
+	spin_unlock_bh(&link->post_lock);
+	if (!first)
+		return;
+	trace_state(link, "dead", why);
+	trace_smcr_link_down(link, link->lgr, link->lgr->sn->net->net_cookie,
+			     link->state, link->lgr->path.dev->name,
+			     __builtin_return_address(0));
+	wake_up_all(&link->wait);
+	smc_lgr_lost(link->lgr, why);
+}
+
+/**
+ * smc_rdma_link_stop() - stop the queue pair and wait for all completions
+ * @link: link
+ *
+ * Context: process, sleeps.  Idempotent.
+ */
+void smc_rdma_link_stop(struct smc_rdma_link *link)
+{
+	mutex_lock(&link->stop_mutex);
+	spin_lock_bh(&link->post_lock);
+	link->dead = true;
+	spin_unlock_bh(&link->post_lock);
+	if (!link->stopped) {
+		/* In RESET nothing was posted, and there is no way to ERR. */
+		if (link->qp && link->qp_used)
+			ib_drain_qp(link->qp);
+		smc_rdma_tx_flushed(link);
+		link->stopped = true;
+	}
+	mutex_unlock(&link->stop_mutex);
+}
+
+/**
+ * smc_rdma_link_ready() - from ready to receive to ready to send
+ * @link: RECEIVING or later
+ *
+ * Registers the receive rings, so that the peer may write as soon as it is
+ * told that the link is confirmed.
+ *
+ * Context: process, waits for the device.  Idempotent.
+ * Return: SMC_REASON_OK or why not.
+ */
+enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link)
+{
+	if (READ_ONCE(link->state) >= SMC_RDMA_READY)
+		return SMC_REASON_OK;
+	if (link->bringup->ready(link))
+		return SMC_REASON_ERR_RDYLNK;
+	if (smc_rdma_mem_register(link))
+		return SMC_REASON_ERR_REGBUF;
+	smc_rdma_link_raise(link, SMC_RDMA_READY);
+	return SMC_REASON_OK;
+}
+
+static int queues_create(struct smc_rdma_link *link)
+{
+	int rc;
+
+	link->rx_num = min(SMC_RDMA_RX_DEPTH, link->ibdev->attrs.max_qp_wr - 1);
+	link->pd = ib_alloc_pd(link->ibdev, 0);
+	if (IS_ERR(link->pd)) {
+		rc = PTR_ERR(link->pd);
+		goto err_pd;
+	}
+	/* Both directions and the two markers of ib_drain_qp(). */
+	link->cq_num = SMC_RDMA_SQ_DEPTH + link->rx_num + 2;
+	link->cq = ib_cq_pool_get(link->ibdev, link->cq_num, -1,
+				  IB_POLL_SOFTIRQ);
+	if (IS_ERR(link->cq)) {
+		rc = PTR_ERR(link->cq);
+		goto err_cq;
+	}
+	rc = link->bringup->prepare(link);
+	if (rc)
+		goto err_qp;
+	return 0;
+
+err_qp:
+	ib_cq_pool_put(link->cq, link->cq_num);
+err_cq:
+	ib_dealloc_pd(link->pd);
+err_pd:
+	link->cq = NULL;
+	link->pd = NULL;
+	return rc;
+}
+
+static void queues_destroy(struct smc_rdma_link *link)
+{
+	mutex_lock(&link->stop_mutex);
+	link->bringup->destroy(link);
+	mutex_unlock(&link->stop_mutex);
+	ib_cq_pool_put(link->cq, link->cq_num);
+	mutex_lock(&link->mem_mutex);
+	ib_dealloc_pd(link->pd);
+	link->pd = NULL;
+	mutex_unlock(&link->mem_mutex);
+}
+
+static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
+{
+	struct smc_path *path = &lgr->path;
+
+	link->lgr = lgr;
+	link->bringup = &smc_rdma_bringup_roce;
+	link->ibdev = smc_rdma_dev(path->dev)->ibdev;
+	link->port = path->port;
+	link->gid_index = is_v1(lgr) ? path->gid_v1_index : path->gid_index;
+	memcpy(link->gid.raw, is_v1(lgr) ? path->gid_v1 : path->gid,
+	       sizeof(link->gid.raw));
+	if (lgr->role == SMC_SERV)
+		link->link_id = 1;
+	mutex_init(&link->stop_mutex);
+	mutex_init(&link->mem_mutex);
+	INIT_LIST_HEAD(&link->bufs);
+	INIT_LIST_HEAD(&link->retired);
+}
+
+static void dev_link(struct smc_rdma_link *link)
+{
+	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
+
+	spin_lock_bh(&rdev->lock);
+	list_add_tail(&link->dev_node, &rdev->links);
+	spin_unlock_bh(&rdev->lock);
+}
+
+static void dev_unlink(struct smc_rdma_link *link)
+{
+	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
+
+	spin_lock_bh(&rdev->lock);
+	list_del(&link->dev_node);
+	spin_unlock_bh(&rdev->lock);
+}
+
+static int lgr_up(struct smc_lgr *lgr)
+{
+	struct smc_rdma_link *link = smc_rdma_link(lgr);
+	int rc;
+
+	link_init(link, lgr);
+	rc = smc_rdma_tx_init(link);
+	if (rc)
+		return rc;
+	rc = queues_create(link);
+	if (rc) {
+		smc_rdma_tx_exit(link);
+		return rc;
+	}
+	smc_rdma_llc_init(link);
+	dev_link(link);
+	smc_stats_inc(lgr->sn, SMC_STAT_LINK_CREATED);
+	return 0;
+}
+
+/*
+ * The server knows a client by the GID of its Proposal, the client a server
+ * by GID and queue pair of its Accept.  An offer of version 2 alone has no
+ * peer ID.
+ */
+static bool match_proposal(const struct smc_rdma_link *link,
+			   const struct smc_path *path,
+			   const struct smc_clc_proposal *prop)
+{
+	const struct smc_lgr *lgr = link->lgr;
+	const u8 *gid = is_v1(lgr) ? prop->gid : prop->v2.gid;
+
+	return lgr->path.dev == path->dev && lgr->path.port == path->port &&
+	       !memcmp(lgr->peer_id, prop->peer_id, SMC_PEER_ID_LEN) &&
+	       !memcmp(lgr->peer_gid, gid, SMC_GID_LEN) &&
+	       memchr_inv(gid, 0, SMC_GID_LEN);
+}
+
+static bool match_accept(const struct smc_rdma_link *link,
+			 const struct smc_clc_accept *acc)
+{
+	const struct smc_lgr *lgr = link->lgr;
+
+	return link->peer.qpn && link->peer.qpn == acc->r.qpn &&
+	       !memcmp(lgr->peer_id, acc->r.peer_id, SMC_PEER_ID_LEN) &&
+	       !memcmp(link->peer.gid.raw, acc->r.gid, SMC_GID_LEN) &&
+	       (!is_v1(lgr) || ether_addr_equal(link->peer.mac, acc->r.mac));
+}
+
+static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
+		      const struct smc_clc_proposal *prop,
+		      const struct smc_clc_accept *acc)
+{
+	const struct smc_rdma_link *link;
+
+	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
+	if (READ_ONCE(link->dead))
+		return false;
+	return acc ? match_accept(link, acc) :
+		     match_proposal(link, path, prop);
+}
+
+static bool gid_usable(const struct smc_lgr *lgr, const u8 *gid)
+{
+	const union ib_gid *g = (const union ib_gid *)gid;
+
+	if (is_v1(lgr))
+		return memchr_inv(gid, 0, SMC_GID_LEN);
+	return smc_rdma_gid_is_v4(g) &&
+	       !ipv4_is_multicast(smc_rdma_gid_v4(g)) &&
+	       !ipv4_is_lbcast(smc_rdma_gid_v4(g)) &&
+	       !ipv4_is_zeronet(smc_rdma_gid_v4(g));
+}
+
+/*
+ * Who is the peer?  To the server it is who sent the Proposal; a Confirm that
+ * names another port is refused.  Offers of version 2 alone carry no MAC
+ * address: there the Confirm's counts.
+ */
+static int peer_learn(struct smc_rdma_link *link,
+		      const struct smc_clc_proposal *prop,
+		      const struct smc_clc_accept *acc)
+{
+	const struct smc_clc_accept_r *r = &acc->r;
+	const struct smc_lgr *lgr = link->lgr;
+	const u8 *gid = r->gid;
+	const u8 *mac = r->mac;
+
+	if (acc->mode != SMC_CLC_MODE_R || !r->qpn || !r->mtu)
+		return -EPROTO;
+	if (lgr->role == SMC_SERV && prop) {
+		gid = is_v1(lgr) ? prop->gid : prop->v2.gid;
+		if (memchr_inv(r->gid, 0, SMC_GID_LEN) &&
+		    memcmp(r->gid, gid, SMC_GID_LEN))
+			return -EPROTO;
+		if (!is_zero_ether_addr(prop->mac))
+			mac = prop->mac;
+	}
+	if (!gid_usable(lgr, gid))
+		return -EPROTO;
+	memcpy(link->peer.gid.raw, gid, SMC_GID_LEN);
+	ether_addr_copy(link->peer.mac, mac);
+	link->peer.psn = r->psn;
+	link->peer.mtu = min_t(u8, lgr->path.mtu_code, r->mtu);
+	/* What lgr_match() looks at first comes last. */
+	smp_store_release(&link->peer.qpn, r->qpn);
+	return 0;
+}
+
+static int lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+		       const struct smc_clc_proposal *prop,
+		       const struct smc_clc_accept *peer)
+{
+	struct smc_rdma_link *link = smc_rdma_link(lgr);
+	enum smc_reason why;
+	int rc;
+
+	rc = peer_learn(link, prop, peer);
+	if (rc)
+		return rc;
+	rc = smc_rdma_rx_init(link);
+	if (rc)
+		return rc;
+	smc_rdma_link_raise(link, SMC_RDMA_RECEIVING);
+	rc = link->bringup->connect(link);
+	if (rc || lgr->role == SMC_CLNT)
+		return rc;
+	why = smc_rdma_link_ready(link);
+	return why == SMC_REASON_OK ? 0 : -EIO;
+}
+
+static void lgr_down(struct smc_lgr *lgr, bool orderly)
+{
+	struct smc_rdma_link *link = smc_rdma_link(lgr);
+
+	smc_rdma_llc_goodbye(link, orderly);
+	smc_rdma_link_stop(link);
+	smc_rdma_llc_exit(link);
+	dev_unlink(link);
+	smc_rdma_mem_down(link);
+	queues_destroy(link);
+	smc_rdma_rx_exit(link);
+	smc_rdma_tx_exit(link);
+	smc_stats_inc(lgr->sn, SMC_STAT_LINK_DESTROYED);
+}
+
+static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
+{
+	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
+	struct smc_rdma_buf *rbuf = smc_rdma_buf(conn->rmb);
+	struct smc_clc_accept_r *r = &acc->r;
+	int rc = 0;
+
+	smc_rdma_conn_init(conn);
+	mutex_lock(&link->mem_mutex);
+	if (!rbuf->mr)
+		rc = -ENOLINK;
+	else if (READ_ONCE(link->state) >= SMC_RDMA_READY)
+		rc = smc_rdma_buf_register(link, rbuf);
+	if (!rc)
+		r->rkey = rbuf->mr->rkey;
+	mutex_unlock(&link->mem_mutex);
+	if (rc)
+		return rc;
+	acc->mode = SMC_CLC_MODE_R;
+	memcpy(r->gid, link->gid.raw, SMC_GID_LEN);
+	ether_addr_copy(r->mac, conn->lgr->path.mac);
+	r->qpn = link->qpn;
+	r->psn = link->psn;
+	r->addr = rbuf->iova;
+	r->index = 1;
+	r->token = conn->token;
+	r->size_code = smc_size_code(conn->rmb->size);
+	r->mtu = link->peer.qpn ? link->peer.mtu : conn->lgr->path.mtu_code;
+	return 0;
+}
+
+/*
+ * Does another live connection write to the same place?  The peer may give a
+ * ring to a new connection only when it is done with the old one.
+ */
+static bool ring_taken(struct smc_conn *conn, u32 rkey, u64 addr)
+{
+	struct smc_rdma_conn *xp;
+	struct smc_conn *other;
+	bool taken = false;
+	unsigned long token;
+
+	rcu_read_lock();
+	xa_for_each(&conn->lgr->conns, token, other) {
+		if (other == conn || smc_conn_peer_done_writing(other))
+			continue;
+		xp = READ_ONCE(other->xp);
+		/* pairs with conn_bind() */
+		if (!xp || !smp_load_acquire(&xp->bound) ||
+		    xp->peer_rkey != rkey || xp->peer_addr != addr)
+			continue;
+		taken = true;
+		break;
+	}
+	rcu_read_unlock();
+	return taken;
+}
+
+static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
+{
+	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
+	const struct smc_clc_accept_r *r = &peer->r;
+	struct smc_rdma_conn *xp = conn->xp;
+	u32 size;
+	u64 addr;
+
+	if (peer->mode != SMC_CLC_MODE_R || !r->index || !r->token)
+		return -EPROTO;
+	if (link->peer.qpn && r->qpn != link->peer.qpn)
+		return -EPROTO;
+	size = smc_size_from_code(r->size_code);
+	if (check_add_overflow(r->addr, (u64)size * (r->index - 1), &addr) ||
+	    addr + size < addr)
+		return -EPROTO;
+	if (ring_taken(conn, r->rkey, addr))
+		return -EPROTO;
+	smc_rdma_conn_init(conn);
+	xp->peer_rkey = r->rkey;
+	xp->peer_addr = addr;
+	conn->peer_token = r->token;
+	conn->peer_size = size;
+	/* pairs with revoke() and ring_taken(): key and address first */
+	smp_store_release(&xp->bound, true);
+	return 0;
+}
+
+static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
+		      struct smc_xport_info *info)
+{
+	const struct smc_rdma_link *link;
+
+	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
+	strscpy(info->dev, lgr->path.dev->name, sizeof(info->dev));
+	info->port = link->port;
+	info->link_id = link->link_id;
+	memcpy(info->gid, link->gid.raw, sizeof(info->gid));
+	memcpy(info->peer_gid, link->peer.gid.raw, sizeof(info->peer_gid));
+}
+
+const struct smc_xport smc_rdma_xport = {
+	.name		= "smcr",
+	.id		= SMC_XPORT_R,
+	.lgr_size	= sizeof(struct smc_rdma_lgr),
+	.buf_size	= sizeof(struct smc_rdma_buf),
+	.conn_size	= sizeof(struct smc_rdma_conn),
+	.has_seq	= true,
+	.pools		= true,
+	.max_size_code	= SMC_SIZE_CODE_MAX,
+	.offer		= smc_rdma_offer,
+	.lgr_up		= lgr_up,
+	.lgr_match	= lgr_match,
+	.lgr_connect	= lgr_connect,
+	.lgr_confirm	= smc_rdma_lgr_confirm,
+	.lgr_down	= lgr_down,
+	.buf_alloc	= smc_rdma_buf_alloc,
+	.buf_free	= smc_rdma_buf_free,
+	.describe	= describe,
+	.conn_bind	= conn_bind,
+	.conn_unbind	= smc_rdma_conn_unbind,
+	.push		= smc_rdma_push,
+	.fill_info	= fill_info,
+};

@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LLC: what the two ends of a link say about the link itself.
+ *
+ * Each link has one actor, a work item that never runs twice at a time.  It
+ * handles what the receive side queued (SMC_RDMA_LLC_QUEUE messages at most,
+ * further ones are counted and dropped) and what link->llc_todo asks for, and
+ * is the only sender, so nothing here needs a flow table.  Requests of the
+ * peer are answered at once and in order, whatever the local handshakes are
+ * doing.  A message stays at the head of the queue until it has been handled;
+ * without a send slot the actor ends, and the next completion starts it again:
+ * handlers may therefore run twice for a message.
+ *
+ * With one link per group there is no ADD LINK to carry out: a client rejects
+ * it at once, a server declines REQUEST ADD LINK, and after the confirmation
+ * sends an ADD LINK that has to be rejected to clients which would wait for
+ * one (those that did not agree on one link beforehand).
+ *
+ * The delayed work "watch" is the clock: first the limit for the
+ * confirmation, then supervision of a silent link and of a stuck send queue.
+ *
+ * Context: process; llc_lock as in rdma.h.
+ * Tests: selftests/vm/tests; wire/llc.c has the unit tests of the messages.
+ */
+#include <linux/etherdevice.h>
+#include <linux/slab.h>
+
+#include "../wire/llc.h"
+#include "rdma.h"
+
+#define WATCH_MS	1000	/* resolution of the supervision */
+
+struct llc_rx {
+	struct list_head node;
+	u32 len;
+	u8 data[];
+};
+
+static bool is_v2(const struct smc_rdma_link *link)
+{
+	return link->lgr->version > 1;
+}
+
+static void dropped(struct smc_rdma_link *link)
+{
+	smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_DROPPED);
+}
+
+static void watch_in(struct smc_rdma_link *link, unsigned int ms)
+{
+	mod_delayed_work(smc_rdma_wq(), &link->watch, msecs_to_jiffies(ms));
+}
+
+/* The confirmation of the link has ended, one way or the other; told once. */
+static void confirmed(struct smc_rdma_link *link, enum smc_reason why)
+{
+	bool first;
+
+	spin_lock_bh(&link->post_lock);
+	first = !link->confirmed;
+	link->confirmed = true;
+	spin_unlock_bh(&link->post_lock);
+	if (first)
+		smc_lgr_changed(link->lgr, why);
+}
+
+/* Encode and send; see smc_rdma_tx_llc() for the errors. */
+static int send_msg(struct smc_rdma_link *link, struct smc_llc_msg *msg)
+{
+	u8 p[SMC_LLC_LEN];
+
+	msg->v2 = is_v2(link);
+	if (smc_llc_encode(p, sizeof(p), msg) != SMC_LLC_LEN) {
+		dropped(link);
+		return -EINVAL;
+	}
+	return smc_rdma_tx_llc(link, p);
+}
+
+/* Return the request as its own response. */
+static int echo(struct smc_rdma_link *link, const struct llc_rx *rx, u8 flags)
+{
+	u8 p[SMC_LLC_LEN];
+
+	memcpy(p, rx->data, sizeof(p));
+	smc_llc_respond(p, sizeof(p), flags);
+	return smc_rdma_tx_llc(link, p);
+}
+
+static int send_confirm(struct smc_rdma_link *link, bool response)
+{
+	const struct smc_lgr *lgr = link->lgr;
+	struct smc_llc_msg msg = {
+		.type = SMC_LLC_CONFIRM_LINK,
+		.response = response,
+		.flags = SMC_LLC_CL_NO_EYEC,
+	};
+	struct smc_llc_confirm_link *cl = &msg.confirm_link;
+	bool agreed = lgr->version > 1 && lgr->release;
+
+	ether_addr_copy(cl->mac, lgr->path.mac);
+	memcpy(cl->gid, link->gid.raw, sizeof(cl->gid));
+	cl->qpn = link->qpn;
+	cl->user_id = lgr->id + link->link_id;
+	cl->link_id = link->link_id;
+	cl->max_links = agreed ? lgr->max_links : 2;
+	cl->max_conns = agreed ? lgr->max_conns : 0;
+	return send_msg(link, &msg);
+}
+
+/*
+ * An ADD LINK without an MTU must be rejected, and is: it spares the client
+ * the wait for one that never comes.
+ */
+static int send_add_link(struct smc_rdma_link *link)
+{
+	const struct smc_lgr *lgr = link->lgr;
+	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK };
+	struct smc_llc_add_link *al = &msg.add_link;
+
+	if (lgr->version > 1 && lgr->release && lgr->max_links == 1)
+		return 0;
+	ether_addr_copy(al->mac, lgr->path.mac);
+	memcpy(al->gid, link->gid.raw, sizeof(al->gid));
+	al->link_id = link->link_id + 1;
+	return send_msg(link, &msg);
+}
+
+static void now_active(struct smc_rdma_link *link)
+{
+	watch_in(link, WATCH_MS);
+	confirmed(link, SMC_REASON_OK);
+	smc_rdma_tx_kick(link);
+}
+
+/* The server's request: the client's last step to a usable link. */
+static int rx_confirm_request(struct smc_rdma_link *link,
+			      const struct smc_llc_msg *msg)
+{
+	enum smc_reason why;
+	int rc;
+
+	if (link->lgr->role != SMC_CLNT || link->confirmed) {
+		dropped(link);
+		return 0;
+	}
+	why = SMC_REASON_RMBE_EC;
+	if (msg->flags & SMC_LLC_CL_NO_EYEC) {
+		link->link_id = msg->confirm_link.link_id;
+		why = smc_rdma_link_ready(link);
+	}
+	if (why != SMC_REASON_OK) {
+		confirmed(link, why);
+		return 0;
+	}
+	/* The peer may write as soon as it has the response. */
+	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
+	rc = send_confirm(link, true);
+	if (!rc)
+		now_active(link);
+	return rc;
+}
+
+static int rx_confirm_response(struct smc_rdma_link *link,
+			       const struct smc_llc_msg *msg)
+{
+	int rc;
+
+	if (link->lgr->role != SMC_SERV || link->confirmed ||
+	    READ_ONCE(link->state) < SMC_RDMA_READY) {
+		dropped(link);
+		return 0;
+	}
+	if (!(msg->flags & SMC_LLC_CL_NO_EYEC)) {
+		confirmed(link, SMC_REASON_RMBE_EC);
+		return 0;
+	}
+	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
+	rc = send_add_link(link);
+	if (!rc)
+		now_active(link);
+	return rc;
+}
+
+static int rx_confirm(struct smc_rdma_link *link, const struct smc_llc_msg *msg,
+		      const struct llc_rx *rx)
+{
+	return msg->response ? rx_confirm_response(link, msg) :
+			       rx_confirm_request(link, msg);
+}
+
+/* A server gets invitations (version 1) and rejections: nothing to do. */
+static int rx_add_link(struct smc_rdma_link *link,
+		       const struct smc_llc_msg *msg, const struct llc_rx *rx)
+{
+	if (msg->response || link->lgr->role != SMC_CLNT)
+		return 0;
+	return echo(link, rx, SMC_LLC_AL_REJECT);
+}
+
+static int rx_req_add_link(struct smc_rdma_link *link,
+			   const struct smc_llc_msg *msg,
+			   const struct llc_rx *rx)
+{
+	u8 p[SMC_LLC_LEN] = {};
+
+	if (msg->response || link->lgr->role != SMC_SERV)
+		return 0;
+	memcpy(p, rx->data, 4);
+	smc_llc_respond(p, sizeof(p), 0);
+	return smc_rdma_tx_llc(link, p);
+}
+
+/*
+ * One link: to lose it is to lose the group.  A client answers a request for
+ * the one link; for the whole group nobody does.
+ */
+static int rx_delete_link(struct smc_rdma_link *link,
+			  const struct smc_llc_msg *msg,
+			  const struct llc_rx *rx)
+{
+	bool all = msg->flags & SMC_LLC_DL_ALL;
+	struct smc_llc_msg reply = *msg;
+	int rc = 0;
+
+	if (msg->response)
+		return 0;
+	if (!all && msg->delete_link.link_id != link->link_id) {
+		if (link->lgr->role != SMC_CLNT)
+			return 0;
+		reply.response = true;
+		reply.delete_link.reason = SMC_LLC_DEL_NO_LINK;
+		return send_msg(link, &reply);
+	}
+	if (!all && link->lgr->role == SMC_CLNT) {
+		reply.response = true;
+		reply.delete_link.reason = 0;
+		rc = send_msg(link, &reply);
+	}
+	if (rc == -EAGAIN)
+		return rc;
+	link->peer_bye = true;
+	smc_lgr_lost(link->lgr, SMC_REASON_LINKLOST);
+	return 0;
+}
+
+/* We keep no table of the peer's keys: each came with its connection. */
+static int rx_confirm_rkey(struct smc_rdma_link *link,
+			   const struct smc_llc_msg *msg,
+			   const struct llc_rx *rx)
+{
+	if (msg->response) {
+		dropped(link);
+		return 0;
+	}
+	return echo(link, rx, msg->confirm_rkey.overflow ?
+		    SMC_LLC_CR_NEGATIVE | SMC_LLC_CR_RETRY : 0);
+}
+
+static int rx_test_link(struct smc_rdma_link *link,
+			const struct smc_llc_msg *msg, const struct llc_rx *rx)
+{
+	if (msg->response) {
+		link->test_sent = false;
+		return 0;
+	}
+	return echo(link, rx, 0);
+}
+
+/*
+ * The peer takes a key back.  It does so when a connection has ended; one that
+ * has not, from what it told us, ends now, because the next write would break
+ * the link.
+ */
+static void revoke(struct smc_rdma_link *link, u32 rkey)
+{
+	struct smc_lgr *lgr = link->lgr;
+	struct smc_rdma_conn *xp;
+	struct smc_conn *conn;
+	unsigned long token;
+	bool alive;
+
+	rcu_read_lock();
+	xa_for_each(&lgr->conns, token, conn) {
+		xp = READ_ONCE(conn->xp);
+		/* pairs with conn_bind() */
+		if (!xp || !smp_load_acquire(&xp->bound) ||
+		    xp->peer_rkey != rkey)
+			continue;
+		spin_lock_bh(&link->post_lock);
+		alive = !xp->revoked;
+		xp->revoked = true;
+		spin_unlock_bh(&link->post_lock);
+		if (alive && !smc_conn_peer_done_writing(conn))
+			smc_conn_peer_error(conn, SMC_REASON_PEERPROTO);
+	}
+	rcu_read_unlock();
+}
+
+static int delete_rkey_request(struct smc_rdma_link *link,
+			       const struct smc_llc_msg *msg,
+			       const struct llc_rx *rx)
+{
+	struct smc_llc_msg reply = {
+		.type = SMC_LLC_DELETE_RKEY,
+		.response = true,
+		.delete_rkey = msg->delete_rkey,
+	};
+	unsigned int i;
+	u32 rkey;
+
+	for (i = 0; i < msg->delete_rkey.n_keys; i++) {
+		if (smc_llc_deleted_rkey_get(rx->data, rx->len, i, &rkey))
+			break;
+		revoke(link, rkey);
+	}
+	reply.delete_rkey.unknown = 0;
+	return send_msg(link, &reply);
+}
+
+static int rx_delete_rkey(struct smc_rdma_link *link,
+			  const struct smc_llc_msg *msg,
+			  const struct llc_rx *rx)
+{
+	if (!msg->response)
+		return delete_rkey_request(link, msg, rx);
+	smc_rdma_retire_done(link);
+	set_bit(SMC_RDMA_DO_RETIRE, &link->llc_todo);
+	return 0;
+}
+
+typedef int (*llc_handler)(struct smc_rdma_link *link,
+			   const struct smc_llc_msg *msg,
+			   const struct llc_rx *rx);
+
+static const llc_handler handlers[] = {
+	[SMC_LLC_CONFIRM_LINK]	= rx_confirm,
+	[SMC_LLC_ADD_LINK]	= rx_add_link,
+	[SMC_LLC_DELETE_LINK]	= rx_delete_link,
+	[SMC_LLC_REQ_ADD_LINK]	= rx_req_add_link,
+	[SMC_LLC_CONFIRM_RKEY]	= rx_confirm_rkey,
+	[SMC_LLC_TEST_LINK]	= rx_test_link,
+	[SMC_LLC_DELETE_RKEY]	= rx_delete_rkey,
+};
+
+/* 0: done with the message; -EAGAIN: once more when there is a slot. */
+static int handle(struct smc_rdma_link *link, const struct llc_rx *rx)
+{
+	struct smc_llc_msg msg;
+
+	if (smc_llc_decode(rx->data, rx->len, &msg)) {
+		smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_MALFORMED);
+		return 0;
+	}
+	if (msg.v2 != is_v2(link) || msg.type >= ARRAY_SIZE(handlers) ||
+	    !handlers[msg.type]) {
+		dropped(link);
+		return 0;
+	}
+	return handlers[msg.type](link, &msg, rx);
+}
+
+static int do_test(struct smc_rdma_link *link)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_TEST_LINK };
+
+	return send_msg(link, &msg);
+}
+
+static int do_retire(struct smc_rdma_link *link)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_RKEY };
+	int rc;
+
+	msg.delete_rkey.n_keys = 1;
+	if (!smc_rdma_retire_next(link, &msg.delete_rkey.rkey[0]))
+		return 0;
+	rc = send_msg(link, &msg);
+	if (!rc)
+		smc_rdma_retire_sent(link);
+	return rc;
+}
+
+static int do_todo(struct smc_rdma_link *link, enum smc_rdma_todo what)
+{
+	switch (what) {
+	case SMC_RDMA_DO_CONFIRM:
+		return send_confirm(link, false);
+	case SMC_RDMA_DO_TEST:
+		return do_test(link);
+	case SMC_RDMA_DO_RETIRE:
+		return do_retire(link);
+	default:
+		return 0;
+	}
+}
+
+/* Everything that is to be done on our own account. */
+static int run_todo(struct smc_rdma_link *link)
+{
+	unsigned int what;
+	int rc;
+
+	for (what = 0; what < SMC_RDMA_DO_NUM; what++) {
+		if (!test_and_clear_bit(what, &link->llc_todo))
+			continue;
+		rc = do_todo(link, what);
+		if (rc) {
+			set_bit(what, &link->llc_todo);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static struct llc_rx *queue_head(struct smc_rdma_link *link)
+{
+	struct llc_rx *rx;
+
+	spin_lock_bh(&link->llc_lock);
+	rx = list_first_entry_or_null(&link->llc_queue, struct llc_rx, node);
+	spin_unlock_bh(&link->llc_lock);
+	return rx;
+}
+
+static void queue_drop(struct smc_rdma_link *link, struct llc_rx *rx)
+{
+	spin_lock_bh(&link->llc_lock);
+	list_del(&rx->node);
+	link->llc_num--;
+	spin_unlock_bh(&link->llc_lock);
+	kfree(rx);
+}
+
+static void llc_work(struct work_struct *work)
+{
+	struct smc_rdma_link *link = container_of(work, struct smc_rdma_link,
+						  llc_work);
+	struct llc_rx *rx;
+
+	while (!READ_ONCE(link->dead)) {
+		if (run_todo(link))
+			return;
+		rx = queue_head(link);
+		if (!rx || handle(link, rx) == -EAGAIN)
+			return;
+		queue_drop(link, rx);
+	}
+}
+
+/**
+ * smc_rdma_llc_rx() - an LLC message arrived
+ * @link: link
+ * @data: the message
+ * @len: its length, as received
+ *
+ * Context: softirq.
+ */
+void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len)
+{
+	struct llc_rx *rx = NULL;
+
+	if (len < SMC_LLC_LEN) {
+		smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_MALFORMED);
+		return;
+	}
+	if (READ_ONCE(link->llc_num) < SMC_RDMA_LLC_QUEUE)
+		rx = kmalloc(struct_size(rx, data, len), GFP_ATOMIC);
+	if (!rx) {
+		dropped(link);
+		return;
+	}
+	rx->len = len;
+	memcpy(rx->data, data, len);
+	spin_lock_bh(&link->llc_lock);
+	list_add_tail(&rx->node, &link->llc_queue);
+	link->llc_num++;
+	spin_unlock_bh(&link->llc_lock);
+	smc_rdma_llc_wake(link);
+}
+
+/**
+ * smc_rdma_llc_wake() - let the actor look
+ * @link: link
+ *
+ * Context: any.
+ */
+void smc_rdma_llc_wake(struct smc_rdma_link *link)
+{
+	if (!READ_ONCE(link->dead))
+		queue_work(smc_rdma_wq(), &link->llc_work);
+}
+
+/**
+ * smc_rdma_llc_do() - ask the actor for something
+ * @link: link
+ * @what: see there
+ *
+ * Context: any.
+ */
+void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what)
+{
+	set_bit(what, &link->llc_todo);
+	smc_rdma_llc_wake(link);
+}
+
+/* Nothing received for a while: is the peer still there? */
+static void watch_silence(struct smc_rdma_link *link)
+{
+	unsigned int limit_s = READ_ONCE(link->lgr->sn->testlink_s);
+	unsigned long rx = READ_ONCE(link->rx_stamp);
+
+	if (!limit_s)
+		return;
+	if (link->test_sent) {
+		/* Whatever arrives is an answer. */
+		if (time_after(rx, link->test_stamp))
+			link->test_sent = false;
+		else if (time_after(jiffies, link->test_stamp +
+				    msecs_to_jiffies(SMC_RDMA_LLC_MS)))
+			smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		return;
+	}
+	if (!time_after(jiffies, rx + limit_s * HZ))
+		return;
+	link->test_sent = true;
+	link->test_stamp = jiffies;
+	smc_rdma_llc_do(link, SMC_RDMA_DO_TEST);
+}
+
+/* The peer takes no message: the retries of the device are endless. */
+static void watch_stuck(struct smc_rdma_link *link)
+{
+	bool stuck;
+
+	spin_lock_bh(&link->post_lock);
+	stuck = link->tx_head != link->tx_tail &&
+		link->tx_head - link->tx_tail != link->tx_quiet &&
+		time_after(jiffies, link->tx_stamp +
+			   msecs_to_jiffies(SMC_RDMA_STUCK_MS));
+	spin_unlock_bh(&link->post_lock);
+	if (stuck)
+		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct smc_rdma_link *link = container_of(to_delayed_work(work),
+						  struct smc_rdma_link, watch);
+
+	if (READ_ONCE(link->dead))
+		return;
+	if (READ_ONCE(link->state) < SMC_RDMA_ACTIVE) {
+		confirmed(link, SMC_REASON_TIMEOUT_CL);
+		return;
+	}
+	watch_silence(link);
+	watch_stuck(link);
+	smc_rdma_retire_tick(link);
+	watch_in(link, WATCH_MS);
+}
+
+/**
+ * smc_rdma_lgr_confirm() - start the confirmation of the first link
+ * @lgr: group; lgr_connect has succeeded
+ * @conn: unused
+ *
+ * The server asks, the client waits to be asked, which may have happened
+ * already.  The outcome comes with smc_lgr_changed().
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int smc_rdma_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
+{
+	struct smc_rdma_link *link = smc_rdma_link(lgr);
+
+	if (lgr->role == SMC_SERV)
+		smc_rdma_llc_do(link, SMC_RDMA_DO_CONFIRM);
+	spin_lock_bh(&link->post_lock);
+	if (link->state < SMC_RDMA_ACTIVE)
+		watch_in(link, lgr->role == SMC_SERV ?
+			 SMC_RDMA_CONFIRM_SERV_MS : SMC_RDMA_CONFIRM_CLNT_MS);
+	spin_unlock_bh(&link->post_lock);
+	return 0;
+}
+
+static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
+{
+	if (orderly)
+		return SMC_LLC_DEL_PROGRAM;
+	switch (lgr->why) {
+	case SMC_REASON_PEERPROTO:
+	case SMC_REASON_MALFORMED:
+		return SMC_LLC_DEL_PROTOCOL;
+	case SMC_REASON_DEVGONE:
+	case SMC_REASON_GOING:
+		return SMC_LLC_DEL_OPERATOR;
+	default:
+		return SMC_LLC_DEL_PROGRAM;
+	}
+}
+
+/**
+ * smc_rdma_llc_goodbye() - tell the peer that the group ends
+ * @link: link; nothing is sent unless it is healthy
+ * @orderly: an idle group, not a failure
+ *
+ * Waits a short while for everything posted to be sent: the last messages of
+ * connections may be among it.  A peer that said goodbye first may not listen
+ * any more.
+ *
+ * Context: process, sleeps.
+ */
+void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly)
+{
+	struct smc_llc_msg msg = {
+		.type = SMC_LLC_DELETE_LINK,
+		.flags = SMC_LLC_DL_ALL | (orderly ? SMC_LLC_DL_ORDERLY : 0),
+	};
+
+	/* A client that was told does not tell the server once more. */
+	if (READ_ONCE(link->dead) ||
+	    READ_ONCE(link->state) < SMC_RDMA_ACTIVE ||
+	    (link->peer_bye && link->lgr->role == SMC_CLNT))
+		return;
+	msg.delete_link.reason = goodbye_reason(link->lgr, orderly);
+	if (send_msg(link, &msg))
+		return;
+	wait_event_timeout(link->wait, smc_rdma_tx_idle(link),
+			   msecs_to_jiffies(link->peer_bye ?
+					    SMC_RDMA_GOODBYE_MS / 10 :
+					    SMC_RDMA_GOODBYE_MS));
+}
+
+/**
+ * smc_rdma_llc_init() - prepare the actor
+ * @link: zeroed
+ *
+ * Context: process.
+ */
+void smc_rdma_llc_init(struct smc_rdma_link *link)
+{
+	spin_lock_init(&link->llc_lock);
+	INIT_LIST_HEAD(&link->llc_queue);
+	INIT_WORK(&link->llc_work, llc_work);
+	INIT_DELAYED_WORK(&link->watch, watch_work);
+	link->rx_stamp = jiffies;
+}
+
+/**
+ * smc_rdma_llc_exit() - stop the actor and the clock
+ * @link: dead and drained: nothing new arrives, neither starts the other
+ *	except where it runs already
+ *
+ * Context: process, sleeps.
+ */
+void smc_rdma_llc_exit(struct smc_rdma_link *link)
+{
+	struct llc_rx *rx;
+
+	cancel_delayed_work_sync(&link->watch);
+	cancel_work_sync(&link->llc_work);
+	cancel_delayed_work_sync(&link->watch);
+	cancel_work_sync(&link->llc_work);
+	while ((rx = queue_head(link)))
+		queue_drop(link, rx);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Private to rdma/: the link, its queues and its memory.
+ *
+ * A group has one link, embedded in the group object, so that a late push
+ * always finds valid memory; whether it may still post is link->dead, tested
+ * under post_lock.  Everything posted is drained before the queue pair goes.
+ *
+ * Locks, outer to inner:
+ *   mem_mutex    memory regions: registering, retiring, freeing
+ *   stop_mutex   queue pair goes down and is destroyed once
+ *   post_lock    everything posted; state, dead, the slot ring, the waiting
+ *		  connections (spinlock, BH; taken under conn->tx_lock)
+ *   llc_lock     received LLC messages (spinlock, BH; leaf)
+ *   rdev->lock   links of a device (spinlock, BH)
+ * mem_mutex and post_lock are never held while the core is called, rdev->lock
+ * only for smc_lgr_lost().
+ */
+#ifndef SMC_RDMA_H
+#define SMC_RDMA_H
+
+#include <linux/if_ether.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "../xport.h"
+#include "../lgr.h"
+#include "../conn.h"
+#include "../buf.h"
+#include "../net.h"
+
+/*
+ * Send slots.  A peer has at least 48 receives posted (RFC 7609 leaves the
+ * number open, that is what the Linux kernel's own implementation has), and a
+ * message that finds none costs everybody on the link a pause: stay below.
+ */
+#define SMC_RDMA_TX_LLC		4	/* the last slots are for LLC */
+#define SMC_RDMA_TX_SLOTS	36
+#define SMC_RDMA_TX_SIGNAL	((SMC_RDMA_TX_SLOTS - SMC_RDMA_TX_LLC) / 4)
+#define SMC_RDMA_TX_STRIDE	64	/* bytes of message memory for a slot */
+#define SMC_RDMA_SLOT_WRS	(SMC_RING_SEGS + 1)
+/* REG_MR, the marker of ib_drain_sq(), and one to spare */
+#define SMC_RDMA_SQ_EXTRA	4
+#define SMC_RDMA_SQ_DEPTH \
+	(SMC_RDMA_TX_SLOTS * SMC_RDMA_SLOT_WRS + SMC_RDMA_SQ_EXTRA)
+
+/* Receives: far more than a peer can have on the way. */
+#define SMC_RDMA_RX_DEPTH	256
+#define SMC_RDMA_RX_MIN		64	/* a device with less is not used */
+#define SMC_RDMA_RX_BATCH	16	/* re-posted together */
+#define SMC_RDMA_RX_SMALL	512	/* one link: no long messages */
+#define SMC_RDMA_RX_LARGE	4224	/* ADD LINK with 255 keys */
+
+#define SMC_RDMA_LLC_QUEUE	64	/* received and not yet handled */
+
+/* Waits, in milliseconds (RFC 7609 appendix C.5; the kernel's values). */
+#define SMC_RDMA_CONFIRM_CLNT_MS	4000
+#define SMC_RDMA_CONFIRM_SERV_MS	2000
+#define SMC_RDMA_LLC_MS			2000
+#define SMC_RDMA_VERB_MS		5000	/* a local work request */
+#define SMC_RDMA_STUCK_MS		10000	/* no send completion */
+#define SMC_RDMA_GOODBYE_MS		1000	/* last messages of a group */
+
+struct smc_rdma_link;
+
+/**
+ * struct smc_rdma_dev - an RDMA device
+ * @dev: what the core sees
+ * @ibdev: the device; valid until the client's remove() returns
+ * @events: port and GID changes
+ * @node: in the list of dev.c
+ * @lock: @links
+ * @links: links that use the device
+ */
+struct smc_rdma_dev {
+	struct smc_dev dev;
+	struct ib_device *ibdev;
+	struct ib_event_handler events;
+	struct list_head node;
+	spinlock_t lock;	/* protects links */
+	struct list_head links;
+};
+
+/**
+ * struct smc_rdma_conn - a connection's private area
+ * @conn: back pointer; NULL: not in use
+ * @bound: the next two are valid
+ * @peer_rkey: key of the peer's ring
+ * @peer_addr: address of the peer's ring, for that key
+ * @busy: slots in flight and up-calls running; conn_unbind() waits for 0
+ * @retired: slots that completed and whose up-call has not ended
+ * @quiet_len: bytes pushed since the last signalled slot
+ * @done_pos: end position of the newest slot that completed
+ * @turn: smc_conn_kick() is running, the queue does not apply to it
+ * @revoked: the peer has withdrawn its key: no data any more
+ * @wait_node: in link->waiting
+ * @done_node: in the list of a running completion handler
+ *
+ * From @busy on under link->post_lock.
+ */
+struct smc_rdma_conn {
+	struct smc_conn *conn;
+	bool bound;
+	u32 peer_rkey;
+	u64 peer_addr;
+	u32 busy;
+	u32 retired;
+	u32 quiet_len;
+	u64 done_pos;
+	bool turn;
+	bool revoked;
+	struct list_head wait_node;
+	struct list_head done_node;
+};
+
+/**
+ * struct smc_rdma_tx - a send slot: one message and the writes before it
+ * @cqe: completion of the message, and of any of its writes that fails
+ * @link: the link
+ * @xp: the connection, NULL for LLC; valid while the slot is in flight
+ * @end_pos: send position reached
+ * @n_wrs: work requests posted
+ * @signaled: a completion was asked for
+ */
+struct smc_rdma_tx {
+	struct ib_cqe cqe;
+	struct smc_rdma_link *link;
+	struct smc_rdma_conn *xp;
+	u64 end_pos;
+	u8 n_wrs;
+	bool signaled;
+};
+
+/**
+ * struct smc_rdma_rx - a receive: its own buffer, shared with nobody
+ * @cqe: completion
+ * @link: the link
+ * @wr: work request, chained with others while it waits to be posted
+ * @sge: its only element
+ * @data: the buffer
+ */
+struct smc_rdma_rx {
+	struct ib_cqe cqe;
+	struct smc_rdma_link *link;
+	struct ib_recv_wr wr;
+	struct ib_sge sge;
+	u8 *data;
+};
+
+/**
+ * struct smc_rdma_buf - memory of a ring
+ * @buf: what the core sees
+ * @node: in link->bufs or link->retired until the link is down
+ * @dma: address for local access
+ * @order: page order
+ * @mapped: @dma is valid
+ * @mr: receive ring: memory region, NULL once the link is gone
+ * @iova: receive ring: the address the peer uses, tells nothing about ours
+ * @registered: the peer can write
+ */
+struct smc_rdma_buf {
+	struct smc_buf buf;
+	struct list_head node;
+	u64 dma;
+	unsigned int order;
+	bool mapped;
+	struct ib_mr *mr;
+	u64 iova;
+	bool registered;
+};
+
+enum smc_rdma_state {
+	SMC_RDMA_RESET,		/* queue pair exists */
+	SMC_RDMA_RECEIVING,	/* receives posted, ready to receive */
+	SMC_RDMA_READY,		/* ready to send, receive rings registered */
+	SMC_RDMA_ACTIVE,	/* CONFIRM LINK done */
+};
+
+/* Work for the LLC actor, bits of link->llc_todo. */
+enum smc_rdma_todo {
+	SMC_RDMA_DO_CONFIRM,	/* send CONFIRM LINK */
+	SMC_RDMA_DO_TEST,	/* send TEST LINK */
+	SMC_RDMA_DO_RETIRE,	/* see to the retired keys */
+	SMC_RDMA_DO_NUM,
+};
+
+/**
+ * struct smc_rdma_peer - the peer's end of a link, from its CLC message
+ * @gid: its GID
+ * @mac: its MAC address
+ * @qpn: its queue pair, 0 as long as it is not known
+ * @psn: its first packet sequence number
+ * @mtu: path MTU, already the minimum of both
+ */
+struct smc_rdma_peer {
+	union ib_gid gid;
+	u8 mac[ETH_ALEN];
+	u32 qpn;
+	u32 psn;
+	enum ib_mtu mtu;
+};
+
+/**
+ * struct smc_bringup - how a queue pair gets connected
+ * @prepare: create it (RESET); sets link->qp, qpn and psn
+ * @connect: INIT, receives posted, RTR towards link->peer
+ * @ready: RTS
+ * @destroy: the queue pair is drained; get rid of it
+ *
+ * RoCE takes everything from the CLC messages and modifies the queue pair
+ * itself; a bring-up by rdma_cm (iWARP, InfiniBand) has the same four steps.
+ * All in process context, 0 or -errno.
+ */
+struct smc_bringup {
+	int (*prepare)(struct smc_rdma_link *link);
+	int (*connect)(struct smc_rdma_link *link);
+	int (*ready)(struct smc_rdma_link *link);
+	void (*destroy)(struct smc_rdma_link *link);
+};
+
+/**
+ * struct smc_rdma_link - one queue pair and what belongs to it
+ * @lgr: the group
+ * @bringup: how it is connected
+ * @dev_node: in rdev->links
+ * @ibdev: the device
+ * @port: its port
+ * @gid_index: of the own GID
+ * @gid: own GID
+ * @link_id: number of the link, from the server
+ * @peer: the other end
+ * @pd: protection domain, of this link alone
+ * @cq: pooled completion queue, for both directions
+ * @cq_num: entries of it that are ours
+ * @qp: NULL before prepare and after destroy
+ * @qpn: its number
+ * @psn: own first packet sequence number
+ * @qp_used: the queue pair has left RESET and has to be drained
+ * @stop_mutex: see above
+ * @stopped: drained
+ * @confirmed: smc_lgr_changed() has been called
+ * @wait: conn_unbind() and lgr_down() wait here for slots
+ *
+ * @post_lock: see above
+ * @state: enum smc_rdma_state
+ * @dead: nothing may be posted any more
+ * @inline_ok: messages are copied by ib_post_send()
+ * @tx: slots
+ * @tx_data: their messages
+ * @tx_dma: the same for the device
+ * @tx_head: slots ever used; the next one is tx_head % SLOTS
+ * @tx_tail: slots ever given back
+ * @tx_quiet: newest slots in flight without a completion asked for
+ * @tx_stamp: since when the oldest completion is awaited, or later
+ * @waiting: connections without a slot, first come first served
+ *
+ * @rx: receives
+ * @rx_num: how many
+ * @rx_size: bytes of each
+ * @rx_free: chain of receives to be posted (completion handler only)
+ * @rx_tail: its last
+ * @rx_free_num: its length
+ * @rx_stamp: when something arrived
+ *
+ * @mem_mutex: see above
+ * @bufs: rings in use or in the group's pool
+ * @retired: receive rings whose key the peer is being told to forget
+ * @retire_sent: DELETE RKEY for the first of @retired is on its way
+ * @retire_stamp: when it was sent
+ * @retired_num: length of @retired
+ *
+ * @llc_lock: see above
+ * @llc_queue: received messages
+ * @llc_num: how many
+ * @llc_todo: enum smc_rdma_todo
+ * @llc_blocked: the actor waits for a slot (post_lock)
+ * @llc_work: the actor: the only sender of LLC messages
+ * @watch: confirm timeout, then supervision
+ * @test_sent: TEST LINK is unanswered
+ * @test_stamp: when it was sent
+ * @peer_bye: the peer has sent DELETE LINK for the whole group
+ */
+struct smc_rdma_link {
+	struct smc_lgr *lgr;
+	const struct smc_bringup *bringup;
+	struct list_head dev_node;
+	struct ib_device *ibdev;
+	u32 port;
+	u16 gid_index;
+	union ib_gid gid;
+	u8 link_id;
+	struct smc_rdma_peer peer;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	unsigned int cq_num;
+	struct ib_qp *qp;
+	u32 qpn;
+	u32 psn;
+	bool qp_used;
+	struct mutex stop_mutex;	/* see above */
+	bool stopped;
+	bool confirmed;
+	wait_queue_head_t wait;
+
+	spinlock_t post_lock /* see above */ ____cacheline_aligned_in_smp;
+	u8 state;
+	bool dead;
+	bool inline_ok;
+	bool llc_blocked;
+	struct smc_rdma_tx tx[SMC_RDMA_TX_SLOTS];
+	u8 *tx_data;
+	u64 tx_dma;
+	u64 tx_head;
+	u64 tx_tail;
+	u32 tx_quiet;
+	unsigned long tx_stamp;
+	struct list_head waiting;
+
+	struct smc_rdma_rx *rx ____cacheline_aligned_in_smp;
+	u32 rx_num;
+	u32 rx_size;
+	struct ib_recv_wr *rx_free;
+	struct ib_recv_wr *rx_tail;
+	u32 rx_free_num;
+	unsigned long rx_stamp;
+
+	struct mutex mem_mutex;	/* see above */
+	struct list_head bufs;
+	struct list_head retired;
+	bool retire_sent;
+	unsigned long retire_stamp;
+	u32 retired_num;
+
+	spinlock_t llc_lock;	/* see above */
+	struct list_head llc_queue;
+	u32 llc_num;
+	unsigned long llc_todo;
+	struct work_struct llc_work;
+	struct delayed_work watch;
+	bool test_sent;
+	unsigned long test_stamp;
+	bool peer_bye;
+};
+
+/* The group object; a second link would be a second member. */
+struct smc_rdma_lgr {
+	struct smc_lgr lgr;
+	struct smc_rdma_link link;
+};
+
+static inline struct smc_rdma_dev *smc_rdma_dev(struct smc_dev *dev)
+{
+	return container_of(dev, struct smc_rdma_dev, dev);
+}
+
+static inline struct smc_rdma_link *smc_rdma_link(struct smc_lgr *lgr)
+{
+	return &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
+}
+
+static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
+{
+	return container_of(buf, struct smc_rdma_buf, buf);
+}
+
+/* dev.c */
+enum smc_reason smc_rdma_offer(const struct smc_route *route,
+			       struct smc_path *path);
+bool smc_rdma_gid_is_v4(const union ib_gid *gid);
+__be32 smc_rdma_gid_v4(const union ib_gid *gid);
+struct workqueue_struct *smc_rdma_wq(void);
+
+/* link.c */
+extern const struct smc_xport smc_rdma_xport;
+enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
+void smc_rdma_link_raise(struct smc_rdma_link *link,
+			 enum smc_rdma_state state);
+void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why);
+void smc_rdma_link_stop(struct smc_rdma_link *link);
+
+/* bringup_roce.c */
+extern const struct smc_bringup smc_rdma_bringup_roce;
+
+/* mem.c */
+int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf);
+void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf);
+int smc_rdma_buf_register(struct smc_rdma_link *link,
+			  struct smc_rdma_buf *rbuf);
+int smc_rdma_mem_register(struct smc_rdma_link *link);
+void smc_rdma_mem_down(struct smc_rdma_link *link);
+bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey);
+void smc_rdma_retire_sent(struct smc_rdma_link *link);
+void smc_rdma_retire_done(struct smc_rdma_link *link);
+void smc_rdma_retire_tick(struct smc_rdma_link *link);
+
+/* tx.c */
+int smc_rdma_tx_init(struct smc_rdma_link *link);
+void smc_rdma_tx_exit(struct smc_rdma_link *link);
+void smc_rdma_tx_flushed(struct smc_rdma_link *link);
+void smc_rdma_tx_kick(struct smc_rdma_link *link);
+int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p);
+void smc_rdma_conn_init(struct smc_conn *conn);
+void smc_rdma_conn_unbind(struct smc_conn *conn);
+int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg);
+bool smc_rdma_tx_idle(struct smc_rdma_link *link);
+int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr);
+
+/* rx.c */
+int smc_rdma_rx_init(struct smc_rdma_link *link);
+int smc_rdma_rx_post(struct smc_rdma_link *link);
+void smc_rdma_rx_exit(struct smc_rdma_link *link);
+
+/* llc.c */
+int smc_rdma_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
+void smc_rdma_llc_init(struct smc_rdma_link *link);
+void smc_rdma_llc_exit(struct smc_rdma_link *link);
+void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len);
+void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what);
+void smc_rdma_llc_wake(struct smc_rdma_link *link);
+void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly);
+
+#endif /* SMC_RDMA_H */

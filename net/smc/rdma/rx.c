@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving: the receive queue, and who a message is for.
+ *
+ * Every receive has a full-size buffer of its own.  The completion handler
+ * decodes the message out of it, chains the receive to those that wait to be
+ * posted again, and hands the message on: CDC to the connection its token
+ * names in this group and no other, everything else to the LLC actor.  A
+ * message for nobody is counted and dropped: it may be late, early by the
+ * peer's mistake, or hostile, and none of these may hurt anybody else.
+ *
+ * Context: softirq (pooled completion queue), one handler at a time for each
+ * link, so the chain of free receives needs no lock.
+ * Tests: selftests/vm/tests.
+ */
+#include <linux/slab.h>
+
+#include "rdma.h"
+
+/* Post the chain of free receives. */
+static int post_free(struct smc_rdma_link *link)
+{
+	int rc;
+
+	if (!link->rx_free_num)
+		return 0;
+	spin_lock_bh(&link->post_lock);
+	rc = link->dead ? -ENOLINK :
+			  ib_post_recv(link->qp, link->rx_free, NULL);
+	spin_unlock_bh(&link->post_lock);
+	if (!rc)
+		smc_stats_add(link->lgr->sn, SMC_STAT_WR_POSTED,
+			      link->rx_free_num);
+	link->rx_free = NULL;
+	link->rx_tail = NULL;
+	link->rx_free_num = 0;
+	return rc;
+}
+
+static void chain_free(struct smc_rdma_link *link, struct smc_rdma_rx *rx)
+{
+	rx->wr.next = NULL;
+	if (link->rx_tail)
+		link->rx_tail->next = &rx->wr;
+	else
+		link->rx_free = &rx->wr;
+	link->rx_tail = &rx->wr;
+	link->rx_free_num++;
+}
+
+/* A CDC message: find the connection and let the core have it. */
+static void rx_cdc(struct smc_rdma_link *link, const u8 *data, u32 len)
+{
+	struct smc_lgr *lgr = link->lgr;
+	struct smc_conn *conn;
+	struct smc_cdc cdc;
+
+	if (smc_cdc_decode(data, len, &cdc)) {
+		smc_stats_inc(lgr->sn, SMC_STAT_CDC_MALFORMED);
+		return;
+	}
+	rcu_read_lock();
+	conn = smc_lgr_conn_find(lgr, cdc.token);
+	if (!conn)
+		smc_stats_inc(lgr->sn, SMC_STAT_CDC_UNKNOWN);
+	else if (smc_conn_rx(conn, &cdc))
+		smc_conn_push(conn);
+	rcu_read_unlock();
+}
+
+static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_rdma_rx *rx = container_of(wc->wr_cqe, struct smc_rdma_rx,
+					      cqe);
+	struct smc_rdma_link *link = rx->link;
+	u32 len;
+
+	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_COMPLETED);
+	if (wc->status != IB_WC_SUCCESS) {
+		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		return;
+	}
+	WRITE_ONCE(link->rx_stamp, jiffies);
+	len = min(wc->byte_len, link->rx_size);
+	ib_dma_sync_single_for_cpu(link->ibdev, rx->sge.addr, len,
+				   DMA_FROM_DEVICE);
+	if (len && rx->data[0] == SMC_CDC_TYPE)
+		rx_cdc(link, rx->data, len);
+	else
+		smc_rdma_llc_rx(link, rx->data, len);
+	ib_dma_sync_single_for_device(link->ibdev, rx->sge.addr, len,
+				      DMA_FROM_DEVICE);
+	chain_free(link, rx);
+	if (link->rx_free_num >= SMC_RDMA_RX_BATCH && post_free(link))
+		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+}
+
+static int rx_setup(struct smc_rdma_link *link, struct smc_rdma_rx *rx)
+{
+	rx->data = kmalloc(link->rx_size, GFP_KERNEL);
+	if (!rx->data)
+		return -ENOMEM;
+	rx->sge.addr = ib_dma_map_single(link->ibdev, rx->data, link->rx_size,
+					 DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(link->ibdev, rx->sge.addr)) {
+		kfree(rx->data);
+		rx->data = NULL;
+		return -ENOMEM;
+	}
+	rx->sge.length = link->rx_size;
+	rx->sge.lkey = link->pd->local_dma_lkey;
+	rx->cqe.done = rx_done;
+	rx->link = link;
+	rx->wr.wr_cqe = &rx->cqe;
+	rx->wr.sg_list = &rx->sge;
+	rx->wr.num_sge = 1;
+	chain_free(link, rx);
+	return 0;
+}
+
+/**
+ * smc_rdma_rx_init() - allocate the receive queue's buffers
+ * @link: rx_num is set, the group's version and limits are agreed
+ *
+ * Only a group that may get a second link sees messages of more than 44
+ * bytes, unless the peer breaks the agreement.
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM, then smc_rdma_rx_exit() still has to be called.
+ */
+int smc_rdma_rx_init(struct smc_rdma_link *link)
+{
+	const struct smc_lgr *lgr = link->lgr;
+	bool small;
+	u32 i;
+
+	small = lgr->version == 1 || (lgr->release && lgr->max_links == 1);
+	link->rx_size = small ? SMC_RDMA_RX_SMALL : SMC_RDMA_RX_LARGE;
+	link->rx = kvcalloc(link->rx_num, sizeof(*link->rx), GFP_KERNEL);
+	if (!link->rx)
+		return -ENOMEM;
+	for (i = 0; i < link->rx_num; i++) {
+		if (rx_setup(link, &link->rx[i]))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * smc_rdma_rx_post() - fill the receive queue for the first time
+ * @link: queue pair is at least INIT
+ *
+ * Context: process, before the first completion.
+ * Return: 0 or -errno.
+ */
+int smc_rdma_rx_post(struct smc_rdma_link *link)
+{
+	return post_free(link);
+}
+
+/**
+ * smc_rdma_rx_exit() - free the buffers
+ * @link: drained
+ *
+ * Context: process.
+ */
+void smc_rdma_rx_exit(struct smc_rdma_link *link)
+{
+	u32 i;
+
+	for (i = 0; link->rx && i < link->rx_num; i++) {
+		struct smc_rdma_rx *rx = &link->rx[i];
+
+		if (!rx->data)
+			break;
+		ib_dma_unmap_single(link->ibdev, rx->sge.addr, link->rx_size,
+				    DMA_FROM_DEVICE);
+		kfree(rx->data);
+	}
+	kvfree(link->rx);
+	link->rx = NULL;
+	link->rx_free = NULL;
+	link->rx_tail = NULL;
+	link->rx_free_num = 0;
+}

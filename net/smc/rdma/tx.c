@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending: slots, the chain of one push, completions.
+ *
+ * A push is one ib_post_send() of up to four RDMA WRITEs and the SEND that
+ * publishes them.  The queue pair keeps their order, so a completion of the
+ * SEND says that everything before it on the link has been read from memory.
+ * Slots are a ring in posting order.  Only some ask for a completion; it
+ * gives back all slots up to its own.
+ *
+ * Nobody waits for ever:
+ *  - the slot that takes the last room is always signalled, so a full ring
+ *    has a completion on its way;
+ *  - a connection without a slot queues (once, first come first served) and
+ *    is kicked by the completion that makes room; while somebody waits,
+ *    nobody overtakes;
+ *  - a quarter of a send ring is never left without a completion, and who
+ *    wants the rest (close, a full ring) sets smc_push.last.
+ *
+ * An error completion says only that the link is dead: slots are then given
+ * back after the queue pair has been drained (smc_rdma_tx_flushed()).
+ *
+ * Context: post_lock as in rdma.h; up-calls with BH disabled and no lock held.
+ * Tests: selftests/vm/tests (stream checker, many connections on one link).
+ */
+#include <linux/slab.h>
+
+#include "../wire/llc.h"
+#include "rdma.h"
+
+/* One push as the device gets it. */
+struct push_wrs {
+	struct ib_rdma_wr write[SMC_RING_SEGS];
+	struct ib_sge src[SMC_RING_SEGS];
+	struct ib_send_wr send;
+	struct ib_sge msg;
+};
+
+/* A local work request somebody waits for. */
+struct local_wr {
+	struct ib_cqe cqe;
+	struct smc_rdma_link *link;
+	struct completion done;
+	enum ib_wc_status status;
+};
+
+static u32 in_flight(const struct smc_rdma_link *link)
+{
+	return link->tx_head - link->tx_tail;
+}
+
+/* Slots a connection may take now. */
+static u32 conn_room(const struct smc_rdma_link *link)
+{
+	u32 used = in_flight(link) + SMC_RDMA_TX_LLC;
+
+	return used < SMC_RDMA_TX_SLOTS ? SMC_RDMA_TX_SLOTS - used : 0;
+}
+
+static u32 slot_index(u64 pos)
+{
+	return pos % SMC_RDMA_TX_SLOTS;
+}
+
+static u8 *slot_data(struct smc_rdma_link *link, u32 i)
+{
+	return link->tx_data + i * SMC_RDMA_TX_STRIDE;
+}
+
+/* The SEND of slot @i, its message already in place. */
+static void build_send(struct smc_rdma_link *link, u32 i, bool signal,
+		       struct ib_send_wr *wr, struct ib_sge *sge)
+{
+	u64 dma = link->tx_dma + i * SMC_RDMA_TX_STRIDE;
+
+	sge->length = SMC_CDC_LEN;
+	sge->lkey = link->pd->local_dma_lkey;
+	wr->next = NULL;
+	wr->wr_cqe = &link->tx[i].cqe;
+	wr->sg_list = sge;
+	wr->num_sge = 1;
+	wr->opcode = IB_WR_SEND;
+	wr->send_flags = IB_SEND_SOLICITED;
+	if (signal)
+		wr->send_flags |= IB_SEND_SIGNALED;
+	if (link->inline_ok) {
+		sge->addr = (uintptr_t)slot_data(link, i);
+		wr->send_flags |= IB_SEND_INLINE;
+		return;
+	}
+	sge->addr = dma;
+	ib_dma_sync_single_for_device(link->ibdev, dma, SMC_CDC_LEN,
+				      DMA_TO_DEVICE);
+}
+
+/* The WRITEs of a push, chained in front of @wrs->send. */
+static void build_writes(struct smc_rdma_link *link, struct smc_rdma_tx *tx,
+			 const struct smc_push *p, struct push_wrs *wrs)
+{
+	struct smc_rdma_conn *xp = tx->xp;
+	struct smc_rdma_buf *snd = smc_rdma_buf(xp->conn->sndbuf);
+	int i;
+
+	for (i = 0; i < p->nseg; i++) {
+		const struct smc_ring_seg *seg = &p->seg[i];
+		struct ib_rdma_wr *write = &wrs->write[i];
+		struct ib_sge *src = &wrs->src[i];
+
+		src->addr = snd->dma + seg->src_off;
+		src->length = seg->len;
+		src->lkey = link->pd->local_dma_lkey;
+		write->wr.next = i + 1 < p->nseg ? &wrs->write[i + 1].wr :
+						   &wrs->send;
+		write->wr.wr_cqe = &tx->cqe;
+		write->wr.sg_list = src;
+		write->wr.num_sge = 1;
+		write->wr.opcode = IB_WR_RDMA_WRITE;
+		write->wr.send_flags = 0;
+		write->remote_addr = xp->peer_addr + seg->dst_off;
+		write->rkey = xp->peer_rkey;
+		ib_dma_sync_single_for_device(link->ibdev, src->addr,
+					      src->length, DMA_TO_DEVICE);
+	}
+}
+
+/*
+ * Take the next slot and post @wr, post_lock held.  Even if posting fails the
+ * slot stays taken: part of a chain may have been posted.
+ */
+static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
+		     u64 end_pos, u8 n_wrs, bool signal,
+		     const struct ib_send_wr *wr)
+{
+	struct smc_rdma_tx *tx = &link->tx[slot_index(link->tx_head)];
+
+	tx->xp = xp;
+	tx->end_pos = end_pos;
+	tx->n_wrs = n_wrs;
+	tx->signaled = signal;
+	/* Nothing else will complete before this. */
+	if (signal && in_flight(link) == link->tx_quiet)
+		link->tx_stamp = jiffies;
+	link->tx_head++;
+	link->tx_quiet = signal ? 0 : link->tx_quiet + 1;
+	if (xp)
+		xp->busy++;
+	smc_stats_add(link->lgr->sn, SMC_STAT_WR_POSTED, n_wrs);
+	return ib_post_send(link->qp, wr, NULL);
+}
+
+static bool want_signal(const struct smc_rdma_link *link,
+			const struct smc_rdma_conn *xp,
+			const struct smc_push *p)
+{
+	return p->last || conn_room(link) <= 1 ||
+	       link->tx_quiet + 1 >= SMC_RDMA_TX_SIGNAL ||
+	       xp->quiet_len + p->len >= xp->conn->snd_size / 4;
+}
+
+static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
+		       const struct smc_push *p)
+{
+	u32 i = slot_index(link->tx_head);
+	bool signal = want_signal(link, xp, p);
+	struct smc_cdc cdc = p->cdc;
+	struct push_wrs wrs;
+
+	cdc.token = xp->conn->peer_token;
+	smc_cdc_encode(slot_data(link, i), &cdc);
+	link->tx[i].xp = xp;
+	build_writes(link, &link->tx[i], p, &wrs);
+	build_send(link, i, signal, &wrs.send, &wrs.msg);
+	xp->quiet_len = signal ? 0 : xp->quiet_len + p->len;
+	xp->turn = false;
+	return slot_post(link, xp, p->end_pos, p->nseg + 1, signal,
+			 p->nseg ? &wrs.write[0].wr : &wrs.send);
+}
+
+/* May this connection post now?  Otherwise it queues.  post_lock held. */
+static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
+{
+	if (link->state >= SMC_RDMA_READY && conn_room(link) &&
+	    (xp->turn || list_empty(&link->waiting)))
+		return true;
+	if (list_empty(&xp->wait_node))
+		list_add_tail(&xp->wait_node, &link->waiting);
+	return false;
+}
+
+/**
+ * smc_rdma_push() - write into the peer's ring and publish it
+ * @conn: bound
+ * @p: what to write and publish
+ *
+ * Context: conn->tx_lock held, BH disabled.
+ * Return: 0; -EAGAIN, and smc_conn_kick() will come (unless the peer has
+ * revoked its key: then the connection is being aborted); another error if
+ * the link is dead.
+ */
+int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
+{
+	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
+	struct smc_rdma_conn *xp = conn->xp;
+	bool lost = false;
+	int rc;
+
+	spin_lock(&link->post_lock);
+	if (link->dead) {
+		rc = -ENOLINK;
+	} else if ((xp->revoked && p->nseg) || !may_push(link, xp)) {
+		rc = -EAGAIN;
+	} else {
+		rc = push_locked(link, xp, p);
+		lost = rc;
+	}
+	spin_unlock(&link->post_lock);
+	if (!lost)
+		return rc;
+	smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+	return -ENOLINK;
+}
+
+/**
+ * smc_rdma_tx_llc() - send an LLC message
+ * @link: link
+ * @msg: SMC_LLC_LEN bytes, copied
+ *
+ * Context: process or BH.
+ * Return: 0; -EAGAIN: no slot, the actor is queued when there is one;
+ * -ENOLINK: the link is dead.
+ */
+int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg)
+{
+	struct ib_send_wr wr = {};
+	struct ib_sge sge;
+	int rc;
+	u32 i;
+
+	spin_lock_bh(&link->post_lock);
+	if (link->dead || link->state < SMC_RDMA_READY) {
+		spin_unlock_bh(&link->post_lock);
+		return -ENOLINK;
+	}
+	if (in_flight(link) >= SMC_RDMA_TX_SLOTS) {
+		link->llc_blocked = true;
+		spin_unlock_bh(&link->post_lock);
+		return -EAGAIN;
+	}
+	i = slot_index(link->tx_head);
+	memcpy(slot_data(link, i), msg, SMC_LLC_LEN);
+	build_send(link, i, true, &wr, &sge);
+	rc = slot_post(link, NULL, 0, 1, true, &wr);
+	spin_unlock_bh(&link->post_lock);
+	if (!rc)
+		return 0;
+	smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+	return -ENOLINK;
+}
+
+/*
+ * Ask for a completion of everything posted: a WRITE of nothing, which needs
+ * no key and no address.  post_lock held.
+ */
+static int flush_locked(struct smc_rdma_link *link)
+{
+	u32 i = slot_index(link->tx_head);
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = &link->tx[i].cqe,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.send_flags = IB_SEND_SIGNALED,
+	};
+
+	/* A full ring ends with a signalled slot. */
+	if (!link->tx_quiet || in_flight(link) >= SMC_RDMA_TX_SLOTS)
+		return 0;
+	return slot_post(link, NULL, 0, 1, true, &wr.wr);
+}
+
+/* Give slots up to @end back; connections among them go to @batch. */
+static void retire_slots(struct smc_rdma_link *link, u64 end,
+			 struct list_head *batch)
+{
+	u32 n_wrs = 0;
+
+	while (link->tx_tail != end) {
+		struct smc_rdma_tx *tx = &link->tx[slot_index(link->tx_tail++)];
+		struct smc_rdma_conn *xp = tx->xp;
+
+		n_wrs += tx->n_wrs;
+		if (!xp)
+			continue;
+		xp->retired++;
+		xp->done_pos = tx->end_pos;
+		if (list_empty(&xp->done_node))
+			list_add_tail(&xp->done_node, batch);
+	}
+	smc_stats_add(link->lgr->sn, SMC_STAT_WR_COMPLETED, n_wrs);
+}
+
+/* Tell the connections, each once, what has been read from their rings. */
+static void report_done(struct smc_rdma_link *link, struct list_head *batch)
+{
+	struct smc_rdma_conn *xp;
+	u64 done_pos;
+	u32 n;
+
+	while (!list_empty(batch)) {
+		xp = list_first_entry(batch, struct smc_rdma_conn, done_node);
+		list_del_init(&xp->done_node);
+		done_pos = xp->done_pos;
+		n = xp->retired;
+		xp->retired = 0;
+		spin_unlock(&link->post_lock);
+		smc_conn_tx_done(xp->conn, done_pos);
+		spin_lock(&link->post_lock);
+		/* Only now may conn_unbind() let go of it. */
+		xp->busy -= n;
+	}
+}
+
+/* Let those who wait try again while there is room.  post_lock held. */
+static void kick_waiting(struct smc_rdma_link *link)
+{
+	struct smc_rdma_conn *xp;
+
+	while (!list_empty(&link->waiting) && conn_room(link) && !link->dead) {
+		xp = list_first_entry(&link->waiting, struct smc_rdma_conn,
+				      wait_node);
+		list_del_init(&xp->wait_node);
+		xp->busy++;
+		xp->turn = true;
+		spin_unlock(&link->post_lock);
+		smc_conn_kick(xp->conn);
+		spin_lock(&link->post_lock);
+		xp->turn = false;
+		xp->busy--;
+	}
+}
+
+/**
+ * smc_rdma_tx_kick() - the link has become ready
+ * @link: link
+ *
+ * Context: process.
+ */
+void smc_rdma_tx_kick(struct smc_rdma_link *link)
+{
+	spin_lock_bh(&link->post_lock);
+	kick_waiting(link);
+	spin_unlock_bh(&link->post_lock);
+	wake_up_all(&link->wait);
+}
+
+/* Completion of a slot.  Softirq; one at a time for each queue. */
+static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_rdma_tx *tx = container_of(wc->wr_cqe, struct smc_rdma_tx,
+					      cqe);
+	struct smc_rdma_link *link = tx->link;
+	bool llc_blocked;
+	LIST_HEAD(batch);
+	u32 ahead;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		return;
+	}
+	spin_lock(&link->post_lock);
+	ahead = (tx - link->tx) + SMC_RDMA_TX_SLOTS - slot_index(link->tx_tail);
+	ahead %= SMC_RDMA_TX_SLOTS;
+	if (WARN_ON_ONCE(ahead >= in_flight(link))) {
+		spin_unlock(&link->post_lock);
+		return;
+	}
+	link->tx_stamp = jiffies;
+	retire_slots(link, link->tx_tail + ahead + 1, &batch);
+	llc_blocked = link->llc_blocked;
+	link->llc_blocked = false;
+	report_done(link, &batch);
+	kick_waiting(link);
+	spin_unlock(&link->post_lock);
+	if (llc_blocked)
+		smc_rdma_llc_wake(link);
+	if (wq_has_sleeper(&link->wait))
+		wake_up_all(&link->wait);
+}
+
+/**
+ * smc_rdma_tx_flushed() - the queue pair is drained: give all slots back
+ * @link: dead
+ *
+ * No up-call: what was in the slots may never have been sent.
+ *
+ * Context: process.
+ */
+void smc_rdma_tx_flushed(struct smc_rdma_link *link)
+{
+	struct smc_rdma_conn *xp;
+	LIST_HEAD(batch);
+
+	spin_lock_bh(&link->post_lock);
+	retire_slots(link, link->tx_head, &batch);
+	while (!list_empty(&batch)) {
+		xp = list_first_entry(&batch, struct smc_rdma_conn, done_node);
+		list_del_init(&xp->done_node);
+		xp->busy -= xp->retired;
+		xp->retired = 0;
+	}
+	link->tx_quiet = 0;
+	spin_unlock_bh(&link->post_lock);
+	wake_up_all(&link->wait);
+}
+
+/**
+ * smc_rdma_tx_idle() - true if everything posted has completed
+ * @link: link
+ *
+ * Context: any.
+ */
+bool smc_rdma_tx_idle(struct smc_rdma_link *link)
+{
+	bool idle;
+
+	spin_lock_bh(&link->post_lock);
+	idle = !in_flight(link) || link->dead;
+	spin_unlock_bh(&link->post_lock);
+	return idle;
+}
+
+/**
+ * smc_rdma_conn_init() - prepare the private area; once for each connection
+ * @conn: joined
+ *
+ * Context: process.
+ */
+void smc_rdma_conn_init(struct smc_conn *conn)
+{
+	struct smc_rdma_conn *xp = conn->xp;
+
+	if (xp->conn)
+		return;
+	INIT_LIST_HEAD(&xp->wait_node);
+	INIT_LIST_HEAD(&xp->done_node);
+	xp->conn = conn;
+}
+
+/* Done with the connection, or the link cannot finish it any more. */
+static bool unbind_over(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
+{
+	bool over;
+
+	spin_lock_bh(&link->post_lock);
+	over = !xp->busy || link->dead;
+	spin_unlock_bh(&link->post_lock);
+	return over;
+}
+
+static bool unbound(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
+{
+	bool idle;
+
+	spin_lock_bh(&link->post_lock);
+	idle = !xp->busy;
+	spin_unlock_bh(&link->post_lock);
+	return idle;
+}
+
+/**
+ * smc_rdma_conn_unbind() - forget a connection
+ * @conn: no longer found by its token, marked so that nothing pushes
+ *
+ * Waits until the device has read everything from the send ring and no
+ * up-call runs.  A peer that takes nothing for SMC_RDMA_STUCK_MS costs the
+ * link: there is no other way to get the memory back from the device.
+ *
+ * Context: process, sleeps.  Idempotent.
+ */
+void smc_rdma_conn_unbind(struct smc_conn *conn)
+{
+	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
+	struct smc_rdma_conn *xp = conn->xp;
+	int rc = 0;
+
+	if (!xp || !xp->conn)
+		return;
+	/* Whoever is pushing now ends here; later ones see the mark. */
+	spin_lock_bh(&conn->tx_lock);
+	spin_unlock_bh(&conn->tx_lock);
+
+	spin_lock_bh(&link->post_lock);
+	list_del_init(&xp->wait_node);
+	if (xp->busy && !link->dead)
+		rc = flush_locked(link);
+	spin_unlock_bh(&link->post_lock);
+	if (rc)
+		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+
+	if (!wait_event_timeout(link->wait, unbind_over(link, xp),
+				msecs_to_jiffies(SMC_RDMA_STUCK_MS)))
+		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+	if (!unbound(link, xp)) {
+		smc_rdma_link_stop(link);
+		wait_event(link->wait, unbound(link, xp));
+	}
+	xp->conn = NULL;
+}
+
+static void local_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct local_wr *local = container_of(wc->wr_cqe, struct local_wr, cqe);
+
+	smc_stats_inc(local->link->lgr->sn, SMC_STAT_WR_COMPLETED);
+	local->status = wc->status;
+	complete(&local->done);
+}
+
+/**
+ * smc_rdma_post_wait() - post a local work request and wait for its end
+ * @link: link, mem_mutex held: one such request at a time
+ * @wr: REG_MR; completion and flags are set here
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENOLINK, -EIO, or -ETIMEDOUT: then the link has been stopped.
+ */
+int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
+{
+	struct local_wr local = {
+		.cqe.done = local_done,
+		.link = link,
+	};
+	int rc;
+
+	lockdep_assert_held(&link->mem_mutex);
+	init_completion(&local.done);
+	wr->wr_cqe = &local.cqe;
+	wr->send_flags = IB_SEND_SIGNALED;
+	spin_lock_bh(&link->post_lock);
+	rc = link->dead ? -ENOLINK : ib_post_send(link->qp, wr, NULL);
+	spin_unlock_bh(&link->post_lock);
+	if (rc)
+		return rc;
+	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_POSTED);
+	if (!wait_for_completion_timeout(&local.done,
+					 msecs_to_jiffies(SMC_RDMA_VERB_MS))) {
+		smc_rdma_link_lost(link, SMC_REASON_ERR_REGBUF);
+		/* Drained: the completion has come when this returns. */
+		smc_rdma_link_stop(link);
+		wait_for_completion(&local.done);
+		return -ETIMEDOUT;
+	}
+	return local.status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+/**
+ * smc_rdma_tx_init() - slots and the memory of their messages
+ * @link: zeroed; ibdev is set
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_rdma_tx_init(struct smc_rdma_link *link)
+{
+	size_t size = SMC_RDMA_TX_SLOTS * SMC_RDMA_TX_STRIDE;
+	u32 i;
+
+	spin_lock_init(&link->post_lock);
+	INIT_LIST_HEAD(&link->waiting);
+	init_waitqueue_head(&link->wait);
+	for (i = 0; i < SMC_RDMA_TX_SLOTS; i++) {
+		link->tx[i].cqe.done = tx_done;
+		link->tx[i].link = link;
+	}
+	link->tx_data = kzalloc(size, GFP_KERNEL);
+	if (!link->tx_data)
+		return -ENOMEM;
+	link->tx_dma = ib_dma_map_single(link->ibdev, link->tx_data, size,
+					 DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(link->ibdev, link->tx_dma)) {
+		kfree(link->tx_data);
+		link->tx_data = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * smc_rdma_tx_exit() - undo smc_rdma_tx_init()
+ * @link: drained
+ *
+ * Context: process.
+ */
+void smc_rdma_tx_exit(struct smc_rdma_link *link)
+{
+	ib_dma_unmap_single(link->ibdev, link->tx_dma,
+			    SMC_RDMA_TX_SLOTS * SMC_RDMA_TX_STRIDE,
+			    DMA_TO_DEVICE);
+	kfree(link->tx_data);
+	link->tx_data = NULL;
+}
