@@ -106,10 +106,21 @@ static void parse_options(int argc, char **argv, struct ss_options *opt)
 		usage_error("-l goes with none of -a -d -R -D");
 }
 
+/* The header waits for the first socket: an error stands alone. */
+static void print_header(struct ss_options *opt)
+{
+	static bool done;
+
+	if (!done)
+		ss_print_header(stdout, opt);
+	done = true;
+}
+
 static int print_one(const struct diag_row *row, void *arg)
 {
-	const struct ss_options *opt = arg;
+	struct ss_options *opt = arg;
 
+	print_header(opt);
 	if (ss_wanted(opt, row))
 		ss_print_row(stdout, opt, row);
 	return 0;
@@ -123,8 +134,9 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv, &opt);
 	setvbuf(stdout, buf, _IOFBF, sizeof(buf));
-	ss_print_header(stdout, &opt);
 	rc = diag_dump(ss_ext(&opt), print_one, &opt);
+	if (!rc)
+		print_header(&opt);
 	if (fflush(stdout) == EOF || ferror(stdout)) {
 		perror("smcss: cannot write");
 		return EXIT_FAILURE;
