@@ -116,7 +116,7 @@ unload() {
 }
 
 same_rdma() {
-	rdma resource show 2>/dev/null | cmp -s - /run/lab/rdma-before
+	rdma-left.sh | cmp -s - /run/lab/rdma-before
 }
 
 check_leaks() {
@@ -153,7 +153,7 @@ if [ "$which" = ours ]; then
 	unload
 	until_ok 10 same_rdma || complain "rdma resources: before" \
 		"'$(paste -sd' ' /run/lab/rdma-before)'" \
-		"after '$(rdma resource show | paste -sd' ')'"
+		"after '$(rdma-left.sh | paste -sd' ')'"
 	check_leaks
 elif [ "$which" = upstream ]; then
 	until_ok $LIMIT module.sh unload 2>/dev/null ||

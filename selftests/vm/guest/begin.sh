@@ -9,7 +9,7 @@ leak=/sys/kernel/debug/kmemleak
 
 /lab/selftests/vm/guest/module.sh rdma "$3"
 /lab/selftests/vm/guest/module.sh load none
-rdma resource show >/run/lab/rdma-before 2>/dev/null || :
+/lab/selftests/vm/guest/rdma-left.sh >/run/lab/rdma-before
 ls /sys/class/net >/run/lab/links-before
 # what the kernel and rxe leak by themselves is not the module's
 if [ -e $leak ]; then echo clear >$leak; fi
