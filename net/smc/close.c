@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of a connection, and every step of state.c on the way there.
+ *
+ * smc_sock_event() looks a step up under state_lock, stores the next state and
+ * what the step says about the socket, and then carries the rest out without
+ * the lock.  Events come from system calls, from the core's up-calls (softirq;
+ * they may not push, so they mark the flags to be sent) and from the timer.
+ * Whatever sleeps is left to smc->work.
+ *
+ * close() does not wait (except for SO_LINGER).  What the program wrote is
+ * delivered by the core; the socket lives on without a file, on the reference
+ * that was the file's, until the peer has closed, too, or the orphan time is
+ * over.  "closed" goes out only after the last byte; if that cannot be
+ * delivered the peer gets "abort", never a clean end of a short stream.
+ * Unread bytes at close mean abort, as with TCP.
+ *
+ * FIN and RST of the inner connection mean nothing while SMC is in use
+ * (RFC 7609 section 4.7): FIN may overtake the last RDMA write.
+ *
+ * Context: per function.  Tests: selftests/unit/unit_state.c for the table,
+ * selftests/smc for the rest.
+ */
+#include <linux/delay.h>
+#include <linux/sched/signal.h>
+#include <linux/wait_bit.h>
+#include <net/sock.h>
+
+#include "sock.h"
+#include "stats.h"
+#include "trace.h"
+
+/* How long the last flags may wait for a free send slot, in steps of 20 ms. */
+#define LAST_FLAGS_TRIES	50
+
+/**
+ * smc_sock_queue_work() - leave something that sleeps to the worker
+ * @smc: socket, the caller has a reference
+ * @bit: SMC_SK_WORK_*
+ *
+ * Context: any.
+ */
+void smc_sock_queue_work(struct smc_sock *smc, int bit)
+{
+	set_bit(bit, &smc->bits);
+	sock_hold(&smc->sk);	/* the work's */
+	if (!queue_work(smc_sock_wq, &smc->work))
+		sock_put(&smc->sk);
+}
+
+/* What a step changes in the socket itself; state_lock held. */
+static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
+		 const struct smc_state_step *step)
+{
+	struct sock *sk = &smc->sk;
+	u16 todo = step->actions;
+	u8 shut = sk->sk_shutdown;
+	int err = 0;
+
+	/* Delivered and said so: a peer that keeps its end open is no error. */
+	if (ev == SMC_EV_TIMEOUT && smc->st_flags & SMC_ST_CLOSE_SENT)
+		todo &= ~SMC_DO_SEND_ABORT;
+	WRITE_ONCE(sk->sk_state, step->next);
+	if (ev == SMC_EV_PEER_CLOSED)
+		smc->st_flags |= SMC_ST_PEER_CLOSED;
+	if (todo & SMC_DO_FLUSH) {
+		if (todo & SMC_DO_SEND_DONE)
+			smc->st_flags |= SMC_ST_DONE_QUEUED;
+		if (todo & SMC_DO_SEND_CLOSED)
+			smc->st_flags |= SMC_ST_CLOSE_QUEUED;
+	} else if (todo & (SMC_DO_SEND_DONE | SMC_DO_SEND_CLOSED |
+			   SMC_DO_SEND_ABORT)) {
+		smc->st_flags &= ~(SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
+		if (todo & (SMC_DO_SEND_CLOSED | SMC_DO_SEND_ABORT))
+			smc->st_flags |= SMC_ST_CLOSE_SENT;
+	}
+	if (ev == SMC_EV_SHUT_WR)
+		shut |= SEND_SHUTDOWN;
+	if (todo & SMC_DO_RCV_EOF)
+		shut |= RCV_SHUTDOWN;
+	if (todo & SMC_DO_ERR_RESET)
+		err = ECONNRESET;
+	if (todo & SMC_DO_ERR_ABORTED)
+		err = smc->abort_err ?: ECONNABORTED;
+	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
+	    step->next == SMC_CLOSED)
+		shut = SHUTDOWN_MASK;
+	/* poll() looks at the error after the shutdown bits */
+	WRITE_ONCE(sk->sk_shutdown, shut);
+	smp_wmb();
+	if (err)
+		WRITE_ONCE(sk->sk_err, err);
+	return todo;
+}
+
+static void send_flags(struct smc_sock *smc, enum smc_state_event ev, u16 todo,
+		       bool upcall)
+{
+	struct smc_conn *conn = &smc->conn;
+	u8 flags = 0;
+
+	if (todo & SMC_DO_SEND_DONE)
+		flags |= SMC_CDC_DONE;
+	if (todo & SMC_DO_SEND_CLOSED)
+		flags |= SMC_CDC_CLOSED;
+	if (todo & SMC_DO_SEND_ABORT)
+		flags |= SMC_CDC_ABORT;
+	/* They were marked when the flush began, and went with the last byte */
+	if (!flags || ev == SMC_EV_FLUSHED)
+		return;
+	/* The peer reads nothing any more: do not claim a complete stream. */
+	if (!(todo & SMC_DO_FLUSH) && flags & SMC_CDC_CLOSED &&
+	    smc_conn_unsent(conn))
+		flags |= SMC_CDC_ABORT;
+	clear_bit(SMC_CONN_CORKED, &conn->flags);
+	if (todo & SMC_DO_FLUSH)
+		set_bit(SMC_CONN_FLUSH, &conn->flags);
+	if (upcall)
+		smc_conn_mark_flags(conn, flags);
+	else
+		smc_conn_set_flags(conn, flags);
+}
+
+static void wake(struct smc_sock *smc, u16 todo)
+{
+	struct sock *sk = &smc->sk;
+
+	sk->sk_state_change(sk);
+	if (todo & SMC_DO_RCV_EOF)
+		sk_wake_async(sk, SOCK_WAKE_WAITD,
+			      sk->sk_shutdown == SHUTDOWN_MASK ? POLL_HUP :
+								 POLL_IN);
+	if (todo & (SMC_DO_ERR_RESET | SMC_DO_ERR_ABORTED))
+		sk_error_report(sk);
+}
+
+/**
+ * smc_sock_event() - something happened to the connection
+ * @smc: socket
+ * @ev: what
+ * @set: SMC_ST_* facts that become true with it
+ * @upcall: called from the core, which must not be called back
+ *
+ * Context: any; state_lock and no lock of the core is taken, except by
+ * smc_conn_set_flags() if not @upcall.
+ * Return: the actions of the step; they have been carried out or queued.
+ */
+u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
+		   unsigned int set, bool upcall)
+{
+	const struct smc_state_step *step;
+	struct sock *sk = &smc->sk;
+	bool released;
+	u16 todo;
+	u8 old;
+
+	spin_lock_bh(&smc->state_lock);
+	smc->st_flags |= set;
+	old = sk->sk_state;
+	step = smc_state_next(old, ev, smc->st_flags);
+	todo = apply(smc, ev, step);
+	released = smc->st_flags & SMC_ST_RELEASED;
+	spin_unlock_bh(&smc->state_lock);
+	trace_smc_state(sock_net(sk)->net_cookie, smc->conn.token, old,
+			smc_state_event_name(ev), step->next, todo);
+
+	send_flags(smc, ev, todo, upcall);
+	if (todo & SMC_DO_TCP_SHUT_WR)
+		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT_WR);
+	if (todo & SMC_DO_TCP_SHUT)
+		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT);
+	if (todo & SMC_DO_TCP_ABORT)
+		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_ABORT);
+	if (todo & SMC_DO_WAKE)
+		wake(smc, todo);
+	if (todo & SMC_DO_FREE && released)
+		smc_sock_queue_work(smc, SMC_SK_WORK_FREE);
+	return todo;
+}
+
+/* -- up-calls of the core: BH disabled, rx_lock possibly held -- */
+
+static bool owner_get(struct smc_conn *conn)
+{
+	return refcount_inc_not_zero(&smc_of_conn(conn)->sk.sk_refcnt);
+}
+
+static void owner_put(struct smc_conn *conn)
+{
+	sock_put(&smc_of_conn(conn)->sk);
+}
+
+static void owner_readable(struct smc_conn *conn, bool urgent)
+{
+	struct sock *sk = &smc_of_conn(conn)->sk;
+
+	if (unlikely(urgent)) {
+		/* close() takes the file away under this lock */
+		read_lock_bh(&sk->sk_callback_lock);
+		sk_send_sigurg(sk);
+		read_unlock_bh(&sk->sk_callback_lock);
+	}
+	sk->sk_data_ready(sk);
+}
+
+static void owner_peer_flags(struct smc_conn *conn, u8 flags)
+{
+	enum smc_state_event ev = SMC_EV_PEER_DONE;
+
+	if (flags & SMC_CDC_ABORT)
+		ev = SMC_EV_PEER_ABORT;
+	else if (flags & SMC_CDC_CLOSED)
+		ev = SMC_EV_PEER_CLOSED;
+	smc_sock_event(smc_of_conn(conn), ev, 0, true);
+}
+
+static void owner_flushed(struct smc_conn *conn)
+{
+	smc_sock_event(smc_of_conn(conn), SMC_EV_FLUSHED, 0, true);
+}
+
+static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
+{
+	struct smc_sock *smc = smc_of_conn(conn);
+
+	smc->abort_err = err;
+	smc->abort_reason = why;
+	/* Until then it is the handshake's; established() looks again. */
+	if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+		smc_sock_event(smc, SMC_EV_KILLED, 0, true);
+}
+
+const struct smc_conn_owner smc_sock_conn_owner = {
+	.get		= owner_get,
+	.put		= owner_put,
+	.readable	= owner_readable,
+	.writable	= smc_tx_writable,
+	.peer_flags	= owner_peer_flags,
+	.flushed	= owner_flushed,
+	.aborted	= owner_aborted,
+};
+
+/* -- worker and timer -- */
+
+/* Have the last flags left?  A transport that is busy may need a moment. */
+static void wait_last_flags(struct smc_conn *conn)
+{
+	u8 flags = 0;
+	int i;
+
+	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+		flags = SMC_CDC_ABORT;
+	else if (test_bit(SMC_CONN_WANT_CLOSED, &conn->flags))
+		flags = SMC_CDC_CLOSED;
+	for (i = 0; i < LAST_FLAGS_TRIES; i++) {
+		if ((READ_ONCE(conn->tx_conn_flags) & flags) == flags ||
+		    test_bit(SMC_CONN_DEAD, &conn->flags) ||
+		    !test_bit(SMC_CONN_BOUND, &conn->flags))
+			return;
+		smc_conn_push(conn);
+		if ((READ_ONCE(conn->tx_conn_flags) & flags) == flags)
+			return;
+		msleep(20);
+	}
+}
+
+/* End whatever the handshake still does; its done() is not running after. */
+static void stop_handshake(struct smc_sock *smc)
+{
+	if (smc_hs_cancel(&smc->hs))
+		clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
+	else
+		wait_on_bit(&smc->bits, SMC_SK_HS_ACTIVE,
+			    TASK_UNINTERRUPTIBLE);
+}
+
+/**
+ * smc_sock_free() - the last step of a socket nobody has a file for
+ * @smc: socket; the reference of its owner is dropped
+ *
+ * Idempotent.
+ *
+ * Context: process, no lock held.
+ */
+void smc_sock_free(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	if (test_and_set_bit(SMC_SK_FREED, &smc->bits))
+		return;
+	sk_stop_timer(sk, &smc->timer);
+	stop_handshake(smc);
+	mutex_lock(&smc->conn_mutex);
+	smc_conn_leave(&smc->conn);
+	/* Nothing of the program's is on TCP then: no reason to linger. */
+	if (smc->mode != &smc_mode_tcp && smc->inner.sk)
+		sock_reset_flag(smc->inner.sk, SOCK_LINGER);
+	mutex_unlock(&smc->conn_mutex);
+	smc_inner_release(&smc->inner);
+	WRITE_ONCE(sk->sk_state, SMC_CLOSED);
+	if (smc->listener)
+		sock_put(&smc->listener->sk);
+	smc->listener = NULL;
+	sock_put(sk);
+}
+
+/**
+ * smc_sock_work() - what events left to do
+ * @work: a socket's work
+ *
+ * Context: worker.
+ */
+void smc_sock_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, work);
+	struct socket *tcp = smc->inner.sock;
+
+	/* Only this work, or a close without events, releases the socket. */
+	if (tcp) {
+		if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT_WR, &smc->bits))
+			tcp->ops->shutdown(tcp, SHUT_WR);
+		if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT, &smc->bits))
+			tcp->ops->shutdown(tcp, SHUT_RDWR);
+		if (test_and_clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits))
+			smc_inner_disconnect(&smc->inner);
+	}
+	if (test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits)) {
+		wait_last_flags(&smc->conn);
+		smc_sock_free(smc);
+	}
+	sock_put(&smc->sk);
+}
+
+/**
+ * smc_sock_timer() - corked long enough; or an orphan waited long enough
+ * @t: a socket's timer
+ *
+ * Context: softirq.
+ */
+void smc_sock_timer(struct timer_list *t)
+{
+	struct smc_sock *smc = from_timer(smc, t, timer);
+
+	if (!(READ_ONCE(smc->st_flags) & SMC_ST_RELEASED)) {
+		smc_tx_uncork(smc);
+	} else {
+		if (!(READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT)) {
+			smc_stats_inc(smc_sock_net(smc),
+				      SMC_STAT_ORPHAN_ABORTED);
+			smc->abort_reason = SMC_REASON_ORPHANED;
+		}
+		smc_sock_event(smc, SMC_EV_TIMEOUT, 0, false);
+	}
+	sock_put(&smc->sk);
+}
+
+/* -- system calls -- */
+
+/**
+ * smc_sock_reset_conn() - give a connect() up, or forget a failed one
+ * @smc: socket in mode init
+ *
+ * Context: process, lock_sock() held.
+ */
+void smc_sock_reset_conn(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	stop_handshake(smc);
+	if (smp_load_acquire(&smc->mode) != &smc_mode_init)
+		return;
+	mutex_lock(&smc->conn_mutex);
+	smc_conn_leave(&smc->conn);
+	mutex_unlock(&smc->conn_mutex);
+	smc_inner_disconnect(&smc->inner);
+	spin_lock_bh(&smc->state_lock);
+	WRITE_ONCE(sk->sk_state, SMC_INIT);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	smc->st_flags = 0;
+	spin_unlock_bh(&smc->state_lock);
+	xchg(&sk->sk_err, 0);
+	clear_bit(SMC_SK_FAILED, &smc->bits);
+	clear_bit(SMC_SK_CONNECTING, &smc->bits);
+	sk->sk_state_change(sk);
+}
+
+/**
+ * smc_close_disconnect() - connect(AF_UNSPEC) in mode SMC
+ * @smc: socket; afterwards unconnected, with the same options and binding
+ *
+ * The connection is aborted, as TCP's is reset.
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0, or the errno for a signal.
+ */
+int smc_close_disconnect(struct smc_sock *smc)
+{
+	/* Nobody copies; who sleeps holds neither, and sees the mode then. */
+	if (mutex_lock_interruptible(&smc->tx_mutex))
+		return -ERESTARTSYS;
+	if (mutex_lock_interruptible(&smc->rx_mutex)) {
+		mutex_unlock(&smc->tx_mutex);
+		return -ERESTARTSYS;
+	}
+	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, false);
+	wait_last_flags(&smc->conn);
+	smp_store_release(&smc->mode, &smc_mode_init);
+	smc_sock_reset_conn(smc);
+	mutex_unlock(&smc->rx_mutex);
+	mutex_unlock(&smc->tx_mutex);
+	return 0;
+}
+
+/**
+ * smc_close_shutdown() - shutdown() in mode SMC
+ * @smc: socket
+ * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0 or -ENOTCONN.
+ */
+int smc_close_shutdown(struct smc_sock *smc, int how)
+{
+	struct sock *sk = &smc->sk;
+	int rc;
+
+	rc = smc_state_shut_check(READ_ONCE(sk->sk_state));
+	spin_lock_bh(&smc->state_lock);
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	spin_unlock_bh(&smc->state_lock);
+	if (!rc && how == SHUTDOWN_MASK)
+		smc_sock_event(smc, SMC_EV_CLOSE, 0, false);
+	else if (!rc && how == SEND_SHUTDOWN)
+		smc_sock_event(smc, SMC_EV_SHUT_WR, 0, false);
+	sk->sk_state_change(sk);
+	return rc;
+}
+
+int smc_sock_shutdown(struct socket *sock, int how)
+{
+	struct smc_sock *smc = smc_sk(sock->sk);
+	struct sock *sk = sock->sk;
+	int rc;
+
+	/* 0, 1, 2 become RCV_SHUTDOWN, SEND_SHUTDOWN, both */
+	how++;
+	if (how & ~SHUTDOWN_MASK || !how)
+		return -EINVAL;
+	lock_sock(sk);
+	rc = smc->mode->shutdown(smc, how);
+	release_sock(sk);
+	return rc;
+}
+
+static bool delivered(struct sock *sk)
+{
+	return READ_ONCE(smc_sk(sk)->st_flags) & SMC_ST_CLOSE_SENT ||
+	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
+}
+
+/* The program has closed an SMC connection, or never got hold of it. */
+static void close_smc(struct smc_sock *smc, bool abort)
+{
+	unsigned int timeout_s = smc_sock_net(smc)->orphan_timeout_s;
+	enum smc_state_event ev;
+
+	abort = abort || smc_conn_readable(&smc->conn);
+	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;
+	/* before the event: what it sets going stops the timer */
+	sk_reset_timer(&smc->sk, &smc->timer, jiffies + timeout_s * HZ);
+	smc_sock_event(smc, ev, SMC_ST_RELEASED, false);
+}
+
+/**
+ * smc_sock_dispose() - end a child that was never accepted
+ * @child: child, removed from its listener's lists; the list's reference is
+ *	consumed
+ *
+ * Context: process, not from a step of the child's handshake.
+ */
+void smc_sock_dispose(struct smc_sock *child)
+{
+	stop_handshake(child);
+	if (child->mode == &smc_mode_smc) {
+		close_smc(child, true);
+		return;
+	}
+	smc_inner_disconnect(&child->inner);
+	smc_sock_free(child);
+}
+
+int smc_sock_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc;
+	bool linger;
+	long timeo;
+
+	if (!sk)
+		return 0;
+	smc = smc_sk(sk);
+	linger = sock_flag(sk, SOCK_LINGER);
+	timeo = linger ? sk->sk_lingertime : 0;
+	sock_hold(sk);
+	/* The file that the inner socket borrows goes away. */
+	smc_inner_lend(&smc->inner, NULL);
+	if (smc->mode == &smc_mode_listen)
+		smc_listen_drop(smc);
+	stop_handshake(smc);
+	if (smc->mode == &smc_mode_smc) {
+		close_smc(smc, linger && !timeo);
+		if (timeo && !(current->flags & PF_EXITING))
+			smc_sock_wait(sk, &timeo, delivered);
+	}
+	sock_orphan(sk);
+	sock->sk = NULL;
+	if (smc->mode != &smc_mode_smc)
+		smc_sock_free(smc);
+	sock_put(sk);
+	return 0;
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The four ways to ask for a socket of ours, and how one begins and ends.
+ *
+ *	socket(AF_SMC, SOCK_STREAM, 0)			inner TCP over IPv4
+ *	socket(AF_SMC, SOCK_STREAM, 1)			inner TCP over IPv6
+ *	socket(AF_INET, SOCK_STREAM, IPPROTO_SMC)	the same, but the core
+ *	socket(AF_INET6, SOCK_STREAM, IPPROTO_SMC)	makes an inet socket
+ *
+ * All are the same object and have the same operations.  For IPPROTO_SMC the
+ * core allocates the object and calls proto->init; if that fails, or a cgroup
+ * program refuses the socket afterwards, it calls proto->destroy and unhash
+ * and never ops->release.
+ *
+ * Context: process, no locks; the destructor runs in softirq, after an RCU
+ * grace period (SOCK_RCU_FREE: the core finds connections under RCU).
+ * Tests: selftests/smc.
+ */
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include <net/inet_common.h>
+#include <net/ipv6.h>
+#include <net/protocol.h>
+
+#include "sock.h"
+#include "stats.h"
+
+/* Protocols of AF_SMC; never in a uapi header, programs use the numbers. */
+#define SMCPROTO_SMC	0
+#define SMCPROTO_SMC6	1
+
+struct workqueue_struct *smc_sock_wq;
+
+/* IPPROTO_SMC sockets nest their inner ones, which are AF_INET too. */
+static struct lock_class_key inet_slock_key[2], inet_lock_key[2];
+
+static void set_lock_class(struct sock *sk)
+{
+	if (sk->sk_family == AF_INET)
+		sock_lock_init_class_and_name(sk, "slock-AF_INET-SMC",
+					      &inet_slock_key[0],
+					      "sk_lock-AF_INET-SMC",
+					      &inet_lock_key[0]);
+	else
+		sock_lock_init_class_and_name(sk, "slock-AF_INET6-SMC",
+					      &inet_slock_key[1],
+					      "sk_lock-AF_INET6-SMC",
+					      &inet_lock_key[1]);
+}
+
+/* Last reference gone and a grace period over; softirq. */
+static void sock_destruct(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_net *sn = smc_sock_net(smc);
+
+	spin_lock_bh(&sn->socks_lock);
+	hlist_del_init(&smc->node);
+	spin_unlock_bh(&sn->socks_lock);
+	smc_stats_inc(sn, SMC_STAT_SOCK_DESTROYED);
+	smc_inner_put(&smc->inner);
+	/* the core complains about any other number */
+	sk->sk_state = TCP_CLOSE;
+	smc->core_destruct(sk);
+}
+
+/* Everything but the inner socket.  The memory is zeroed, the sock set up. */
+static void sock_setup(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_net *sn = smc_net(sock_net(sk));
+
+	smc->mode = &smc_mode_init;
+	smc->urg_read_pos = SMC_NO_POS;
+	mutex_init(&smc->tx_mutex);
+	mutex_init(&smc->rx_mutex);
+	mutex_init(&smc->conn_mutex);
+	spin_lock_init(&smc->state_lock);
+	spin_lock_init(&smc->accept_lock);
+	INIT_LIST_HEAD(&smc->accept_node);
+	INIT_LIST_HEAD(&smc->accept_q);
+	INIT_LIST_HEAD(&smc->children);
+	INIT_WORK(&smc->work, smc_sock_work);
+	INIT_DELAYED_WORK(&smc->accept_work, smc_listen_work);
+	timer_setup(&smc->timer, smc_sock_timer, 0);
+	smc_conn_init(&smc->conn, &smc_sock_conn_owner);
+
+	spin_lock_init(&smc->hs.lock);
+	smc->hs.owner = &smc_sock_hs_owner;
+	smc->hs.sn = sn;
+	smc->hs.inner = &smc->inner;
+	smc->hs.conn = &smc->conn;
+
+	sk->sk_type = SOCK_STREAM;
+	sk->sk_state = SMC_INIT;
+	sk->sk_sndbuf = 2 * READ_ONCE(sn->wmem);
+	sk->sk_rcvbuf = 2 * READ_ONCE(sn->rmem);
+	sock_set_flag(sk, SOCK_RCU_FREE);
+	smc->core_destruct = sk->sk_destruct;
+	if (sk->sk_family == AF_SMC)
+		smc->core_destruct = inet_sock_destruct;
+	sk->sk_destruct = sock_destruct;
+
+	smc_stats_inc(sn, SMC_STAT_SOCK_CREATED);
+	spin_lock_bh(&sn->socks_lock);
+	hlist_add_head(&smc->node, &sn->socks);
+	spin_unlock_bh(&sn->socks_lock);
+}
+
+/* Setup for a socket of a program, which has an inner one from the start. */
+static int sock_open(struct sock *sk, int inner_family)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	sock_setup(sk);
+	/* SOL_SOCKET options come to our setsockopt first */
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sk->sk_socket->flags);
+	return smc_inner_create(&smc->inner, sock_net(sk), inner_family,
+				smc_sock_inner_wake);
+}
+
+static int inet_smc_init(struct sock *sk)
+{
+	set_lock_class(sk);
+	return sock_open(sk, sk->sk_family);
+}
+
+static void proto_destroy(struct sock *sk)
+{
+	smc_inner_release(&smc_sk(sk)->inner);
+}
+
+static void proto_unhash(struct sock *sk)
+{
+}
+
+#define SMC_PROTO(label, type, start)					\
+	{								\
+		.name		= label,				\
+		.owner		= THIS_MODULE,				\
+		.init		= start,				\
+		.destroy	= proto_destroy,			\
+		.unhash		= proto_unhash,				\
+		.obj_size	= sizeof(type),				\
+		.no_autobind	= true,					\
+	}
+
+static struct proto smc_proto = SMC_PROTO("SMC", struct smc_sock, NULL);
+static struct proto smc_proto6 = SMC_PROTO("SMC6", struct smc_sock, NULL);
+static struct proto inet_smc_proto =
+	SMC_PROTO("INET_SMC", struct smc_sock, inet_smc_init);
+static struct proto inet6_smc_proto =
+	SMC_PROTO("INET6_SMC", struct smc6_sock, inet_smc_init);
+
+static struct proto * const protos[] = {
+	&smc_proto, &smc_proto6, &inet_smc_proto, &inet6_smc_proto,
+};
+
+static int smc_family_create(struct net *net, struct socket *sock,
+			     int protocol, int kern)
+{
+	bool v6 = protocol == SMCPROTO_SMC6;
+	struct sock *sk;
+	int rc;
+
+	if (sock->type != SOCK_STREAM)
+		return -ESOCKTNOSUPPORT;
+	if (protocol != SMCPROTO_SMC && protocol != SMCPROTO_SMC6)
+		return -EPROTONOSUPPORT;
+	sk = sk_alloc(net, PF_SMC, GFP_KERNEL, v6 ? &smc_proto6 : &smc_proto,
+		      kern);
+	if (!sk)
+		return -ENOBUFS;
+	sock->state = SS_UNCONNECTED;
+	sock->ops = &smc_sock_ops;
+	sock_init_data(sock, sk);
+	sk->sk_protocol = protocol;
+	rc = sock_open(sk, v6 ? AF_INET6 : AF_INET);
+	if (rc)
+		sk_common_release(sk);
+	return rc;
+}
+
+/* What TCP's children get from their listener, too. */
+static void inherit(struct sock *sk, struct sock *from)
+{
+	unsigned long flags = BIT(SOCK_URGINLINE) | BIT(SOCK_KEEPOPEN) |
+			      BIT(SOCK_LINGER) | BIT(SOCK_DBG) |
+			      BIT(SOCK_LOCALROUTE);
+
+	sk->sk_flags |= READ_ONCE(from->sk_flags) & flags;
+	sk->sk_lingertime = READ_ONCE(from->sk_lingertime);
+	sk->sk_rcvtimeo = READ_ONCE(from->sk_rcvtimeo);
+	sk->sk_sndtimeo = READ_ONCE(from->sk_sndtimeo);
+	sk->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
+	sk->sk_priority = READ_ONCE(from->sk_priority);
+	sk->sk_mark = READ_ONCE(from->sk_mark);
+	sk->sk_bound_dev_if = READ_ONCE(from->sk_bound_dev_if);
+	sk->sk_reuse = from->sk_reuse;
+	sk->sk_reuseport = from->sk_reuseport;
+	sk->sk_userlocks = from->sk_userlocks &
+			   (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK);
+	sk->sk_sndbuf = READ_ONCE(from->sk_sndbuf);
+	sk->sk_rcvbuf = READ_ONCE(from->sk_rcvbuf);
+	sk->sk_uid = from->sk_uid;
+}
+
+/**
+ * smc_sock_clone() - make the socket for a connection of a listener
+ * @listener: listening socket
+ *
+ * Context: process.
+ * Return: socket without inner socket and without struct socket, one
+ * reference for the caller; or NULL.
+ */
+struct sock *smc_sock_clone(struct sock *listener)
+{
+	struct sock *sk;
+
+	sk = sk_alloc(sock_net(listener), listener->sk_family, GFP_KERNEL,
+		      listener->sk_prot, 0);
+	if (!sk)
+		return NULL;
+	sock_init_data(NULL, sk);
+	sk->sk_protocol = listener->sk_protocol;
+	if (sk->sk_family != AF_SMC) {
+		set_lock_class(sk);
+		sk->sk_destruct = smc_sk(listener)->core_destruct;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		inet_sk(sk)->pinet6 = &((struct smc6_sock *)sk)->inet6;
+#endif
+	sock_setup(sk);
+	inherit(sk, listener);
+	/* until accept() grafts it, for the core's checks at the end */
+	sock_set_flag(sk, SOCK_DEAD);
+	return sk;
+}
+
+static const struct net_proto_family smc_family = {
+	.family	= PF_SMC,
+	.owner	= THIS_MODULE,
+	.create	= smc_family_create,
+};
+
+static struct inet_protosw inet_smc_protosw = {
+	.type		= SOCK_STREAM,
+	.protocol	= IPPROTO_SMC,
+	.prot		= &inet_smc_proto,
+	.ops		= &smc_sock_ops,
+	.flags		= 0,
+};
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct inet_protosw inet6_smc_protosw = {
+	.type		= SOCK_STREAM,
+	.protocol	= IPPROTO_SMC,
+	.prot		= &inet6_smc_proto,
+	.ops		= &smc_sock_ops,
+	.flags		= 0,
+};
+
+static int inet6_register(void)
+{
+	return inet6_register_protosw(&inet6_smc_protosw);
+}
+
+static void inet6_unregister(void)
+{
+	inet6_unregister_protosw(&inet6_smc_protosw);
+}
+#else
+static int inet6_register(void)
+{
+	return 0;
+}
+
+static void inet6_unregister(void)
+{
+}
+#endif
+
+/**
+ * smc_sock_init() - make our sockets available
+ *
+ * The last step of module init: programs may come in before it returns.
+ *
+ * Return: 0 or -errno.
+ */
+int smc_sock_init(void)
+{
+	int i, rc;
+
+	smc_sock_wq = alloc_workqueue("smc_sock", WQ_UNBOUND, 0);
+	if (!smc_sock_wq)
+		return -ENOMEM;
+#if IS_ENABLED(CONFIG_IPV6)
+	inet6_smc_proto.ipv6_pinfo_offset = offsetof(struct smc6_sock, inet6);
+#endif
+	for (i = 0; i < ARRAY_SIZE(protos); i++) {
+		rc = proto_register(protos[i], 1);
+		if (rc)
+			goto err_protos;
+	}
+	rc = sock_register(&smc_family);
+	if (rc)
+		goto err_protos;
+	inet_register_protosw(&inet_smc_protosw);
+	rc = inet6_register();
+	if (rc)
+		goto err_inet;
+	return 0;
+
+err_inet:
+	inet_unregister_protosw(&inet_smc_protosw);
+	sock_unregister(PF_SMC);
+err_protos:
+	while (i--)
+		proto_unregister(protos[i]);
+	destroy_workqueue(smc_sock_wq);
+	return rc;
+}
+
+/**
+ * smc_sock_exit() - undo smc_sock_init()
+ *
+ * No socket exists any more (each pins the module); the last work and the last
+ * RCU callback may still be running.
+ */
+void smc_sock_exit(void)
+{
+	int i;
+
+	inet6_unregister();
+	inet_unregister_protosw(&inet_smc_protosw);
+	sock_unregister(PF_SMC);
+	destroy_workqueue(smc_sock_wq);
+	rcu_barrier();
+	for (i = ARRAY_SIZE(protos) - 1; i >= 0; i--)
+		proto_unregister(protos[i]);
+}
+
+/* The next socket after @prev (referenced, dropped here) with a reference. */
+static struct smc_sock *next_sock(struct smc_net *sn, struct smc_sock *prev)
+{
+	struct smc_sock *smc;
+
+	spin_lock_bh(&sn->socks_lock);
+	smc = prev ? hlist_entry_safe(prev->node.next, struct smc_sock, node) :
+		     hlist_entry_safe(sn->socks.first, struct smc_sock, node);
+	while (smc && !refcount_inc_not_zero(&smc->sk.sk_refcnt))
+		smc = hlist_entry_safe(smc->node.next, struct smc_sock, node);
+	spin_unlock_bh(&sn->socks_lock);
+	if (prev)
+		sock_put(&prev->sk);
+	return smc;
+}
+
+/**
+ * smc_sock_walk() - call a function for every socket of a namespace
+ * @net: namespace
+ * @skip: leave out that many
+ * @fn: returns != 0 to stop; @nr counts from 0 and includes what was skipped
+ * @arg: handed to @fn
+ *
+ * Context: process; the socket is referenced while @fn runs, no lock is held.
+ * Return: what @fn returned, or 0.
+ */
+int smc_sock_walk(struct net *net, unsigned int skip,
+		  int (*fn)(struct sock *sk, unsigned int nr, void *arg),
+		  void *arg)
+{
+	struct smc_net *sn = smc_net(net);
+	struct smc_sock *smc = NULL;
+	unsigned int nr = 0;
+	int rc;
+
+	while ((smc = next_sock(sn, smc))) {
+		if (nr >= skip) {
+			rc = fn(&smc->sk, nr, arg);
+			if (rc) {
+				sock_put(&smc->sk);
+				return rc;
+			}
+		}
+		nr++;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(smc_sock_walk);

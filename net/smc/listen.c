@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listening: the inner socket listens, a work item takes its connections.
+ *
+ * Each connection becomes a child socket.  A child whose SYN had the option
+ * goes through the handshake, the others are plain TCP at once; both end in
+ * accept_q, where accept() finds them.  Handshakes run side by side and none
+ * of them holds anything another one needs, so a silent peer costs only its
+ * own place.  While accept_q is full nothing is taken from the inner listener,
+ * whose own backlog then fills and does what TCP does.
+ *
+ * Who removes a child from a list of its listener owns it: hs_done() moves it
+ * on, accept() hands it out, and whoever stops the listener disposes of it.
+ * conn_mutex makes the end of listening final for the work item.
+ *
+ * Context: process, lock_sock() for listen and its end; accept() takes no
+ * socket lock.  Tests: selftests/smc.
+ */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/wait_bit.h>
+#include <net/sock.h>
+
+#include "sock.h"
+
+/* After a shortage of memory or files: look again. */
+#define RETRY_DELAY	(HZ / 10)
+
+static bool queue_full(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc->accept_len) > (unsigned int)smc->backlog;
+}
+
+static void queue_accept(struct smc_sock *smc, unsigned long delay)
+{
+	sock_hold(&smc->sk);	/* the work's */
+	if (!queue_delayed_work(smc_sock_wq, &smc->accept_work, delay))
+		sock_put(&smc->sk);
+}
+
+/**
+ * smc_listen_wake() - the inner listener may have a connection
+ * @smc: listener
+ *
+ * Context: any, the caller has a reference.
+ */
+void smc_listen_wake(struct smc_sock *smc)
+{
+	queue_accept(smc, 0);
+}
+
+static void set_mode(struct smc_sock *smc, const struct smc_mode *mode)
+{
+	mutex_lock(&smc->conn_mutex);
+	smp_store_release(&smc->mode, mode);
+	mutex_unlock(&smc->conn_mutex);
+}
+
+static void set_state(struct smc_sock *smc, enum smc_state state)
+{
+	spin_lock_bh(&smc->state_lock);
+	WRITE_ONCE(smc->sk.sk_state, state);
+	WRITE_ONCE(smc->sk.sk_shutdown, 0);
+	spin_unlock_bh(&smc->state_lock);
+}
+
+/* lock_sock held */
+static int listen_locked(struct smc_sock *smc, int backlog)
+{
+	const struct smc_mode *mode = smc->mode;
+	struct socket *tcp = smc->inner.sock;
+	struct sock *sk = &smc->sk;
+	int rc;
+
+	if (mode == &smc_mode_smc || smc_sock_connecting(smc))
+		return -EINVAL;
+	smc->backlog = min_t(unsigned int, backlog,
+			     READ_ONCE(sock_net(sk)->core.sysctl_somaxconn));
+	if (mode == &smc_mode_listen) {
+		rc = tcp->ops->listen(tcp, backlog);
+		smc_listen_wake(smc);
+		return rc;
+	}
+	if (test_bit(SMC_SK_NOSMC, &smc->bits))
+		smc_synopt_withdraw(tcp->sk);
+	else
+		smc_synopt_offer(tcp->sk);
+	clear_bit(SMC_SK_FAILED, &smc->bits);
+	/* The mode comes first: a connection may be there at once. */
+	set_mode(smc, &smc_mode_listen);
+	rc = tcp->ops->listen(tcp, backlog);
+	if (rc) {
+		set_mode(smc, mode);
+		smc_synopt_withdraw(tcp->sk);
+		return rc;
+	}
+	set_state(smc, SMC_LISTEN);
+	smc_listen_wake(smc);
+	return 0;
+}
+
+int smc_sock_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int rc;
+
+	lock_sock(sk);
+	if (sock->file)
+		smc_inner_lend(&smc_sk(sk)->inner, sock->file);
+	rc = listen_locked(smc_sk(sk), backlog);
+	release_sock(sk);
+	return rc;
+}
+
+/* A child has come to the end of its handshake, or needs none. */
+static void child_ready(struct smc_sock *child, bool usable)
+{
+	struct smc_sock *smc = child->listener;
+	struct sock *sk = &smc->sk;
+	bool owned;
+
+	/* The child's own reference may go with accept(). */
+	sock_hold(sk);
+	spin_lock_bh(&smc->accept_lock);
+	owned = !list_empty(&child->accept_node);
+	if (owned) {
+		list_del_init(&child->accept_node);
+		smc->hs_pending--;
+	}
+	if (owned && usable) {
+		list_add_tail(&child->accept_node, &smc->accept_q);
+		WRITE_ONCE(smc->accept_len, smc->accept_len + 1);
+	}
+	spin_unlock_bh(&smc->accept_lock);
+
+	if (owned && usable)
+		sk->sk_data_ready(sk);
+	else if (owned)
+		smc_sock_queue_work(child, SMC_SK_WORK_FREE);
+	sock_put(sk);
+}
+
+/**
+ * smc_listen_child_done() - a child's handshake has ended
+ * @child: child, the caller has a reference
+ * @usable: it can be accepted; false: it is disposed of
+ *
+ * Context: process, no lock held.
+ */
+void smc_listen_child_done(struct smc_sock *child, bool usable)
+{
+	child_ready(child, usable);
+}
+
+/* Begin what a new child needs; it is in @children and belongs to it. */
+static void start_child(struct smc_sock *smc, struct smc_sock *child)
+{
+	u32 reason = SMC_REASON_OPTUNSUPP;
+
+	if (!test_bit(SMC_SK_NOSMC, &smc->bits)) {
+		reason = SMC_REASON_PEERNOSMC;
+		if (smc_synopt_peer_has(child->inner.sk)) {
+			set_bit(SMC_SK_HS_ACTIVE, &child->bits);
+			if (!smc_hs_accept(&child->hs))
+				return;
+			clear_bit(SMC_SK_HS_ACTIVE, &child->bits);
+			/* The client waits for an answer it will not get. */
+			smc_inner_disconnect(&child->inner);
+			child_ready(child, false);
+			return;
+		}
+	}
+	smc_sock_fallback(child, reason, 0);
+	child_ready(child, true);
+}
+
+/* Take one connection.  0, -EAGAIN, or another error. */
+static int accept_one(struct smc_sock *smc)
+{
+	struct smc_sock *child;
+	struct sock *sk;
+	int rc;
+
+	sk = smc_sock_clone(&smc->sk);
+	if (!sk)
+		return -ENOMEM;
+	child = smc_sk(sk);
+	rc = smc_inner_accept(&child->inner, &smc->inner, smc->sk.sk_uid,
+			      smc_sock_inner_wake);
+	if (rc) {
+		sock_put(sk);
+		return rc;
+	}
+	sock_hold(&smc->sk);	/* the child's, until it leaves our lists */
+	child->listener = smc;
+	child->hs.role = SMC_SERV;
+	smc_sock_set_sizes(child);
+	sock_hold(sk);		/* ours, while we look at it */
+	spin_lock_bh(&smc->accept_lock);
+	list_add_tail(&child->accept_node, &smc->children);
+	smc->hs_pending++;
+	spin_unlock_bh(&smc->accept_lock);
+	start_child(smc, child);
+	sock_put(sk);
+	return 0;
+}
+
+/**
+ * smc_listen_work() - take what the inner listener has
+ * @work: a listener's accept_work
+ *
+ * Context: worker.  Bounded: each round takes one established connection.
+ */
+void smc_listen_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(to_delayed_work(work),
+					    struct smc_sock, accept_work);
+	struct mem_cgroup *old = NULL;
+	int rc = 0;
+
+#ifdef CONFIG_MEMCG
+	/* What a child needs is charged to the program, not to the worker. */
+	old = set_active_memcg(smc->sk.sk_memcg);
+#endif
+	mutex_lock(&smc->conn_mutex);
+	while (smc->mode == &smc_mode_listen && !queue_full(smc) &&
+	       smc_inner_acceptable(&smc->inner)) {
+		rc = accept_one(smc);
+		if (rc == -ENOMEM || rc == -ENFILE || rc == -ENOBUFS)
+			break;
+		if (rc == -EAGAIN)
+			break;
+		cond_resched();
+	}
+	mutex_unlock(&smc->conn_mutex);
+#ifdef CONFIG_MEMCG
+	set_active_memcg(old);
+#endif
+	if (rc && rc != -EAGAIN)
+		queue_accept(smc, RETRY_DELAY);
+	sock_put(&smc->sk);
+}
+
+/* The next finished child, with the list's reference. */
+static struct smc_sock *dequeue(struct smc_sock *smc, int *is_empty)
+{
+	struct smc_sock *child;
+
+	spin_lock_bh(&smc->accept_lock);
+	child = list_first_entry_or_null(&smc->accept_q, struct smc_sock,
+					 accept_node);
+	if (child) {
+		list_del_init(&child->accept_node);
+		WRITE_ONCE(smc->accept_len, smc->accept_len - 1);
+	}
+	*is_empty = list_empty(&smc->accept_q);
+	spin_unlock_bh(&smc->accept_lock);
+	return child;
+}
+
+/* Wait for a child, one program at a time.  ERR_PTR as TCP has it. */
+static struct smc_sock *wait_child(struct smc_sock *smc,
+				   struct proto_accept_arg *arg)
+{
+	struct sock *sk = &smc->sk;
+	struct smc_sock *child;
+	DEFINE_WAIT(wait);
+	long timeo;
+
+	timeo = sock_rcvtimeo(sk, arg->flags & O_NONBLOCK);
+	for (;;) {
+		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
+					  TASK_INTERRUPTIBLE);
+		child = ERR_PTR(-EINVAL);
+		if (smp_load_acquire(&smc->mode) != &smc_mode_listen)
+			break;
+		child = dequeue(smc, &arg->is_empty);
+		if (child)
+			break;
+		child = ERR_PTR(-EAGAIN);
+		if (!timeo)
+			break;
+		child = ERR_PTR(sock_intr_errno(timeo));
+		if (signal_pending(current))
+			break;
+		timeo = schedule_timeout(timeo);
+	}
+	finish_wait(sk_sleep(sk), &wait);
+	return child;
+}
+
+int smc_sock_accept(struct socket *sock, struct socket *newsock,
+		    struct proto_accept_arg *arg)
+{
+	struct smc_sock *smc = smc_sk(sock->sk);
+	struct smc_sock *child, *listener;
+	bool full;
+
+	full = queue_full(smc);
+	child = wait_child(smc, arg);
+	if (IS_ERR(child))
+		return PTR_ERR(child);
+	if (full)
+		smc_listen_wake(smc);
+
+	listener = child->listener;
+	child->listener = NULL;
+	sock_put(&listener->sk);
+
+	set_bit(SOCK_CUSTOM_SOCKOPT, &newsock->flags);
+	newsock->state = SS_CONNECTED;
+	sock_reset_flag(&child->sk, SOCK_DEAD);
+	/* The reference of the list is the file's now. */
+	sock_graft(&child->sk, newsock);
+	return 0;
+}
+
+/* The next child of either list. */
+static struct smc_sock *pop_child(struct smc_sock *smc)
+{
+	struct smc_sock *child;
+
+	spin_lock_bh(&smc->accept_lock);
+	child = list_first_entry_or_null(&smc->children, struct smc_sock,
+					 accept_node);
+	if (child) {
+		smc->hs_pending--;
+	} else {
+		child = list_first_entry_or_null(&smc->accept_q,
+						 struct smc_sock, accept_node);
+		if (child)
+			WRITE_ONCE(smc->accept_len, smc->accept_len - 1);
+	}
+	if (child)
+		list_del_init(&child->accept_node);
+	spin_unlock_bh(&smc->accept_lock);
+	return child;
+}
+
+/**
+ * smc_listen_drop() - stop listening
+ * @smc: listener; afterwards an unconnected socket
+ *
+ * Children nobody has accepted are reset, as TCP does.
+ *
+ * Context: process; lock_sock() held, or the last call on the socket.
+ */
+void smc_listen_drop(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+	struct smc_sock *child;
+
+	set_mode(smc, &smc_mode_init);
+	smc_inner_disconnect(&smc->inner);
+	smc_synopt_withdraw(smc->inner.sk);
+	set_state(smc, SMC_INIT);
+	while ((child = pop_child(smc)))
+		smc_sock_dispose(child);
+	sk->sk_state_change(sk);
+}

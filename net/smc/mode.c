@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the data calls do in each phase of a socket's life.
+ *
+ *	init	not connected, or connecting: data calls wait for the outcome
+ *	listen	accepts connections
+ *	smc	bytes go through the rings (tx.c, rx.c)
+ *	tcp	everything is the inner socket's
+ *
+ * proto_ops look smc->mode up once per call.  A call that waits in mode init
+ * looks again when it wakes.  poll() always registers on both wait queues, so
+ * it does not matter in which mode the descriptor was put into an epoll set.
+ *
+ * In mode TCP an error of the inner socket is moved to ours at once, because
+ * the core answers SO_ERROR from ours; the calls below put it back where TCP
+ * would have reported it.  A late CLC Proposal (a client whose option the
+ * network removed on the way back) must not reach the program: while it may
+ * still come (smc_hs_hidden()) nothing is readable.
+ *
+ * Context: process, no lock held.  Tests: selftests/smc.
+ */
+#include <linux/fs.h>
+#include <linux/sched/signal.h>
+#include <linux/splice.h>
+#include <linux/sockios.h>
+#include <linux/uaccess.h>
+#include <net/sock.h>
+
+#include "sock.h"
+
+#include <asm/ioctls.h>
+
+/**
+ * smc_sock_connecting() - is a connect() under way?
+ * @smc: socket
+ *
+ * Context: any.
+ */
+bool smc_sock_connecting(const struct smc_sock *smc)
+{
+	return test_bit(SMC_SK_CONNECTING, &smc->bits);
+}
+
+static bool not_connecting(struct sock *sk)
+{
+	return !smc_sock_connecting(smc_sk(sk));
+}
+
+/* -- init -- */
+
+/* A data call before there is a connection: 0 to look at the mode again. */
+static int await_mode(struct smc_sock *smc, long timeo, int unconnected)
+{
+	struct sock *sk = &smc->sk;
+	int rc;
+
+	if (READ_ONCE(sk->sk_err))
+		return sock_error(sk);
+	if (!smc_sock_connecting(smc))
+		return unconnected;
+	if (!timeo)
+		return -EAGAIN;
+	rc = smc_sock_wait(sk, &timeo, not_connecting);
+	if (rc)
+		return rc;
+	if (smp_load_acquire(&smc->mode) == &smc_mode_init)
+		return sock_error(sk) ?: unconnected;
+	return 0;
+}
+
+static int init_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = &smc->sk;
+	long timeo;
+	int rc;
+
+	if (msg->msg_flags & MSG_FASTOPEN && !smc_sock_connecting(smc)) {
+		set_bit(SMC_SK_NOSMC, &smc->bits);
+		smc_sock_fallback(smc, SMC_REASON_OPTUNSUPP, 0);
+		return smc->mode->sendmsg(smc, msg, len);
+	}
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	rc = await_mode(smc, timeo, -EPIPE);
+	if (rc == -EPIPE)
+		return sk_stream_error(sk, msg->msg_flags, rc);
+	return rc ?: smc->mode->sendmsg(smc, msg, len);
+}
+
+static int init_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
+			int flags)
+{
+	int rc;
+
+	if (flags & MSG_ERRQUEUE)
+		return -EAGAIN;
+	rc = await_mode(smc, sock_rcvtimeo(&smc->sk, flags & MSG_DONTWAIT),
+			-ENOTCONN);
+	return rc ?: smc->mode->recvmsg(smc, msg, len, flags);
+}
+
+static __poll_t init_poll(struct smc_sock *smc, struct file *file,
+			  struct poll_table_struct *wait)
+{
+	struct sock *sk = &smc->sk;
+	__poll_t mask = 0;
+
+	if (!smc_sock_connecting(smc)) {
+		mask = EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
+		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+			mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	}
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+static int init_shutdown(struct smc_sock *smc, int how)
+{
+	struct sock *sk = &smc->sk;
+
+	if (smc_sock_connecting(smc)) {
+		smc_sock_reset_conn(smc);
+		return 0;
+	}
+	/* as TCP: remembered, although it is an error */
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	sk->sk_state_change(sk);
+	return -ENOTCONN;
+}
+
+static ssize_t init_splice(struct smc_sock *smc, loff_t *ppos,
+			   struct pipe_inode_info *pipe, size_t len,
+			   unsigned int flags)
+{
+	struct file *file = smc->sk.sk_socket->file;
+	long timeo;
+	int rc;
+
+	if (!len)
+		return 0;
+	timeo = sock_rcvtimeo(&smc->sk, file->f_flags & O_NONBLOCK);
+	rc = await_mode(smc, timeo, -ENOTCONN);
+	return rc ?: smc->mode->splice_read(smc, ppos, pipe, len, flags);
+}
+
+/**
+ * smc_mode_ioctl() - the ioctls that ask about data
+ * @smc: socket, not in mode TCP
+ * @cmd: command
+ * @arg: user address of an int
+ *
+ * Return: 0 or -errno; commands that are not about data go to the inner
+ * socket (SIOCGIFADDR and the like).
+ */
+int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg)
+{
+	struct socket *tcp = smc->inner.sock;
+	bool smc_mode = smc->mode == &smc_mode_smc;
+	int val = 0;
+
+	switch (cmd) {
+	case SIOCINQ:
+		if (smc_mode)
+			val = smc_rx_inq(smc);
+		break;
+	case SIOCATMARK:
+		if (smc_mode)
+			val = smc_rx_at_mark(smc);
+		break;
+	case SIOCOUTQ:
+		if (smc_mode) {
+			smc_conn_nudge(&smc->conn);
+			val = smc_conn_outq(&smc->conn);
+		}
+		break;
+	case SIOCOUTQNSD:
+		if (smc_mode)
+			val = smc_conn_unsent(&smc->conn);
+		break;
+	default:
+		return tcp->ops->ioctl(tcp, cmd, arg);
+	}
+	if (smc->mode == &smc_mode_listen && cmd != SIOCATMARK)
+		return -EINVAL;
+	return put_user(val, (int __user *)arg);
+}
+
+const struct smc_mode smc_mode_init = {
+	.name		= "init",
+	.sendmsg	= init_sendmsg,
+	.recvmsg	= init_recvmsg,
+	.poll		= init_poll,
+	.ioctl		= smc_mode_ioctl,
+	.shutdown	= init_shutdown,
+	.splice_read	= init_splice,
+};
+
+/* -- listen -- */
+
+static int listen_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
+{
+	return sk_stream_error(&smc->sk, msg->msg_flags, -EPIPE);
+}
+
+static int listen_recvmsg(struct smc_sock *smc, struct msghdr *msg,
+			  size_t len, int flags)
+{
+	return flags & MSG_ERRQUEUE ? -EAGAIN : -ENOTCONN;
+}
+
+static __poll_t listen_poll(struct smc_sock *smc, struct file *file,
+			    struct poll_table_struct *wait)
+{
+	return READ_ONCE(smc->accept_len) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static int listen_shutdown(struct smc_sock *smc, int how)
+{
+	if (how & RCV_SHUTDOWN)
+		smc_listen_drop(smc);
+	return 0;
+}
+
+static ssize_t listen_splice(struct smc_sock *smc, loff_t *ppos,
+			     struct pipe_inode_info *pipe, size_t len,
+			     unsigned int flags)
+{
+	return -ENOTCONN;
+}
+
+const struct smc_mode smc_mode_listen = {
+	.name		= "listen",
+	.sendmsg	= listen_sendmsg,
+	.recvmsg	= listen_recvmsg,
+	.poll		= listen_poll,
+	.ioctl		= smc_mode_ioctl,
+	.shutdown	= listen_shutdown,
+	.splice_read	= listen_splice,
+};
+
+/* -- smc -- */
+
+static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
+			 struct poll_table_struct *wait)
+{
+	struct sock *sk = &smc->sk;
+	u8 shutdown = READ_ONCE(sk->sk_shutdown);
+	__poll_t mask = 0;
+	u32 target;
+
+	if (shutdown == SHUTDOWN_MASK ||
+	    READ_ONCE(sk->sk_state) == SMC_CLOSED)
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	/* A mark higher than the ring would never be reached. */
+	target = min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
+		       smc->conn.rcv_size);
+	if (smc_conn_readable(&smc->conn) >= target)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (shutdown & SEND_SHUTDOWN || smc_tx_poll(smc))
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	if (smc_rx_urgent_valid(smc))
+		mask |= EPOLLPRI;
+	/* after the shutdown bits, which are set first */
+	smp_rmb();
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+/* By way of read(): the pages of the pipe are its own. */
+static ssize_t smc_splice(struct smc_sock *smc, loff_t *ppos,
+			  struct pipe_inode_info *pipe, size_t len,
+			  unsigned int flags)
+{
+	return copy_splice_read(smc->sk.sk_socket->file, ppos, pipe, len,
+				flags);
+}
+
+const struct smc_mode smc_mode_smc = {
+	.name		= "smc",
+	.sendmsg	= smc_tx_sendmsg,
+	.recvmsg	= smc_rx_recvmsg,
+	.poll		= smc_poll,
+	.ioctl		= smc_mode_ioctl,
+	.shutdown	= smc_close_shutdown,
+	.splice_read	= smc_splice,
+};
+
+/* -- tcp -- */
+
+/**
+ * smc_mode_move_error() - make an error of the inner socket ours
+ * @smc: socket in mode TCP
+ *
+ * Context: any.
+ */
+void smc_mode_move_error(struct smc_sock *smc)
+{
+	int err = smc_inner_take_error(&smc->inner);
+
+	if (unlikely(err))
+		WRITE_ONCE(smc->sk.sk_err, err);
+}
+
+static bool not_hidden(struct sock *sk)
+{
+	return !smc_hs_hidden(&smc_sk(sk)->hs);
+}
+
+/* Wait until the handshake knows whose bytes come.  0 or -errno. */
+static int tcp_wait_hidden(struct smc_sock *smc, bool nonblock)
+{
+	struct sock *sk = &smc->sk;
+	long timeo;
+
+	if (likely(not_hidden(sk)))
+		return 0;
+	timeo = sock_rcvtimeo(sk, nonblock);
+	if (!timeo)
+		return -EAGAIN;
+	return smc_sock_wait(sk, &timeo, not_hidden);
+}
+
+/* TCP would have reported this error instead of @rc. */
+static int tcp_error(struct smc_sock *smc, int rc)
+{
+	smc_mode_move_error(smc);
+	return sock_error(&smc->sk) ?: rc;
+}
+
+static int tcp_sendmsg_mode(struct smc_sock *smc, struct msghdr *msg,
+			    size_t len)
+{
+	struct socket *tcp = smc->inner.sock;
+	struct sock *sk = &smc->sk;
+	int flags = msg->msg_flags;
+	int rc;
+
+	if (READ_ONCE(sk->sk_err))
+		return sk_stream_error(sk, flags, -EPIPE);
+	/* Whether SIGPIPE is due depends on the error, which may be ours. */
+	msg->msg_flags |= MSG_NOSIGNAL;
+	rc = tcp->ops->sendmsg(tcp, msg, len);
+	msg->msg_flags = flags;
+	if (rc == -EPIPE) {
+		smc_mode_move_error(smc);
+		return sk_stream_error(sk, flags, rc);
+	}
+	if (rc == -EAGAIN)
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	return rc;
+}
+
+static int tcp_recvmsg_mode(struct smc_sock *smc, struct msghdr *msg,
+			    size_t len, int flags)
+{
+	struct socket *tcp = smc->inner.sock;
+	int rc;
+
+	rc = tcp_wait_hidden(smc, flags & MSG_DONTWAIT);
+	if (rc)
+		return rc;
+	rc = tcp->ops->recvmsg(tcp, msg, len, flags);
+	if ((!rc && len) || rc == -ENOTCONN)
+		return tcp_error(smc, rc);
+	return rc;
+}
+
+static __poll_t tcp_poll_mode(struct smc_sock *smc, struct file *file,
+			      struct poll_table_struct *wait)
+{
+	struct socket *tcp = smc->inner.sock;
+	struct sock *sk = &smc->sk;
+	__poll_t mask;
+
+	mask = tcp->ops->poll(file, tcp, wait);
+	smc_mode_move_error(smc);
+	if (!not_hidden(sk))
+		mask &= ~(EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDHUP);
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	if (!(mask & EPOLLOUT))
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	return mask;
+}
+
+static int tcp_ioctl_mode(struct smc_sock *smc, unsigned int cmd,
+			  unsigned long arg)
+{
+	struct socket *tcp = smc->inner.sock;
+
+	if (cmd == SIOCINQ && !not_hidden(&smc->sk))
+		return put_user(0, (int __user *)arg);
+	return tcp->ops->ioctl(tcp, cmd, arg);
+}
+
+static int tcp_shutdown_mode(struct smc_sock *smc, int how)
+{
+	struct socket *tcp = smc->inner.sock;
+	int rc;
+
+	rc = tcp->ops->shutdown(tcp, how - 1);
+	WRITE_ONCE(smc->sk.sk_shutdown, READ_ONCE(tcp->sk->sk_shutdown));
+	return rc;
+}
+
+static ssize_t tcp_splice_mode(struct smc_sock *smc, loff_t *ppos,
+			       struct pipe_inode_info *pipe, size_t len,
+			       unsigned int flags)
+{
+	struct socket *tcp = smc->inner.sock;
+	ssize_t rc;
+
+	rc = tcp_wait_hidden(smc, smc->sk.sk_socket->file->f_flags &
+			     O_NONBLOCK);
+	if (rc)
+		return rc;
+	rc = tcp->ops->splice_read(tcp, ppos, pipe, len, flags);
+	if ((!rc && len) || rc == -ENOTCONN)
+		return tcp_error(smc, rc);
+	return rc;
+}
+
+const struct smc_mode smc_mode_tcp = {
+	.name		= "tcp",
+	.sendmsg	= tcp_sendmsg_mode,
+	.recvmsg	= tcp_recvmsg_mode,
+	.poll		= tcp_poll_mode,
+	.ioctl		= tcp_ioctl_mode,
+	.shutdown	= tcp_shutdown_mode,
+	.splice_read	= tcp_splice_mode,
+};

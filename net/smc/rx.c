@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving on an SMC connection.
+ *
+ * The peer writes into our ring; rcvd_pos says how far (it was checked against
+ * the ring before it was stored).  A reader copies to the program and then
+ * advances read_pos by exactly what was copied, so a fault in the program's
+ * buffer delivers no byte twice.  The peer learns of the room when that is due
+ * (smc_conn_read_done()).
+ *
+ * Ring bytes may change under us (the peer can write any time): they are
+ * copied once and never looked at.
+ *
+ * End of file needs no position of its own: the message that says "done" is
+ * never older than the last byte, so RCV_SHUTDOWN with an empty ring is it.
+ *
+ * Urgent data, as TCP has it: conn->urg_rx_pos is the position of the urgent
+ * byte.  In-band reads stop at it once and skip it unless SO_OOBINLINE;
+ * recv(MSG_OOB) takes it, once, while it has not been passed.
+ *
+ * Context: process, rx_mutex taken here.  Tests: selftests/smc.
+ */
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+#include <net/sock.h>
+
+#include "ring.h"
+#include "sock.h"
+#include "stats.h"
+
+/* Bytes from @pos to the urgent byte if that lies ahead, else U32_MAX. */
+static u32 urgent_ahead(struct smc_sock *smc, u64 pos)
+{
+	u64 urg = READ_ONCE(smc->conn.urg_rx_pos);
+
+	if (urg == SMC_NO_POS || urg < pos || urg - pos > U32_MAX - 1)
+		return U32_MAX;
+	return urg - pos;
+}
+
+/**
+ * smc_rx_urgent_valid() - is there an urgent byte for recv(MSG_OOB)?
+ * @smc: socket
+ *
+ * Context: any.
+ */
+bool smc_rx_urgent_valid(struct smc_sock *smc)
+{
+	u64 urg = READ_ONCE(smc->conn.urg_rx_pos);
+
+	return urg != SMC_NO_POS && urg != READ_ONCE(smc->urg_read_pos) &&
+	       urg >= READ_ONCE(smc->conn.read_pos);
+}
+
+/**
+ * smc_rx_at_mark() - is the urgent byte the next to be read?
+ * @smc: socket
+ *
+ * Context: any.
+ */
+bool smc_rx_at_mark(struct smc_sock *smc)
+{
+	return !urgent_ahead(smc, READ_ONCE(smc->conn.read_pos));
+}
+
+/**
+ * smc_rx_inq() - bytes a read would return now, for SIOCINQ
+ * @smc: socket
+ *
+ * Context: any.
+ */
+u32 smc_rx_inq(struct smc_sock *smc)
+{
+	u32 len = smc_conn_readable(&smc->conn);
+	u32 urg = urgent_ahead(smc, READ_ONCE(smc->conn.read_pos));
+
+	if (sock_flag(&smc->sk, SOCK_URGINLINE))
+		return len;
+	return min(len, urg);
+}
+
+/* Copy @len bytes at @pos to the program; bytes copied. */
+static size_t copy_out(const struct smc_conn *conn, u64 pos, u32 len,
+		       struct msghdr *msg)
+{
+	struct smc_ring_span span;
+	size_t n;
+
+	smc_ring_span(conn->rcv_size, pos, len, &span);
+	n = copy_to_iter(conn->rcv_base + span.off[0], span.len[0],
+			 &msg->msg_iter);
+	if (n == span.len[0] && span.len[1])
+		n += copy_to_iter(conn->rcv_base + span.off[1], span.len[1],
+				  &msg->msg_iter);
+	return n;
+}
+
+/* recv(MSG_OOB) */
+static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
+		       int flags)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct sock *sk = &smc->sk;
+	u64 urg;
+	int rc;
+
+	if (sock_flag(sk, SOCK_URGINLINE) || !smc_rx_urgent_valid(smc))
+		return -EINVAL;
+	if (mutex_lock_interruptible(&smc->rx_mutex))
+		return -ERESTARTSYS;
+	urg = READ_ONCE(conn->urg_rx_pos);
+	rc = -EINVAL;
+	if (smc_rx_urgent_valid(smc)) {
+		rc = 0;
+		msg->msg_flags |= MSG_OOB;
+		if (!len)
+			msg->msg_flags |= MSG_TRUNC;
+		else if (flags & MSG_TRUNC)
+			rc = 1;
+		else
+			rc = copy_out(conn, urg, 1, msg) ? 1 : -EFAULT;
+		if (rc >= 0 && !(flags & MSG_PEEK))
+			WRITE_ONCE(smc->urg_read_pos, urg);
+	}
+	mutex_unlock(&smc->rx_mutex);
+	return rc;
+}
+
+/**
+ * struct reader - one recvmsg() call
+ * @msg: where bytes go
+ * @len: bytes still wanted
+ * @flags: MSG_*
+ * @copied: bytes delivered so far
+ * @target: enough to return with
+ * @timeo: time left to wait
+ * @pos: position of the next byte (runs ahead of read_pos for MSG_PEEK)
+ * @locked: rx_mutex is held
+ * @marked: an urgent mark was passed, the peer is to be told
+ */
+struct reader {
+	struct msghdr *msg;
+	size_t len;
+	int flags;
+	int copied;
+	int target;
+	long timeo;
+	u64 pos;
+	bool locked;
+	bool marked;
+};
+
+/* The next byte is the urgent one and is not wanted in-band. */
+static void skip_mark(struct smc_sock *smc, struct reader *r)
+{
+	r->pos++;
+	if (r->flags & MSG_PEEK)
+		return;
+	smp_store_release(&smc->conn.read_pos, r->pos);
+	r->marked = true;
+}
+
+/*
+ * Deliver what is there.  1: go on, or wait if nothing was there; 0: enough;
+ * -errno.
+ */
+static int take(struct smc_sock *smc, struct reader *r)
+{
+	bool oobinline = sock_flag(&smc->sk, SOCK_URGINLINE);
+	struct smc_conn *conn = &smc->conn;
+	u64 rcvd = smp_load_acquire(&conn->rcvd_pos);
+	u32 used, urg;
+	size_t n;
+
+	/* Another reader was here while we waited. */
+	if (r->pos < conn->read_pos)
+		r->pos = conn->read_pos;
+	urg = urgent_ahead(smc, r->pos);
+	if (!urg && rcvd != r->pos) {
+		if (r->copied)
+			return 0;
+		if (!oobinline)
+			skip_mark(smc, r);
+		urg = U32_MAX;
+	}
+	used = rcvd - r->pos;
+	if (!used)
+		return 1;
+	used = min3((size_t)used, r->len, (size_t)urg);
+	n = used;
+	if (!(r->flags & MSG_TRUNC))
+		n = copy_out(conn, r->pos, used, r->msg);
+	if (!n && used)
+		return -EFAULT;
+	r->pos += n;
+	r->len -= n;
+	r->copied += n;
+	if (!(r->flags & MSG_PEEK))
+		smp_store_release(&conn->read_pos, r->pos);
+	if (n < used)
+		return -EFAULT;
+	return r->len ? 1 : 0;
+}
+
+/*
+ * Nothing there: 0 to wait or look again, 1 to return what was copied (or 0:
+ * end of file), -errno.  In the order in which TCP looks.
+ */
+static int nothing(struct smc_sock *smc, struct reader *r)
+{
+	struct sock *sk = &smc->sk;
+	bool over, failed, closed;
+
+	if (r->copied >= r->target)
+		return 1;
+	/* connect(AF_UNSPEC) has taken the connection away */
+	if (unlikely(smp_load_acquire(&smc->mode) != &smc_mode_smc))
+		return -ENOTCONN;
+	failed = READ_ONCE(sk->sk_err);
+	over = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+	closed = READ_ONCE(sk->sk_state) == SMC_CLOSED;
+	/* The last bytes may have come just before their end did. */
+	smp_rmb();
+	if (smp_load_acquire(&smc->conn.rcvd_pos) > r->pos)
+		return 0;
+	if (r->copied)
+		return failed || over || closed || !r->timeo ||
+		       signal_pending(current);
+	if (failed)
+		return sock_error(sk) ?: 1;
+	if (over)
+		return 1;
+	if (closed)
+		return -ENOTCONN;
+	if (!r->timeo)
+		return -EAGAIN;
+	if (signal_pending(current))
+		return sock_intr_errno(r->timeo);
+	return 0;
+}
+
+/* Something to look at: more bytes than at @pos, an error, the end? */
+static bool ready(struct smc_sock *smc, u64 pos)
+{
+	struct sock *sk = &smc->sk;
+
+	return smp_load_acquire(&smc->conn.rcvd_pos) > pos ||
+	       smp_load_acquire(&smc->mode) != &smc_mode_smc ||
+	       READ_ONCE(sk->sk_err) ||
+	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ||
+	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
+}
+
+static void wait_data(struct smc_sock *smc, struct reader *r)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &smc->sk;
+
+	mutex_unlock(&smc->rx_mutex);
+	add_wait_queue(sk_sleep(sk), &wait);
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	if (!ready(smc, r->pos))
+		r->timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, r->timeo);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	r->locked = !mutex_lock_interruptible(&smc->rx_mutex);
+}
+
+/* The loop of recvmsg.  0 or -errno; r->copied counts first. */
+static int recv_all(struct smc_sock *smc, struct reader *r)
+{
+	struct smc_conn *conn = &smc->conn;
+	int rc;
+
+	do {
+		u64 before = r->pos;
+
+		rc = take(smc, r);
+		if (r->pos != before && !(r->flags & MSG_PEEK)) {
+			smc_conn_read_done(conn, r->marked);
+			r->marked = false;
+		}
+		if (rc <= 0)
+			break;
+		if (r->pos != before && r->copied)
+			continue;
+		rc = nothing(smc, r);
+		if (rc)
+			break;
+		if (smp_load_acquire(&conn->rcvd_pos) == r->pos)
+			wait_data(smc, r);
+		if (!r->locked)
+			return sock_intr_errno(r->timeo);
+	} while (1);
+	return rc < 0 ? rc : 0;
+}
+
+/**
+ * smc_rx_recvmsg() - recvmsg() in mode SMC
+ * @smc: socket
+ * @msg: where to
+ * @len: bytes wanted
+ * @flags: MSG_*
+ *
+ * Context: process, no lock held.
+ * Return: bytes, 0 at end of file, or -errno as TCP has it.
+ */
+int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
+		   int flags)
+{
+	struct sock *sk = &smc->sk;
+	struct reader r = {
+		.msg = msg,
+		.len = len,
+		.flags = flags,
+		.target = sock_rcvlowat(sk, flags & MSG_WAITALL, len),
+		.timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT),
+		.locked = true,
+	};
+	int rc;
+
+	smc_stats_inc(smc_sock_net(smc), SMC_STAT_RX_MSGS);
+	if (flags & MSG_ERRQUEUE)
+		return -EAGAIN;
+	if (flags & MSG_OOB)
+		return recv_urgent(smc, msg, len, flags);
+	if (mutex_lock_interruptible(&smc->rx_mutex))
+		return sock_intr_errno(r.timeo);
+	r.pos = smc->conn.read_pos;
+	rc = recv_all(smc, &r);
+	if (r.locked)
+		mutex_unlock(&smc->rx_mutex);
+	return r.copied ?: rc;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What sock_diag shows of a socket, copied at once.
+ *
+ * The reader (smc_diag.ko) gets a struct of plain values and never a pointer
+ * into a live object.  conn_mutex keeps the connection in its group while it
+ * is looked at; positions are read as they are, each one consistent in itself.
+ *
+ * Context: process, no lock held.
+ */
+#include <linux/module.h>
+#include <net/ipv6.h>
+#include <net/tcp_states.h>
+
+#include "sock.h"
+
+static void snap_addresses(const struct smc_sock *smc,
+			   struct smc_sock_snapshot *snap)
+{
+	const struct sock *tcp = smc->inner.sk;
+
+	if (!tcp)
+		return;
+	snap->v6 = tcp->sk_family == AF_INET6;
+	snap->sport = inet_sk(tcp)->inet_sport;
+	snap->dport = inet_sk(tcp)->inet_dport;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (snap->v6) {
+		snap->saddr = tcp->sk_v6_rcv_saddr;
+		snap->daddr = tcp->sk_v6_daddr;
+		return;
+	}
+#endif
+	snap->saddr.s6_addr32[0] = tcp->sk_rcv_saddr;
+	snap->daddr.s6_addr32[0] = tcp->sk_daddr;
+}
+
+/* In mode TCP there are only three states to tell apart. */
+static u8 snap_tcp_state(const struct smc_sock *smc)
+{
+	const struct sock *tcp = smc->inner.sk;
+
+	switch (tcp ? inet_sk_state_load(tcp) : TCP_CLOSE) {
+	case TCP_CLOSE:
+		return inet_sk(tcp)->inet_dport ? SMC_CLOSED : SMC_INIT;
+	case TCP_SYN_SENT:
+		return SMC_INIT;
+	case TCP_LISTEN:
+		return SMC_LISTEN;
+	default:
+		return SMC_ACTIVE;
+	}
+}
+
+static void snap_conn(struct smc_conn *conn, struct smc_sock_snapshot *snap)
+{
+	u64 prod = READ_ONCE(conn->prod_pos);
+	u64 sent = READ_ONCE(conn->sent_pos);
+	u64 done = READ_ONCE(conn->done_pos);
+
+	snap->token = conn->token;
+	snap->sndbuf_size = conn->snd_size;
+	snap->rmbe_size = conn->rcv_size;
+	snap->peer_rmbe_size = conn->peer_size;
+	smc_cursor_put(conn->rcv_size, READ_ONCE(conn->rcvd_pos),
+		       &snap->rx_prod);
+	smc_cursor_put(conn->rcv_size, READ_ONCE(conn->announced_pos),
+		       &snap->tx_cons);
+	smc_cursor_put(conn->peer_size, sent, &snap->tx_prod);
+	smc_cursor_put(conn->peer_size, READ_ONCE(conn->peer_read_pos),
+		       &snap->rx_cons);
+	smc_cursor_put(conn->snd_size, prod, &snap->tx_prep);
+	smc_cursor_put(conn->snd_size, sent, &snap->tx_sent);
+	smc_cursor_put(conn->snd_size, done, &snap->tx_fin);
+	snap->rx_prod_flags = READ_ONCE(conn->rx_prod_flags);
+	snap->rx_conn_flags = READ_ONCE(conn->rx_conn_flags);
+	snap->tx_prod_flags = READ_ONCE(conn->tx_prod_flags);
+	snap->tx_conn_flags = READ_ONCE(conn->tx_conn_flags);
+}
+
+static void snap_lgr(struct smc_conn *conn, struct smc_sock_snapshot *snap)
+{
+	const struct smc_lgr *lgr = conn->lgr;
+
+	snap->has_lgr = true;
+	snap->mode = lgr->xport->id == SMC_XPORT_D ? 2 : 0;
+	snap->lgr_id = lgr->id;
+	snap->role = lgr->role;
+	lgr->xport->fill_info(lgr, conn, &snap->info);
+}
+
+/**
+ * smc_sock_snapshot() - copy what can be shown of a socket
+ * @sk: socket, referenced by the caller
+ * @snap: overwritten
+ *
+ * Context: process.
+ */
+void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_conn *conn = &smc->conn;
+	const struct smc_mode *mode;
+
+	memset(snap, 0, sizeof(*snap));
+	mode = smp_load_acquire(&smc->mode);
+	snap->family = sk->sk_family;
+	snap->protocol = sk->sk_protocol;
+	snap->state = READ_ONCE(sk->sk_state);
+	snap->shutdown = READ_ONCE(sk->sk_shutdown);
+	snap->bound_if = READ_ONCE(sk->sk_bound_dev_if);
+	snap->uid = sock_i_uid(sk);
+	snap->inode = sock_i_ino(sk);
+	snap->cookie = atomic64_read(&sk->sk_cookie);
+	snap->reason = READ_ONCE(smc->reason);
+	snap->peer_diagnosis = READ_ONCE(smc->peer_diagnosis);
+	snap_addresses(smc, snap);
+	if (mode == &smc_mode_tcp) {
+		snap->mode = 1;
+		if (snap->state != SMC_CLOSED)
+			snap->state = snap_tcp_state(smc);
+		snap->shutdown = smc->inner.sk->sk_shutdown;
+		return;
+	}
+	if (mode != &smc_mode_smc)
+		return;
+
+	mutex_lock(&smc->conn_mutex);
+	if (test_bit(SMC_CONN_JOINED, &conn->flags) &&
+	    test_bit(SMC_CONN_BOUND, &conn->flags)) {
+		snap->has_conn = true;
+		snap_conn(conn, snap);
+		snap_lgr(conn, snap);
+	}
+	mutex_unlock(&smc->conn_mutex);
+}
+EXPORT_SYMBOL_GPL(smc_sock_snapshot);

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The socket operations: bind, connect, getname, poll and the dispatch of
+ * data calls to the mode of the socket (mode.c).
+ *
+ * connect() offers SMC with the SYN, issues the inner connect without waiting
+ * in the caller's context (cgroup programs look at current) and hands the
+ * inner connection to the handshake.  A blocking caller then sleeps on our own
+ * wait queue until SMC_SK_CONNECTING is cleared by hs_done(), which has set
+ * the mode before.  Where SMC is not to be tried, the mode becomes TCP first
+ * and the inner socket's connect() does everything.
+ *
+ * Context: process; lock_sock() for connect, listen and shutdown.  Nothing
+ * sleeps for the peer with it held.  hs_done() takes no socket lock.
+ * Tests: selftests/smc.
+ */
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/wait_bit.h>
+#include <net/sock.h>
+#include <net/ipv6.h>
+
+#include "ring.h"
+#include "sock.h"
+#include "stats.h"
+#include "trace.h"
+
+/* Ring sizes: a power of two from here (size code 0). */
+#define RING_MIN	16384U
+
+/**
+ * smc_sock_wait() - sleep on our wait queue
+ * @sk: socket
+ * @timeo: jiffies left, updated
+ * @done: true ends the wait
+ *
+ * Context: process, no lock held.
+ * Return: 0; -EAGAIN when the time is over; the errno for a signal.
+ */
+int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk))
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int rc = 0;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!done(sk)) {
+		if (!*timeo)
+			rc = -EAGAIN;
+		else if (signal_pending(current))
+			rc = sock_intr_errno(*timeo);
+		if (rc)
+			break;
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return rc;
+}
+
+static u32 ring_size(int buf)
+{
+	u32 len = clamp(buf / 2, (int)RING_MIN, 1 << 29);
+
+	return roundup_pow_of_two(len);
+}
+
+/**
+ * smc_sock_set_sizes() - choose the rings by SO_SNDBUF and SO_RCVBUF
+ * @smc: socket before its handshake
+ *
+ * The option values count double, as usual.
+ */
+void smc_sock_set_sizes(struct smc_sock *smc)
+{
+	smc->hs.snd_len = ring_size(READ_ONCE(smc->sk.sk_sndbuf));
+	smc->hs.rcv_len = ring_size(READ_ONCE(smc->sk.sk_rcvbuf));
+}
+
+/**
+ * smc_sock_fallback() - from now on this is plain TCP
+ * @smc: socket
+ * @reason: why
+ * @peer_diagnosis: code of the Decline the peer sent, or 0
+ *
+ * Context: process.
+ */
+void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
+{
+	struct sock *sk = &smc->sk;
+
+	WRITE_ONCE(smc->reason, reason);
+	WRITE_ONCE(smc->peer_diagnosis, peer_diagnosis);
+	spin_lock_bh(&smc->state_lock);
+	if (smc_inner_established(&smc->inner))
+		WRITE_ONCE(sk->sk_state, SMC_ACTIVE);
+	else
+		WRITE_ONCE(sk->sk_state, SMC_INIT);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	smc->st_flags = 0;
+	spin_unlock_bh(&smc->state_lock);
+	trace_smc_switch_to_fallback(sk, smc->inner.sk,
+				     sock_net(sk)->net_cookie, reason);
+	smc_sockopt_to_tcp(smc);
+	smp_store_release(&smc->mode, &smc_mode_tcp);
+	smc_mode_move_error(smc);
+}
+
+/* The handshake ended with a bound connection. */
+static void established(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct sock *sk = &smc->sk;
+
+	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->snd_size);
+	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
+	smp_store_release(&smc->mode, &smc_mode_smc);
+	smc_sock_event(smc, SMC_EV_ESTABLISHED, 0, false);
+	/* An abort that came while the mode was init has been ignored. */
+	smp_mb();
+	if (test_bit(SMC_CONN_DEAD, &conn->flags) ||
+	    test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+		smc_sock_event(smc, SMC_EV_KILLED, 0, false);
+}
+
+/* connect() failed: as TCP, an error to be fetched and a socket to reuse. */
+static void failed(struct smc_sock *smc, int err)
+{
+	struct sock *sk = &smc->sk;
+
+	smc_inner_disconnect(&smc->inner);
+	spin_lock_bh(&smc->state_lock);
+	WRITE_ONCE(sk->sk_state, SMC_INIT);
+	smc->st_flags = 0;
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	spin_unlock_bh(&smc->state_lock);
+	set_bit(SMC_SK_FAILED, &smc->bits);
+	WRITE_ONCE(sk->sk_err, err);
+}
+
+/* A connect() that was being waited for has an outcome. */
+static void connect_done(struct smc_sock *smc, bool usable)
+{
+	struct sock *sk = &smc->sk;
+
+	if (usable)
+		set_bit(SMC_SK_CONNECTED, &smc->bits);
+	smp_mb__before_atomic();
+	clear_bit(SMC_SK_CONNECTING, &smc->bits);
+	sk->sk_state_change(sk);
+	sk_wake_async(sk, SOCK_WAKE_IO, usable ? POLL_OUT : POLL_ERR);
+	if (!usable)
+		sk_error_report(sk);
+}
+
+static bool hs_get(struct smc_hs *hs)
+{
+	struct smc_sock *smc = container_of(hs, struct smc_sock, hs);
+
+	return refcount_inc_not_zero(&smc->sk.sk_refcnt);
+}
+
+static void hs_put(struct smc_hs *hs)
+{
+	sock_put(&container_of(hs, struct smc_sock, hs)->sk);
+}
+
+static void hs_done(struct smc_hs *hs, const struct smc_hs_result *res)
+{
+	struct smc_sock *smc = container_of(hs, struct smc_sock, hs);
+	bool usable = res->outcome != SMC_HS_ERR;
+
+	if (res->outcome == SMC_HS_SMC) {
+		established(smc);
+	} else if (usable) {
+		smc->inner.sock->state = SS_CONNECTED;
+		smc_sock_fallback(smc, res->reason, res->peer_diagnosis);
+	} else {
+		WRITE_ONCE(smc->reason, res->reason);
+		WRITE_ONCE(smc->peer_diagnosis, res->peer_diagnosis);
+	}
+	if (smc->listener) {
+		smc_listen_child_done(smc, usable);
+		clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
+		return;
+	}
+	if (!usable)
+		failed(smc, res->err);
+	/* Who stops the handshake may wait for this; then connect() may. */
+	clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
+	connect_done(smc, usable);
+}
+
+/* The first bytes of a TCP connection are the program's after all. */
+static void hs_revealed(struct smc_hs *hs)
+{
+	struct sock *sk = &container_of(hs, struct smc_sock, hs)->sk;
+
+	sk->sk_data_ready(sk);
+}
+
+const struct smc_hs_owner smc_sock_hs_owner = {
+	.get	= hs_get,
+	.put	= hs_put,
+	.done	= hs_done,
+	.revealed = hs_revealed,
+};
+
+/* SIGIO goes to who asked for it on our descriptor. */
+static void wake_async(struct sock *sk, __poll_t key)
+{
+	if (!sock_flag(sk, SOCK_FASYNC))
+		return;
+	if (!key || key & EPOLLIN)
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+	if (key & EPOLLPRI)
+		sk_wake_async(sk, SOCK_WAKE_URG, POLL_PRI);
+	if (key & EPOLLOUT)
+		sk_wake_async(sk, SOCK_WAKE_SPACE, POLL_OUT);
+	if (key & EPOLLERR)
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_ERR);
+}
+
+/**
+ * smc_sock_inner_wake() - something happened to the inner socket
+ * @inner: the inner socket
+ * @key: events, 0 for anything
+ *
+ * Context: any, interrupts possibly off, the lock of the inner wait queue
+ * held.
+ */
+void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
+{
+	struct smc_sock *smc = container_of(inner, struct smc_sock, inner);
+	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
+	struct sock *sk = &smc->sk;
+
+	if (mode == &smc_mode_listen) {
+		smc_listen_wake(smc);
+	} else if (mode == &smc_mode_tcp) {
+		smc_hs_wake(&smc->hs, key);
+		smc_mode_move_error(smc);
+		wake_async(sk, key);
+	} else if (test_bit(SMC_SK_HS_ACTIVE, &smc->bits)) {
+		smc_hs_wake(&smc->hs, key);
+	}
+}
+
+/* Who makes a system call has a file; the inner socket borrows it. */
+static struct smc_sock *enter(struct socket *sock)
+{
+	struct smc_sock *smc = smc_sk(sock->sk);
+
+	if (sock->file)
+		smc_inner_lend(&smc->inner, sock->file);
+	return smc;
+}
+
+static int sock_bind(struct socket *sock, struct sockaddr *addr, int len)
+{
+	struct socket *tcp = enter(sock)->inner.sock;
+
+	return tcp->ops->bind(tcp, addr, len);
+}
+
+static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
+{
+	struct smc_sock *smc = enter(sock);
+	struct socket *tcp = smc->inner.sock;
+
+	/*
+	 * The inner connection may be closed long before ours; 2 asks for the
+	 * peer's name whatever its state.
+	 */
+	if (peer && smc->mode == &smc_mode_smc &&
+	    READ_ONCE(smc->sk.sk_state) != SMC_CLOSED)
+		peer = 2;
+	return tcp->ops->getname(tcp, addr, peer);
+}
+
+static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
+		       int flags)
+{
+	struct socket *tcp = smc->inner.sock;
+	struct sock *sk = &smc->sk;
+	int rc;
+
+	if (addr->sa_family != AF_UNSPEC &&
+	    test_and_clear_bit(SMC_SK_CONNECTED, &smc->bits))
+		return 0;
+	rc = tcp->ops->connect(tcp, addr, len, flags);
+	if (rc == -ECONNABORTED) {
+		smc_mode_move_error(smc);
+		rc = sock_error(sk) ?: rc;
+	}
+	if (!rc && addr->sa_family == AF_UNSPEC) {
+		clear_bit(SMC_SK_CONNECTED, &smc->bits);
+		smc_inner_take_error(&smc->inner);
+		xchg(&sk->sk_err, 0);
+	}
+	if (!rc)
+		WRITE_ONCE(sk->sk_state, addr->sa_family == AF_UNSPEC ?
+			   SMC_INIT : SMC_ACTIVE);
+	return rc;
+}
+
+/* connect(AF_UNSPEC) */
+static int disconnect(struct smc_sock *smc)
+{
+	if (smc->mode == &smc_mode_smc)
+		return smc_close_disconnect(smc);
+	if (smc->mode == &smc_mode_listen)
+		smc_listen_drop(smc);
+	else
+		smc_sock_reset_conn(smc);
+	return 0;
+}
+
+static int check_addr(const struct sockaddr *addr, int len)
+{
+	switch (addr->sa_family) {
+	case AF_INET:
+		return len < sizeof(struct sockaddr_in) ? -EINVAL : 0;
+	case AF_INET6:
+		return len < SIN6_LEN_RFC2133 ? -EINVAL : 0;
+	default:
+		return 0;
+	}
+}
+
+/* A fresh connection object for the next attempt. */
+static int fresh_conn(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	if (!conn->token && !conn->flags)
+		return 0;
+	/* Who found the old one by its token has let go of it then. */
+	synchronize_rcu();
+	if (mutex_lock_interruptible(&smc->tx_mutex))
+		return -ERESTARTSYS;
+	if (mutex_lock_interruptible(&smc->rx_mutex)) {
+		mutex_unlock(&smc->tx_mutex);
+		return -ERESTARTSYS;
+	}
+	mutex_lock(&smc->conn_mutex);
+	memset(conn, 0, sizeof(*conn));
+	smc_conn_init(conn, &smc_sock_conn_owner);
+	mutex_unlock(&smc->conn_mutex);
+	smc->urg_read_pos = SMC_NO_POS;
+	WRITE_ONCE(smc->tx_want, 0);
+	mutex_unlock(&smc->rx_mutex);
+	mutex_unlock(&smc->tx_mutex);
+	return 0;
+}
+
+/* First connect() of an attempt with SMC, lock_sock held. */
+static int connect_start(struct smc_sock *smc, struct sockaddr *addr, int len)
+{
+	struct socket *tcp = smc->inner.sock;
+	struct sock *sk = &smc->sk;
+	int rc;
+
+	rc = fresh_conn(smc);
+	if (rc)
+		return rc;
+	xchg(&sk->sk_err, 0);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	clear_bit(SMC_SK_FAILED, &smc->bits);
+	clear_bit(SMC_SK_CONNECTED, &smc->bits);
+	memset(&smc->hs.addr, 0, sizeof(smc->hs.addr));
+	smc->hs.addr_len = min_t(int, len, sizeof(smc->hs.addr));
+	memcpy(&smc->hs.addr, addr, smc->hs.addr_len);
+	smc->hs.role = SMC_CLNT;
+	smc_sock_set_sizes(smc);
+
+	smc_synopt_offer(tcp->sk);
+	set_bit(SMC_SK_CONNECTING, &smc->bits);
+	rc = tcp->ops->connect(tcp, addr, len, O_NONBLOCK);
+	if (rc && rc != -EINPROGRESS)
+		goto err_offer;
+	set_bit(SMC_SK_HS_ACTIVE, &smc->bits);
+	rc = smc_hs_connect(&smc->hs);
+	if (rc)
+		goto err_connect;
+	return 0;
+
+err_connect:
+	clear_bit(SMC_SK_HS_ACTIVE, &smc->bits);
+	smc_inner_disconnect(&smc->inner);
+err_offer:
+	clear_bit(SMC_SK_CONNECTING, &smc->bits);
+	smc_synopt_withdraw(tcp->sk);
+	return rc;
+}
+
+static bool not_connecting(struct sock *sk)
+{
+	return !smc_sock_connecting(smc_sk(sk));
+}
+
+/* Wait for the outcome, lock_sock held on entry and exit. */
+static int connect_wait(struct smc_sock *smc, int flags, int pending)
+{
+	struct sock *sk = &smc->sk;
+	int rc = 0;
+	long timeo;
+
+	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	if (smc_sock_connecting(smc)) {
+		if (!timeo)
+			return pending;
+		release_sock(sk);
+		rc = smc_sock_wait(sk, &timeo, not_connecting);
+		lock_sock(sk);
+	}
+	if (rc)
+		return rc == -EAGAIN ? pending : rc;
+	if (smp_load_acquire(&smc->mode) == &smc_mode_init) {
+		clear_bit(SMC_SK_FAILED, &smc->bits);
+		return sock_error(sk) ?: -ECONNABORTED;
+	}
+	clear_bit(SMC_SK_CONNECTED, &smc->bits);
+	return 0;
+}
+
+/* lock_sock held.  1: connect as plain TCP, without the lock. */
+static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
+			  int flags)
+{
+	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
+	int pending = -EALREADY;
+	enum smc_reason why;
+	int rc;
+
+	if (mode == &smc_mode_tcp)
+		return 1;
+	if (addr->sa_family == AF_UNSPEC)
+		return disconnect(smc);
+	if (mode == &smc_mode_smc &&
+	    test_and_clear_bit(SMC_SK_CONNECTED, &smc->bits))
+		return 0;
+	if (mode != &smc_mode_init)
+		return -EISCONN;
+	if (!smc_sock_connecting(smc)) {
+		/* one call fetches the outcome of a failed attempt */
+		if (test_and_clear_bit(SMC_SK_FAILED, &smc->bits))
+			return sock_error(&smc->sk) ?: -ECONNABORTED;
+		rc = check_addr(addr, len);
+		if (rc)
+			return rc;
+		why = SMC_REASON_OPTUNSUPP;
+		if (!test_bit(SMC_SK_NOSMC, &smc->bits))
+			why = smc_hs_want(smc_sock_net(smc), addr);
+		if (why != SMC_REASON_OK) {
+			smc_sock_fallback(smc, why, 0);
+			return 1;
+		}
+		rc = connect_start(smc, addr, len);
+		if (rc)
+			return rc;
+		pending = -EINPROGRESS;
+	}
+	return connect_wait(smc, flags, pending);
+}
+
+static int sock_connect(struct socket *sock, struct sockaddr *addr, int len,
+			int flags)
+{
+	struct smc_sock *smc = enter(sock);
+	struct sock *sk = sock->sk;
+	int rc;
+
+	if (len < (int)sizeof(addr->sa_family))
+		return -EINVAL;
+	lock_sock(sk);
+	rc = connect_locked(smc, addr, len, flags);
+	release_sock(sk);
+	if (rc == 1)
+		rc = connect_tcp(smc, addr, len, flags);
+	if (!rc)
+		sock->state = addr->sa_family == AF_UNSPEC ? SS_UNCONNECTED :
+							     SS_CONNECTED;
+	return rc;
+}
+
+static __poll_t sock_poll(struct file *file, struct socket *sock,
+			  struct poll_table_struct *wait)
+{
+	struct smc_sock *smc = enter(sock);
+	const struct smc_mode *mode;
+
+	sock_poll_wait(file, sock, wait);
+	mode = smp_load_acquire(&smc->mode);
+	/* TCP's poll does that itself */
+	if (mode != &smc_mode_tcp)
+		sock_poll_wait(file, smc->inner.sock, wait);
+	return mode->poll(smc, file, wait);
+}
+
+static int sock_ioctl_op(struct socket *sock, unsigned int cmd,
+			 unsigned long arg)
+{
+	struct smc_sock *smc = enter(sock);
+
+	return smp_load_acquire(&smc->mode)->ioctl(smc, cmd, arg);
+}
+
+static int sock_sendmsg_op(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct smc_sock *smc = enter(sock);
+
+	return smp_load_acquire(&smc->mode)->sendmsg(smc, msg, len);
+}
+
+static int sock_recvmsg_op(struct socket *sock, struct msghdr *msg, size_t len,
+			   int flags)
+{
+	struct smc_sock *smc = enter(sock);
+
+	return smp_load_acquire(&smc->mode)->recvmsg(smc, msg, len, flags);
+}
+
+static ssize_t sock_splice_op(struct socket *sock, loff_t *ppos,
+			      struct pipe_inode_info *pipe, size_t len,
+			      unsigned int flags)
+{
+	struct smc_sock *smc = enter(sock);
+
+	if (unlikely(*ppos))
+		return -ESPIPE;
+	return smp_load_acquire(&smc->mode)->splice_read(smc, ppos, pipe, len,
+							 flags);
+}
+
+const struct proto_ops smc_sock_ops = {
+	.family		= PF_SMC,
+	.owner		= THIS_MODULE,
+	.release	= smc_sock_release,
+	.bind		= sock_bind,
+	.connect	= sock_connect,
+	.socketpair	= sock_no_socketpair,
+	.accept		= smc_sock_accept,
+	.getname	= sock_getname,
+	.poll		= sock_poll,
+	.ioctl		= sock_ioctl_op,
+	.gettstamp	= sock_gettstamp,
+	.listen		= smc_sock_listen,
+	.shutdown	= smc_sock_shutdown,
+	.setsockopt	= smc_sock_setsockopt,
+	.getsockopt	= smc_sock_getsockopt,
+	.sendmsg	= sock_sendmsg_op,
+	.recvmsg	= sock_recvmsg_op,
+	.mmap		= sock_no_mmap,
+	.splice_read	= sock_splice_op,
+};

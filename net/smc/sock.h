@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The socket a program sees: AF_SMC, and IPPROTO_SMC in AF_INET/AF_INET6.
+ *
+ * One file descriptor, one socket object for life.  What a call does is chosen
+ * by smc->mode, one of four const tables; fallback sets smc->mode to the TCP
+ * table and nothing else.
+ *
+ * Locks:
+ *   lock_sock(sk)	bind, listen, connect, accept, shutdown, options
+ *   tx_mutex, rx_mutex	one writer of prod_pos, one of read_pos.  User memory is
+ *			touched with one of these held and nothing else, so a
+ *			parked page stops only callers of the same direction,
+ *			and those wait interruptibly.  Never held while waiting
+ *			for the peer.
+ *   state_lock		sk_state, st_flags, sk_shutdown; spinlock, BH; leaf
+ *   conn_mutex		smc_conn_leave() against sock_diag
+ *   accept_lock	a listener's lists of children; spinlock; leaf
+ * Order: lock_sock -> rx_mutex / tx_mutex -> conn->tx_lock, state_lock.
+ *
+ * References: the file's, which close() hands to the connection (an orphan
+ * lives on it until smc_sock_free()); one for each queued work, armed timer
+ * and handshake step; a child in a listener's list has one of the list's.
+ */
+#ifndef SMC_SOCK_H
+#define SMC_SOCK_H
+
+#include <linux/ipv6.h>
+#include <linux/mutex.h>
+#include <net/inet_sock.h>
+#include "conn.h"
+#include "hs.h"
+#include "inner.h"
+#include "net.h"
+#include "state.h"
+
+struct smc_mode;
+
+/* smc->bits */
+enum smc_sock_bits {
+	SMC_SK_CONNECTING,	/* connect() issued, outcome open */
+	SMC_SK_CONNECTED,	/* a first connect() after success returns 0 */
+	SMC_SK_HS_ACTIVE,	/* the handshake owns the inner connection */
+	SMC_SK_NOSMC,		/* never offer SMC on this socket (Fast Open..) */
+	SMC_SK_CORK,		/* TCP_CORK is set (the inner has it in mode TCP) */
+	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
+	SMC_SK_FAILED,		/* connect() failed: poll shows it as TCP does */
+	SMC_SK_FREED,		/* smc_sock_free() has run */
+	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut the inner socket down */
+	SMC_SK_WORK_TCP_SHUT,
+	SMC_SK_WORK_TCP_ABORT,	/* work: reset the inner connection */
+	SMC_SK_WORK_FREE,	/* work: last step of an orphan */
+};
+
+/**
+ * struct smc_sock - the socket
+ * @sk: must be first: IPPROTO_SMC objects are inet sockets
+ * @mode: const table, see mode.h
+ * @inner: the inner TCP socket
+ * @hs: handshake
+ * @conn: the connection
+ * @reason: why this is plain TCP, 0 otherwise
+ * @peer_diagnosis: code of the Decline received
+ * @used_v2: negotiated version, for statistics
+ * @st_flags: SMC_ST_* facts for state.c
+ * @bits: enum smc_sock_bits
+ * @defer_accept_s: TCP_DEFER_ACCEPT seconds
+ * @tx_want: free bytes of the send ring somebody waits for, 0: nobody
+ * @urg_read_pos: position of the urgent byte taken by recv(MSG_OOB)
+ * @abort_err: positive errno the core gave for it
+ * @abort_reason: enum smc_reason of the end of an SMC connection
+ * @node: in smc_net.socks
+ * @work: sleeping part of state changes; holds a sock reference while queued
+ * @timer: ends corking; after close() aborts what cannot be delivered.  Holds
+ *	a reference while armed
+ * @core_destruct: what the core set as sk_destruct (IPPROTO_SMC)
+ * @listener: accepted child not yet taken: its listener (referenced)
+ * @accept_node: in the listener's @children, later @accept_q
+ * @accept_q: finished children
+ * @children: children in handshake
+ * @accept_len: length of @accept_q
+ * @hs_pending: length of @children
+ * @accept_lock: protects the four above
+ * @accept_work: takes connections from the inner listener
+ * @backlog: listen() argument, clamped to somaxconn
+ */
+struct smc_sock {
+	union {
+		struct sock sk;
+		struct inet_sock inet;
+	};
+	const struct smc_mode *mode;
+	struct smc_inner inner;
+	struct smc_hs hs;
+	struct smc_conn conn;
+	u32 reason;
+	u32 peer_diagnosis;
+	unsigned int st_flags;
+	unsigned long bits;
+	int defer_accept_s;
+	struct mutex tx_mutex;
+	struct mutex rx_mutex;
+	struct mutex conn_mutex;
+	spinlock_t state_lock;
+	u32 tx_want;
+	u64 urg_read_pos;
+	int abort_err;
+	u32 abort_reason;
+	struct hlist_node node;
+	struct work_struct work;
+	struct timer_list timer;
+	void (*core_destruct)(struct sock *sk);
+
+	struct smc_sock *listener;
+	struct list_head accept_node;
+	struct list_head accept_q;
+	struct list_head children;
+	unsigned int accept_len;
+	unsigned int hs_pending;
+	spinlock_t accept_lock;
+	struct delayed_work accept_work;
+	int backlog;
+};
+
+/* IPPROTO_SMC in AF_INET6: the core expects ipv6_pinfo at the end. */
+struct smc6_sock {
+	struct smc_sock smc;
+	struct ipv6_pinfo inet6;
+};
+
+static inline struct smc_sock *smc_sk(const struct sock *sk)
+{
+	return (struct smc_sock *)sk;
+}
+
+static inline struct smc_sock *smc_of_conn(struct smc_conn *conn)
+{
+	return container_of(conn, struct smc_sock, conn);
+}
+
+static inline struct smc_net *smc_sock_net(const struct smc_sock *smc)
+{
+	return smc->hs.sn;
+}
+
+/**
+ * struct smc_mode - behaviour of a socket in one phase of its life
+ * @name: for traces
+ * @sendmsg: as in proto_ops
+ * @recvmsg: as in proto_ops
+ * @poll: as in proto_ops; registers on both wait queues
+ * @ioctl: SIOCINQ and friends; the rest goes to the inner socket
+ * @shutdown: @how is checked
+ * @splice_read: as in proto_ops
+ */
+struct smc_mode {
+	const char *name;
+	int (*sendmsg)(struct smc_sock *smc, struct msghdr *msg, size_t len);
+	int (*recvmsg)(struct smc_sock *smc, struct msghdr *msg, size_t len,
+		       int flags);
+	__poll_t (*poll)(struct smc_sock *smc, struct file *file,
+			 struct poll_table_struct *wait);
+	int (*ioctl)(struct smc_sock *smc, unsigned int cmd, unsigned long arg);
+	int (*shutdown)(struct smc_sock *smc, int how);
+	ssize_t (*splice_read)(struct smc_sock *smc, loff_t *ppos,
+			       struct pipe_inode_info *pipe, size_t len,
+			       unsigned int flags);
+};
+
+extern const struct smc_mode smc_mode_init;
+extern const struct smc_mode smc_mode_listen;
+extern const struct smc_mode smc_mode_smc;
+extern const struct smc_mode smc_mode_tcp;
+
+/* What diag shows, copied under the right locks. */
+struct smc_sock_snapshot {
+	int family;		/* sk_family */
+	int protocol;
+	u8 state;
+	u8 mode;		/* 0 SMC-R, 1 TCP, 2 SMC-D */
+	u8 shutdown;
+	bool v6;
+	__be16 sport;
+	__be16 dport;
+	struct in6_addr saddr;	/* v4 in word 0 */
+	struct in6_addr daddr;
+	u32 bound_if;
+	kuid_t uid;
+	u64 inode;
+	u64 cookie;
+	u32 reason;
+	u32 peer_diagnosis;
+	bool has_conn;		/* the rest is valid */
+	bool has_lgr;
+	u32 lgr_id;
+	u8 role;
+	u32 token, sndbuf_size, rmbe_size, peer_rmbe_size;
+	struct smc_cursor rx_prod, rx_cons, tx_prod, tx_cons;
+	u8 rx_prod_flags, rx_conn_flags, tx_prod_flags, tx_conn_flags;
+	struct smc_cursor tx_prep, tx_sent, tx_fin;
+	struct smc_xport_info info;
+};
+
+/*
+ * Walk the sockets of @net, skipping the first @skip; @fn returns != 0 to stop
+ * (the value is returned).  A socket is referenced while @fn runs, no spinlock
+ * is held.  Process context.  Exported for smc_diag.ko.
+ */
+int smc_sock_walk(struct net *net, unsigned int skip,
+		  int (*fn)(struct sock *sk, unsigned int nr, void *arg),
+		  void *arg);
+void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap);
+
+/* tx.c */
+int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len);
+void smc_tx_uncork(struct smc_sock *smc);
+void smc_tx_writable(struct smc_conn *conn);
+bool smc_tx_poll(struct smc_sock *smc);
+
+/* rx.c */
+int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
+		   int flags);
+u32 smc_rx_inq(struct smc_sock *smc);
+bool smc_rx_at_mark(struct smc_sock *smc);
+bool smc_rx_urgent_valid(struct smc_sock *smc);
+
+/* close.c */
+extern const struct smc_conn_owner smc_sock_conn_owner;
+int smc_sock_release(struct socket *sock);
+int smc_sock_shutdown(struct socket *sock, int how);
+int smc_close_shutdown(struct smc_sock *smc, int how);
+int smc_close_disconnect(struct smc_sock *smc);
+void smc_sock_dispose(struct smc_sock *smc);
+u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
+		   unsigned int set, bool upcall);
+void smc_sock_queue_work(struct smc_sock *smc, int bit);
+void smc_sock_free(struct smc_sock *smc);
+void smc_sock_reset_conn(struct smc_sock *smc);
+void smc_sock_work(struct work_struct *work);
+void smc_sock_timer(struct timer_list *t);
+
+/* sockopt.c */
+int smc_sock_setsockopt(struct socket *sock, int level, int optname,
+			sockptr_t optval, unsigned int optlen);
+int smc_sock_getsockopt(struct socket *sock, int level, int optname,
+			char __user *optval, int __user *optlen);
+void smc_sockopt_to_tcp(struct smc_sock *smc);
+
+/* sock.c */
+extern const struct proto_ops smc_sock_ops;
+extern const struct smc_hs_owner smc_sock_hs_owner;
+void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key);
+int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk));
+/* Set fallback: reason, count, trace, mode. */
+void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
+void smc_sock_set_sizes(struct smc_sock *smc);
+
+/* mode.c */
+bool smc_sock_connecting(const struct smc_sock *smc);
+int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg);
+void smc_mode_move_error(struct smc_sock *smc);
+
+/* listen.c */
+int smc_sock_listen(struct socket *sock, int backlog);
+int smc_sock_accept(struct socket *sock, struct socket *newsock,
+		    struct proto_accept_arg *arg);
+void smc_listen_wake(struct smc_sock *smc);
+void smc_listen_work(struct work_struct *work);
+void smc_listen_drop(struct smc_sock *smc);
+void smc_listen_child_done(struct smc_sock *child, bool usable);
+
+/* family.c */
+struct sock *smc_sock_clone(struct sock *listener);
+extern struct workqueue_struct *smc_sock_wq;
+int smc_sock_init(void);
+void smc_sock_exit(void);
+
+#endif /* SMC_SOCK_H */

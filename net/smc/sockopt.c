@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket options.
+ *
+ * The level decides, and nothing but the level:
+ *
+ *	SOL_SMC		ours
+ *	SOL_SOCKET	set on the inner socket and on ours (the core answers
+ *			getsockopt() from ours), except the few that would
+ *			disturb the handshake and wait for fallback
+ *	SOL_TCP		the inner socket, after what they mean for SMC
+ *	all others	the inner socket
+ *
+ * Options that promise something SMC cannot keep (Fast Open, MD5, AO, ULP,
+ * REPAIR) make the socket plain TCP before it connects.
+ *
+ * Context: process, no lock of ours: the inner setsockopt() may take the
+ * rtnl lock.  Tests: selftests/smc.
+ */
+#include <linux/tcp.h>
+#include <linux/sockptr.h>
+#include <linux/smc.h>
+#include <net/sock.h>
+
+#include "sock.h"
+
+static int get_int(sockptr_t optval, unsigned int optlen, int *val)
+{
+	if (optlen < sizeof(int))
+		return -EINVAL;
+	return copy_from_sockptr(val, optval, sizeof(int)) ? -EFAULT : 0;
+}
+
+static void inner_set_int(struct smc_sock *smc, int level, int optname,
+			  int val)
+{
+	struct socket *tcp = smc->inner.sock;
+	sockptr_t ptr = KERNEL_SOCKPTR(&val);
+
+	if (level == SOL_SOCKET)
+		sock_setsockopt(tcp, level, optname, ptr, sizeof(val));
+	else
+		tcp->ops->setsockopt(tcp, level, optname, ptr, sizeof(val));
+}
+
+/**
+ * smc_sockopt_to_tcp() - hand over what was kept from the inner socket
+ * @smc: socket that becomes plain TCP
+ *
+ * Context: process.
+ */
+void smc_sockopt_to_tcp(struct smc_sock *smc)
+{
+	int lowat = READ_ONCE(smc->sk.sk_rcvlowat);
+
+	if (lowat != 1)
+		inner_set_int(smc, SOL_SOCKET, SO_RCVLOWAT, lowat);
+	if (test_bit(SMC_SK_CORK, &smc->bits))
+		inner_set_int(smc, SOL_TCP, TCP_CORK, 1);
+}
+
+static bool in_mode_tcp(const struct smc_sock *smc)
+{
+	return smp_load_acquire(&smc->mode) == &smc_mode_tcp;
+}
+
+static int set_socket(struct socket *sock, int optname, sockptr_t optval,
+		      unsigned int optlen)
+{
+	struct smc_sock *smc = smc_sk(sock->sk);
+	struct sock *sk = sock->sk;
+	bool inner = true;
+	int rc, val;
+
+	/* A low-water mark would keep CLC messages from waking anybody. */
+	if (optname == SO_RCVLOWAT)
+		inner = in_mode_tcp(smc);
+	if (optname == SO_ZEROCOPY || optname == SO_PEEK_OFF)
+		inner = false;
+	if (inner) {
+		rc = sock_setsockopt(smc->inner.sock, SOL_SOCKET, optname,
+				     optval, optlen);
+		if (rc)
+			return rc;
+	}
+	/* The core refuses this one on families that are not inet. */
+	if (optname == SO_REUSEPORT) {
+		rc = get_int(optval, optlen, &val);
+		if (!rc)
+			sk->sk_reuseport = !!val;
+		return rc;
+	}
+	return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+}
+
+/* Never SMC, if that can still be decided. */
+static int force_tcp(struct smc_sock *smc)
+{
+	if (in_mode_tcp(smc))
+		return 0;
+	if (smp_load_acquire(&smc->mode) == &smc_mode_smc ||
+	    smc_sock_connecting(smc))
+		return -EOPNOTSUPP;
+	set_bit(SMC_SK_NOSMC, &smc->bits);
+	smc_synopt_withdraw(smc->inner.sk);
+	return 0;
+}
+
+static int set_cork(struct smc_sock *smc, sockptr_t optval,
+		    unsigned int optlen)
+{
+	int rc, val;
+
+	rc = get_int(optval, optlen, &val);
+	if (rc)
+		return rc;
+	if (val) {
+		set_bit(SMC_SK_CORK, &smc->bits);
+		return 0;
+	}
+	clear_bit(SMC_SK_CORK, &smc->bits);
+	if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+		smc_tx_uncork(smc);
+	return 0;
+}
+
+/* Before the inner socket sees it: 0 to go on, 1: done, -errno: refused. */
+static int before_tcp(struct smc_sock *smc, int optname, sockptr_t optval,
+		      unsigned int optlen)
+{
+	int rc, val;
+
+	switch (optname) {
+	case TCP_CORK:
+		if (in_mode_tcp(smc))
+			return 0;
+		return set_cork(smc, optval, optlen) ?: 1;
+	case TCP_NODELAY:
+		rc = get_int(optval, optlen, &val);
+		if (!rc && val &&
+		    smp_load_acquire(&smc->mode) == &smc_mode_smc &&
+		    !test_bit(SMC_SK_CORK, &smc->bits))
+			smc_tx_uncork(smc);
+		return rc;
+	case TCP_FASTOPEN:
+	case TCP_FASTOPEN_CONNECT:
+	case TCP_FASTOPEN_KEY:
+	case TCP_FASTOPEN_NO_COOKIE:
+	case TCP_ULP:
+	case TCP_MD5SIG:
+	case TCP_MD5SIG_EXT:
+	case TCP_AO_ADD_KEY:
+	case TCP_AO_INFO:
+	case TCP_REPAIR:
+		return force_tcp(smc);
+	case TCP_DEFER_ACCEPT:
+		rc = get_int(optval, optlen, &val);
+		if (!rc)
+			smc->defer_accept_s = max(val, 0);
+		return rc;
+	default:
+		return 0;
+	}
+}
+
+static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval,
+		   unsigned int optlen)
+{
+	int rc, val;
+
+	if (optname != SMC_LIMIT_HS)
+		return -EOPNOTSUPP;
+	rc = get_int(optval, optlen, &val);
+	if (rc)
+		return rc;
+	if (val)
+		set_bit(SMC_SK_LIMIT_HS, &smc->bits);
+	else
+		clear_bit(SMC_SK_LIMIT_HS, &smc->bits);
+	return 0;
+}
+
+int smc_sock_setsockopt(struct socket *sock, int level, int optname,
+			sockptr_t optval, unsigned int optlen)
+{
+	struct smc_sock *smc = smc_sk(sock->sk);
+	struct socket *tcp = smc->inner.sock;
+	int rc;
+
+	if (level == SOL_SOCKET)
+		return set_socket(sock, optname, optval, optlen);
+	if (level == SOL_SMC)
+		return set_smc(smc, optname, optval, optlen);
+	if (level == SOL_TCP) {
+		rc = before_tcp(smc, optname, optval, optlen);
+		if (rc)
+			return rc == 1 ? 0 : rc;
+	}
+	return tcp->ops->setsockopt(tcp, level, optname, optval, optlen);
+}
+
+static int put_int(int val, char __user *optval, int __user *optlen)
+{
+	int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	len = min_t(int, len, sizeof(val));
+	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
+		return -EFAULT;
+	return 0;
+}
+
+int smc_sock_getsockopt(struct socket *sock, int level, int optname,
+			char __user *optval, int __user *optlen)
+{
+	struct smc_sock *smc = smc_sk(sock->sk);
+	struct socket *tcp = smc->inner.sock;
+
+	if (level == SOL_SMC) {
+		if (optname != SMC_LIMIT_HS)
+			return -EOPNOTSUPP;
+		return put_int(test_bit(SMC_SK_LIMIT_HS, &smc->bits), optval,
+			       optlen);
+	}
+	if (level == SOL_TCP && optname == TCP_CORK && !in_mode_tcp(smc))
+		return put_int(test_bit(SMC_SK_CORK, &smc->bits), optval,
+			       optlen);
+	return tcp->ops->getsockopt(tcp, level, optname, optval, optlen);
+}

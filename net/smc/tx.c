@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending on an SMC connection.
+ *
+ * Bytes are copied from the program into the send ring (with shared memory
+ * that is the peer's receive ring), then prod_pos is advanced by exactly the
+ * number copied, then the connection is asked to push.  A fault in the middle
+ * of the program's buffer therefore neither loses nor repeats a byte: what was
+ * copied is sent and counted.
+ *
+ * A writer without room says how much it waits for (tx_want), has a full
+ * barrier, looks again and sleeps; the receive path advances done_pos, has a
+ * full barrier, looks at tx_want and wakes.  poll() is a writer that does not
+ * sleep.  As with TCP, a third of the ring must be free before a poller is
+ * woken; a sleeping writer is content with what it still has to write.
+ *
+ * MSG_MORE and TCP_CORK keep data back while there is room, for 200 ms at
+ * most.
+ *
+ * Context: process, tx_mutex taken here; smc_tx_writable() in softirq.
+ * Tests: selftests/smc.
+ */
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+#include <net/sock.h>
+
+#include "ring.h"
+#include "sock.h"
+#include "stats.h"
+
+/* TCP's ceiling for corked data. */
+#define CORK_MAX	msecs_to_jiffies(200)
+
+static u32 third(const struct smc_conn *conn)
+{
+	return max(conn->snd_size / 3, 1U);
+}
+
+/* Wake us at @bytes free.  Full barrier: look again afterwards. */
+static void want(struct smc_sock *smc, u32 bytes)
+{
+	u32 cur = READ_ONCE(smc->tx_want);
+
+	if (!cur || bytes < cur)
+		WRITE_ONCE(smc->tx_want, bytes);
+	smp_mb();
+}
+
+/**
+ * smc_tx_writable() - the send ring has more room (conn owner callback)
+ * @conn: the connection
+ *
+ * Context: BH disabled, conn->rx_lock may be held.
+ */
+void smc_tx_writable(struct smc_conn *conn)
+{
+	struct smc_sock *smc = smc_of_conn(conn);
+	struct sock *sk = &smc->sk;
+	struct socket_wq *wq;
+	u32 cur;
+
+	smp_mb();	/* pairs with want() */
+	cur = READ_ONCE(smc->tx_want);
+	if (!cur || smc_conn_snd_free(conn) < cur)
+		return;
+	WRITE_ONCE(smc->tx_want, 0);
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
+					   EPOLLWRBAND);
+	if (wq && wq->fasync_list &&
+	    !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
+		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
+	rcu_read_unlock();
+}
+
+/**
+ * smc_tx_poll() - is there room enough for poll() to say so?
+ * @smc: bound connection
+ *
+ * If not, somebody is woken when there is.
+ *
+ * Context: process.
+ */
+bool smc_tx_poll(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	u32 min = third(conn);
+
+	if (smc_conn_snd_free(conn) >= min)
+		return true;
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &smc->sk);
+	want(smc, min);
+	smc_conn_nudge(conn);
+	return smc_conn_snd_free(conn) >= min;
+}
+
+/* May the program send?  0 or -EPIPE: the real error is found later. */
+static int check(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	if (READ_ONCE(sk->sk_err) ||
+	    READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)
+		return -EPIPE;
+	/* A peer that has closed reads nothing any more: TCP's EPIPE, too. */
+	if (smc_state_send_check(READ_ONCE(sk->sk_state),
+				 READ_ONCE(smc->st_flags)))
+		return -EPIPE;
+	return 0;
+}
+
+/* Copy what fits and commit exactly that; bytes copied, -EFAULT if none. */
+static int fill(struct smc_sock *smc, struct msghdr *msg, u32 room)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct smc_ring_span span;
+	u64 pos = conn->prod_pos;
+	size_t len, n;
+
+	/* Short enough that the device works while we copy the next part. */
+	len = min3(msg_data_left(msg), (size_t)room,
+		   (size_t)max(conn->snd_size / 4, 16384U));
+	smc_ring_span(conn->snd_size, pos, len, &span);
+	n = copy_from_iter(conn->snd_base + span.off[0], span.len[0],
+			   &msg->msg_iter);
+	if (n == span.len[0] && span.len[1])
+		n += copy_from_iter(conn->snd_base + span.off[1], span.len[1],
+				    &msg->msg_iter);
+	if (!n)
+		return -EFAULT;
+	smp_store_release(&conn->prod_pos, pos + n);
+	return n;
+}
+
+/* Sleep until @need bytes are free or there is something else to look at. */
+static int wait_room(struct smc_sock *smc, u32 need, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct smc_conn *conn = &smc->conn;
+	struct sock *sk = &smc->sk;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	want(smc, need);
+	smc_conn_nudge(conn);
+	if (!check(smc) && smc_conn_snd_free(conn) < need)
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	if (signal_pending(current))
+		return sock_intr_errno(*timeo);
+	return 0;
+}
+
+/*
+ * No room: 0 to try again, or why not.  tx_mutex is dropped while waiting;
+ * *@locked tells whether we have it again.
+ */
+static int no_room(struct smc_sock *smc, struct msghdr *msg, long *timeo,
+		   bool *locked)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct sock *sk = &smc->sk;
+	u32 need = third(conn);
+	int rc;
+
+	/* Corked or not: a full ring goes out. */
+	smc_conn_push(conn);
+	if (smc_conn_snd_free(conn))
+		return 0;
+	if (!*timeo) {
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		want(smc, need);
+		smc_conn_nudge(conn);
+		return smc_conn_snd_free(conn) >= need ? 0 : -EAGAIN;
+	}
+	need = min_t(size_t, need, msg_data_left(msg));
+	mutex_unlock(&smc->tx_mutex);
+	rc = wait_room(smc, need, timeo);
+	*locked = !mutex_lock_interruptible(&smc->tx_mutex);
+	if (!*locked && !rc)
+		rc = sock_intr_errno(*timeo);
+	return rc;
+}
+
+/* Let go of what was written, or hold it back for a while. */
+static void push(struct smc_sock *smc, bool more)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	if ((more || test_bit(SMC_SK_CORK, &smc->bits)) &&
+	    smc_conn_unsent(conn) < conn->snd_size / 4) {
+		if (!test_and_set_bit(SMC_CONN_CORKED, &conn->flags))
+			sk_reset_timer(&smc->sk, &smc->timer,
+				       jiffies + CORK_MAX);
+		return;
+	}
+	clear_bit(SMC_CONN_CORKED, &conn->flags);
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_tx_uncork() - send what MSG_MORE or TCP_CORK held back
+ * @smc: socket in mode SMC
+ *
+ * Context: any but an up-call.
+ */
+void smc_tx_uncork(struct smc_sock *smc)
+{
+	clear_bit(SMC_CONN_CORKED, &smc->conn.flags);
+	smc_conn_push(&smc->conn);
+}
+
+/*
+ * The loop of sendmsg.  Bytes written, or -errno if none; *@locked: tx_mutex
+ * is still held.
+ */
+static int send_all(struct smc_sock *smc, struct msghdr *msg, bool *locked)
+{
+	bool more = msg->msg_flags & MSG_MORE && !(msg->msg_flags & MSG_OOB);
+	struct smc_conn *conn = &smc->conn;
+	int copied = 0, rc = check(smc);
+	long timeo;
+	u32 room;
+
+	timeo = sock_sndtimeo(&smc->sk, msg->msg_flags & MSG_DONTWAIT);
+	while (!rc && msg_data_left(msg)) {
+		room = smc_conn_snd_free(conn);
+		if (!room) {
+			rc = no_room(smc, msg, &timeo, locked) ?: check(smc);
+			continue;
+		}
+		rc = fill(smc, msg, room);
+		if (rc < 0)
+			break;
+		copied += rc;
+		rc = 0;
+		if (msg_data_left(msg)) {
+			smc_conn_push(conn);
+			rc = check(smc);
+			continue;
+		}
+		if (msg->msg_flags & MSG_OOB)
+			smc_conn_set_urgent(conn);
+		push(smc, more);
+	}
+	/* What was copied before a fault goes out like a short write. */
+	if (copied && rc)
+		push(smc, false);
+	return copied ?: rc;
+}
+
+/**
+ * smc_tx_sendmsg() - sendmsg() in mode SMC
+ * @smc: socket
+ * @msg: message
+ * @len: its length
+ *
+ * Context: process, no lock held.
+ * Return: bytes written, or -errno as TCP has it; EPIPE comes with SIGPIPE
+ * unless MSG_NOSIGNAL.
+ */
+int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = &smc->sk;
+	bool locked = true;
+	int rc;
+
+	smc_stats_inc(smc_sock_net(smc), SMC_STAT_TX_MSGS);
+	if (msg->msg_flags & MSG_FASTOPEN)
+		return -EISCONN;
+	if (mutex_lock_interruptible(&smc->tx_mutex))
+		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
+						     MSG_DONTWAIT));
+	rc = send_all(smc, msg, &locked);
+	if (locked)
+		mutex_unlock(&smc->tx_mutex);
+	if (rc == -EPIPE)
+		rc = sk_stream_error(sk, msg->msg_flags, rc);
+	return rc;
+}
