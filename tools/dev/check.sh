@@ -3,7 +3,8 @@
 #
 # check.sh check|long|ci - run the stages of a check and add up their verdicts
 #
-#   check  unit tests, static checks, guest tests on Debian's kernel
+#   check  tests of the pure files and of the tools, static checks, guest
+#          tests on Debian's kernel
 #   ci     check, then the guest tests again on the debug kernel
 #   long   unit tests, fuzzing for FUZZ_S seconds a target (60), static checks,
 #          guest tests on both kernels three times over
@@ -15,7 +16,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 case ${1:-} in
 check | ci | long) ;;
-*) sed -n '4,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) sed -n '4,15s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 tmp=$(mktemp -d)
@@ -53,6 +54,7 @@ stage() {
 }
 
 unit() { make -s -C selftests/unit; }
+tools() { make -s -C tools check; }
 guests() { sh selftests/vm/run.sh -k "$1"; }
 
 fuzz() {
@@ -68,9 +70,10 @@ fuzz() {
 	[ $bad = 0 ]
 }
 
-sh tools/dev/setup.sh || { echo "setup failed"; echo "0 passed, 1 failed"; exit 1; }
+sh tools/dev/setup.sh "$1" || { echo "setup failed"; echo "0 passed, 1 failed"; exit 1; }
 
 stage unit unit
+stage tools tools
 [ "$1" != long ] || stage fuzz fuzz
 stage static sh tools/dev/static.sh
 stage guests-6.12 guests 6.12

@@ -1,16 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# setup.sh - install on the host what "make check" itself needs
+# setup.sh [long] - install on the host what "make check" itself needs
 #
-# Compiler and library of the unit tests and the programs of the static
-# checks.  Everything else is built and run inside the laboratory's roots,
+# Compiler and libraries of the unit tests and the tools, and the programs of
+# the static checks.  Everything else is built and run inside the laboratory's roots,
 # whose own host-setup.sh installs what makes and boots them.  Does nothing
 # when all is there.
 set -eu
 
-pkgs="gcc libc6-dev make libcmocka-dev python3-minimal perl git
-shellcheck codespell sparse groff-base"
+pkgs="gcc libc6-dev make pkgconf libcmocka-dev libnl-3-dev python3-minimal
+perl git shellcheck codespell sparse"
+# fuzzing is not part of a check
+[ "${1:-}" != long ] || pkgs="$pkgs clang libclang-rt-dev"
 missing=
 for p in $pkgs; do
 	dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
