@@ -109,6 +109,7 @@ class Agent:
                 os.write(job.lab_in, base64.b64decode(data))
             elif not job.lab_pty:
                 os.close(job.lab_in)
+                job.lab_in = -1     # its number is another's from now on
         except OSError:
             pass
 
