@@ -18,6 +18,8 @@ program at once.  Steps:
   send:WHAT        proposal accept-r accept-d confirm decline[:CODE]
                    garbage, hex:BYTES, text:WORD
   send-mut:WHAT:OFF=HEX,...   the same with bytes at OFF replaced
+  send-split:WHAT:OFF:SECONDS  in two pieces with a pause between
+  expect:HEX       exactly these bytes come
   wait:SECONDS     rst     fin
   silent           nothing until the other side ends the connection
   expect-end[:S]   the kernel resets or closes within S seconds (10)
@@ -190,6 +192,17 @@ class Peer:
                 value = bytes.fromhex(value)
                 m[int(off):int(off) + len(value)] = value
             c.send(bytes(m))
+        elif name == "send-split":
+            what, off, seconds = rest.rsplit(":", 2)
+            m = message(what, self.args, self.rng)
+            c.send(m[:int(off)])
+            time.sleep(float(seconds))
+            c.send(m[int(off):])
+        elif name == "expect":
+            want = bytes.fromhex(rest)
+            got = c.recv(len(want))
+            if got != want:
+                raise Wrong(f"got {got.hex()}, not {rest}")
         elif name == "wait":
             time.sleep(float(rest))
         elif name == "rst":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * echo - the smallest program that notices a byte lost or added, and how
+ * tcpecho - the smallest program that notices a byte lost or added, and how
  * long it took to get a connection.
  *
  * The server sends back what it gets; with -g it speaks first (a greeting),
@@ -50,10 +50,10 @@ static void *serve(void *arg)
 	}
 	if (n < 0)
 		goto bad;
-	printf("echo server: end of file after %llu bytes\n", total);
+	printf("tcpecho server: end of file after %llu bytes\n", total);
 	goto out;
 bad:
-	printf("echo server: %s after %llu bytes\n", strerror(errno), total);
+	printf("tcpecho server: %s after %llu bytes\n", strerror(errno), total);
 out:
 	fflush(stdout);
 	close(fd);
@@ -67,13 +67,13 @@ static int run_server(enum kind kind, const struct sockaddr_storage *ss,
 	pthread_t *thread = calloc(conns, sizeof(*thread));
 	long i;
 
-	printf("echo server: listening\n");
+	printf("tcpecho server: listening\n");
 	fflush(stdout);
 	for (i = 0; i < conns; i++) {
 		fd = accept(listener, NULL, NULL);
 		if (fd < 0)
 			die("accept");
-		printf("echo server: accepted\n");
+		printf("tcpecho server: accepted\n");
 		fflush(stdout);
 		errno = pthread_create(&thread[i], NULL, serve,
 				       (void *)(intptr_t)fd);
@@ -173,7 +173,7 @@ static int run_client(enum kind kind, const struct sockaddr_storage *ss,
 		die("a byte more than was sent");
 	close(fd);
 	t_end = now_ns() - t0;
-	printf("echo client: ok bytes=%zu connect_ms=%llu exchanged_ms=%llu closed_ms=%llu\n",
+	printf("tcpecho client: ok bytes=%zu connect_ms=%llu exchanged_ms=%llu closed_ms=%llu\n",
 	       bytes, (unsigned long long)t_conn / 1000000,
 	       (unsigned long long)t_first / 1000000,
 	       (unsigned long long)t_end / 1000000);
@@ -188,8 +188,8 @@ static int run_client(enum kind kind, const struct sockaddr_storage *ss,
 static int usage(FILE *f)
 {
 	fprintf(f,
-"usage: echo -s [-g] [-n CONNECTIONS] [-k KIND] ADDRESS PORT\n"
-"       echo -c [-g] [-b BYTES] [-t MS] [-H FILE] [-k KIND] ADDRESS PORT\n"
+"usage: tcpecho -s [-g] [-n CONNECTIONS] [-k KIND] ADDRESS PORT\n"
+"       tcpecho -c [-g] [-b BYTES] [-t MS] [-H FILE] [-k KIND] ADDRESS PORT\n"
 "  -k KIND  socket: " KIND_HELP "; default tcp\n"
 "  -g       the server speaks first\n"
 "  -n N     the server ends after N connections (1)\n"

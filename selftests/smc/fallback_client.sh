@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# fallback_client.sh - we connect to a peer that answers the SMC option (or
+# does not) and then behaves oddly: the program gets a TCP connection with
+# every byte right, within the handshake deadline, smcss says why, and when
+# our Proposal spoilt the stream the next connection is TCP from the SYN on.
+# Each row twice: the client speaks first, the server speaks first.
+. "$(dirname "$0")/lib.sh"
+
+# protocol limits, and ten times what the exchange itself takes
+DEADLINE=2000
+SLACK=${SLACK:-1500}
+port=7100
+
+# try NAME SPOILT LIMIT_MS REASON STEPS...
+# SPOILT: yes when we have to connect a second time
+try() {
+	local name=$1 spoilt=$2 limit=$3 reason=$4 g n option plain who
+	shift 4
+
+	for g in "" -g; do
+		who=client
+		[ -z "$g" ] || who=server
+		start_row "client: $name, $who speaks first"
+		port=$((port + 1))
+		n=2 option=2 plain=0
+		[ "$spoilt" = no ] || { n=3; option=1; plain=2; }
+		[ "$1" != none ] || { option=0; plain=2; }
+		# shellcheck disable=SC2086
+		if [ "$1" = none ]; then
+			peer $g -n $n -o server $port
+		else
+			peer $g -n $n server $port "$@"
+		fi
+		wait_file "$tmp/ready" && rdma_active
+		# shellcheck disable=SC2086
+		tcpecho -c $g -k ipproto -b 20000 -t $((limit + SLACK)) \
+			-H "$tmp/hold" 10.99.0.2 $port \
+			>"$tmp/client.out" 2>&1 &
+		client=$!
+		wait_client
+		[ -n "$row_bad" ] || why "$reason"
+		: >"$tmp/hold"
+		wait $client || bad "the program failed"
+		# the second attempt
+		limit2=$limit
+		[ "$spoilt" = no ] || limit2=0
+		# shellcheck disable=SC2086
+		tcpecho -c $g -k ipproto -b 20000 -t $((limit2 + SLACK)) \
+			10.99.0.2 $port >"$tmp/client2.out" 2>&1 ||
+			bad "the second attempt failed"
+		[ -z "$row_bad" ] || kill $peer_pid
+		peer_end $n $option $plain
+		counters HsClientTcp=2 HsClientSmcr=0 HsClientErr=0 \
+			HsReconnect=$((spoilt_n)) HsRemembered=$((spoilt_n))
+		end_row
+	done
+}
+
+# the client has exchanged its bytes, or has ended
+wait_client() {
+	local end=$((SECONDS + 40))
+
+	until [ -e "$tmp/hold.client" ]; do
+		kill -0 $client 2>/dev/null || { bad "the program ended"; return; }
+		[ $SECONDS -lt $end ] || { bad "the program hangs"; return; }
+		sleep 0.05
+	done
+}
+
+rows() {
+	spoilt_n=0
+	try "peer without SMC" no 0 "did not offer SMC" none
+	try "declines instead of Accept" no 0 "peer declined" \
+		recv:proposal send:decline app
+	try "declines after our Confirm" no 0 "peer declined" \
+		recv:proposal send:accept-r recv:confirm send:decline app
+	try "no link after our Confirm" no 6000 "not confirmed in time" \
+		recv:proposal send:accept-r recv:confirm recv:decline app
+	spoilt_n=1
+	try "never speaks" yes $DEADLINE "no CLC message came" \
+		recv:proposal silent
+	try "speaks garbage" yes 0 "not a CLC message" \
+		recv:proposal send:garbage silent
+	try "echoes what it gets" yes 0 "CLC message" app
+	try "resets" yes 0 "reset or closed" recv:proposal rst
+	try "closes" yes 0 "reset or closed" recv:proposal fin
+	try "half an Accept, then silence" yes $DEADLINE "" \
+		recv:proposal send:hex:e2d4c3d90200a028 silent
+	try "accepts what was not offered" no 0 "not offered" \
+		recv:proposal send:accept-d recv:decline app
+}
+
+tap_up rdma
+sysctl -q net.smc.fallback_memory_s=60
+rows
+finish

@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# fallback_server.sh - an odd client connects to our server: the program is
+# given a TCP connection with every byte right when there is one to give, and
+# none when the peer ended it or broke the protocol.  After each row a plain
+# client is served.
+. "$(dirname "$0")/lib.sh"
+
+SLACK=${SLACK:-1500}
+port=7200
+
+# try NAME GREET ACCEPTED LIMIT_MS REASON COUNTERS STEPS...
+# GREET: -g when the server speaks first, or -.  ACCEPTED: 1 when the program
+# is to get the odd connection.  REASON: "" when it is gone too soon to look.
+try() {
+	local name=$1 g=$2 accepted=$3 limit=$4 reason=$5 want=$6 start ms
+	shift 6
+	[ "$g" = -g ] || g=
+
+	start_row "server: $name"
+	port=$((port + 1))
+	# shellcheck disable=SC2086
+	tcpecho -s $g -k ipproto -n $((accepted + 1)) 0.0.0.0 $port \
+		>"$tmp/server.out" 2>&1 &
+	server=$!
+	wait_listen $port
+	start=$(date +%s%N)
+	# shellcheck disable=SC2086
+	timeout 60 clcpeer.py $g -b 20000 client $port "$@" \
+		>"$tmp/peer.out" 2>&1 || bad "the peer complains"
+	ms=$((($(date +%s%N) - start) / 1000000))
+	# python's own start is in it
+	[ $ms -le $((limit + SLACK + 3000)) ] || bad "took $ms ms"
+	[ -z "$reason" ] || why "$reason"
+	# shellcheck disable=SC2086
+	timeout 60 clcpeer.py $g -o -b 1000 client $port \
+		>"$tmp/plain.out" 2>&1 || bad "plain TCP fails afterwards"
+	kill_after 20 $server
+	[ "$(grep -c accepted "$tmp/server.out")" = $((accepted + 1)) ] ||
+		bad "the program did not get $accepted + 1 connections"
+	# shellcheck disable=SC2086
+	counters $want HsServerSmcr=0 HsServerSmcd=0
+	end_row
+}
+
+# the server ends by itself when it had all its connections
+kill_after() {
+	local end=$((SECONDS + $1))
+
+	while kill -0 "$2" 2>/dev/null; do
+		if [ $SECONDS -ge $end ]; then
+			bad "the server still waits for connections"
+			kill "$2"
+		fi
+		sleep 0.05
+	done
+	wait "$2" 2>/dev/null
+}
+
+tcp="HsServerTcp=2 HsServerErr=0"
+err="HsServerTcp=1 HsServerErr=1"
+
+tap_up rdma
+for g in - -g; do
+	who="client speaks first"
+	[ $g = - ] || who="server speaks first"
+	try "declines at once, $who" $g 1 0 "" "$tcp" send:decline app
+	try "declines instead of Confirm, $who" $g 1 0 "" "$tcp" \
+		send:proposal recv:accept send:decline app
+	try "offers nothing we have, $who" $g 1 0 "" "$tcp" \
+		send-mut:proposal:7=21 recv:decline app
+	try "resets, $who" $g 0 0 "" "HsServerTcp=1" rst
+	try "proposes, then resets, $who" $g 0 0 "" "HsServerTcp=1" \
+		send:proposal rst
+	try "falls silent after our Accept, $who" $g 0 6000 "" "$err" \
+		send:proposal recv:accept expect-end:9
+	try "confirms garbage, $who" $g 0 2000 "" "$err" \
+		send:proposal recv:accept send:garbage expect-end:5
+	try "confirms with a false length, $who" $g 0 2000 "" \
+		"$err ClcMalformed>0" \
+		send:proposal recv:accept send-mut:confirm:5=0040 expect-end:5
+	try "proposes with a false count, $who" $g 0 2000 "" \
+		"$err ClcMalformed>0" send-mut:proposal:80=09 expect-end:5
+	try "confirms but has no link, $who" $g 1 4000 "" "$tcp" \
+		send:proposal recv:accept send:confirm recv:decline app
+done
+try "option without SMC, client speaks first" - 1 0 "" "$tcp" app
+try "option without SMC, server speaks first" -g 1 2000 "" "$tcp" app
+try "option without SMC, first bytes late" - 1 5000 "" "$tcp" wait:4 app
+try "first bytes are three of an eye catcher, then others" - 1 2000 "" \
+	"$tcp" send:hex:e2d4c3 wait:0.5 send:text:hello \
+	expect:e2d4c368656c6c6f fin expect-end
+try "first bytes are an eye catcher, then nothing of CLC" - 1 4000 "" \
+	"$tcp" send:hex:e2d4c3d9 wait:3 send:text:hello \
+	expect:e2d4c3d968656c6c6f fin expect-end
+try "Proposal after the deadline" - 1 5000 "" "$tcp" \
+	wait:4 send:proposal recv:decline app
+try "Proposal in two pieces" - 1 3000 "" "$tcp" \
+	send-split:proposal:20:0.5 recv:accept send:decline app
+finish

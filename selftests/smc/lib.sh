@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# lib.sh - sourced by the shell tests of this directory (bash).  They run on
+# any host with the module loaded, as root; each row is one "ok" or "not ok"
+# line, the exit code says whether all were ok.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export PATH=$here:$here/../../tools:$PATH
+tmp=$(mktemp -d /tmp/smctest.XXXXXX)
+failed=0
+row=
+peer_pid=
+
+cleanup() {
+	# shellcheck disable=SC2046
+	kill $(jobs -p) 2>/dev/null
+	wait 2>/dev/null
+	ip link delete clc0 2>/dev/null
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+# The row's first complaint makes it "not ok"; later ones are shown too.
+bad() {
+	row_bad=1
+	echo "# $row: $*"
+}
+
+start_row() {
+	row=$1
+	row_bad=
+	row_start=$(date +%s%N)
+	rm -f "$tmp"/*
+	smcstat.sh mark "$tmp/stat"
+}
+
+end_row() {
+	local ms=$((($(date +%s%N) - row_start) / 1000000))
+
+	if [ -n "$row_bad" ]; then
+		failed=$((failed + 1))
+		echo "not ok $row ($ms ms)"
+		sed 's/^/#   /' "$tmp"/*.out 2>/dev/null
+		smcstat.sh show "$tmp/stat" | sed 's/^/#   /'
+	else
+		echo "ok $row ($ms ms)"
+	fi
+}
+
+finish() {
+	[ $failed = 0 ] || echo "# $failed rows failed"
+	exit $((failed > 0))
+}
+
+# counters since start_row
+counters() {
+	smcstat.sh expect -f "$tmp/stat" "$@" >"$tmp/counters.out" ||
+		bad "$(head -n 3 "$tmp/counters.out")"
+}
+
+# wait_file FILE [SECONDS]
+wait_file() {
+	local end=$((SECONDS + ${2:-30}))
+
+	until [ -e "$1" ]; do
+		[ $SECONDS -lt $end ] || { bad "no $1"; return 1; }
+		sleep 0.05
+	done
+}
+
+# wait_listen PORT
+wait_listen() {
+	local end=$((SECONDS + 30))
+
+	until ss -Htln "sport = :$1" | grep -q .; do
+		[ $SECONDS -lt $end ] || { bad "no listener $1"; return 1; }
+		sleep 0.05
+	done
+}
+
+# The odd peer's TAP device, with an RDMA port so that SMC is really offered
+tap_up() {
+	local i
+
+	modprobe tun 2>/dev/null
+	ip tuntap add dev clc0 mode tap
+	ip address add 10.99.0.1/24 dev clc0
+	ip link set clc0 up
+	[ "${1:-}" != rdma ] ||
+		{ modprobe -a ib_uverbs rdma_rxe 2>/dev/null
+		  rdma link add clcrxe type rxe netdev clc0; }
+}
+
+# An RDMA port of a TAP device is active only while a program holds the
+# device.  rdma_active waits for it.
+rdma_active() {
+	local end=$((SECONDS + 30))
+
+	until rdma link show clcrxe/1 | grep -q 'state ACTIVE'; do
+		[ $SECONDS -lt $end ] || { bad "clcrxe not active"; return 1; }
+		sleep 0.05
+	done
+}
+
+# peer ARGUMENTS...: start clcpeer.py in the background
+peer() {
+	clcpeer.py -r "$tmp/ready" "$@" >"$tmp/peer.out" 2>&1 &
+	peer_pid=$!
+}
+
+# peer_end CONNECTIONS OPTION PLAIN: it ended well, after just so many
+peer_end() {
+	wait "$peer_pid" || bad "the peer complains"
+	grep -q "connections=$1 option=$2 plain=$3 bad=0" "$tmp/peer.out" ||
+		bad "connections are not $1, option $2, plain $3"
+}
+
+# why TEXT: smcss gives this reason for a connection that is open now
+why() {
+	smcss >"$tmp/smcss.out" 2>&1
+	grep -q -i -e "$1" "$tmp/smcss.out" ||
+		bad "smcss does not say '$1'"
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# Unmodified programs on one host: all of their connections are SMC-D.
+# guests: 1
+# timeout: 300
+# rdma: none
+. "$(dirname "$0")/apps.sh"
+
+check() {
+	g A "$smc/smcstat.sh expect HsClientSmcd\>0 HsServerSmcd\>0 \
+		HsClientTcp=0 HsServerTcp=0 HsClientErr=0 HsServerErr=0 \
+		HsClientSmcr=0 TxBytes\>300000" || fail "$1 was not SMC-D"
+}
+
+each_app check

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+# Unmodified programs between two hosts: all of their connections are SMC-R,
+# their bytes go by RDMA, and TCP segments carry nothing but CLC messages.
+# guests: 2
+# timeout: 420
+cli=A srv=B addr=10.9.0.2
+. "$(dirname "$0")/apps.sh"
+. "$(dirname "$0")/wire.sh"
+
+check() {
+	g A "$smc/smcstat.sh expect HsClientSmcr\>0 HsClientTcp=0 \
+		HsClientErr=0 HsClientSmcd=0 TxBytes\>1000" ||
+		fail "$1: not SMC-R at the client"
+	g B "$smc/smcstat.sh expect HsServerSmcr\>0 HsServerTcp=0 \
+		HsServerErr=0 HsServerSmcd=0 TxBytes\>1000" ||
+		fail "$1: not SMC-R at the server"
+}
+
+wire_start
+each_app check
+wire_stop
+wire_only_clc
