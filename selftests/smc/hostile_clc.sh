@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# hostile_clc.sh [N] - N mutated Proposals and Confirms to our server, N
+# mutated Accepts to our client; every tenth connection to the server is
+# honest, the program at the client must be served every time, and an SMC
+# connection opened before goes on undisturbed.
+. "$(dirname "$0")/lib.sh"
+n=${1:-150}
+seed=${SEED:-1}
+
+# an honest stream that lasts throughout
+honest_up() {
+	stream -s -k ipproto -n 2 -H "$tmp/hold" 127.0.0.1 7500 \
+		>"$tmp/honest-s.out" 2>&1 &
+	honest_s=$!
+	wait_listen 7500
+	stream -c -k ipproto -n 2 -H "$tmp/hold" 127.0.0.1 7500 \
+		>"$tmp/honest-c.out" 2>&1 &
+	honest_c=$!
+	wait_file "$tmp/hold.client"
+}
+
+honest_down() {
+	: >"$tmp/hold"
+	wait $honest_c || bad "the honest stream failed at the client"
+	wait $honest_s || bad "the honest stream failed at the server"
+}
+
+tap_up rdma
+sysctl -q net.smc.fallback_memory_s=0
+
+start_row "hostile: $n mutated Proposals and Confirms"
+honest_up
+# the program may be given those that turned out to be TCP
+tcpecho -s -k ipproto -n 1000000 10.99.0.1 7501 >"$tmp/server.out" 2>&1 &
+server=$!
+wait_listen 7501
+timeout 300 clcpeer.py -s $seed -n $n fuzz-client 7501 >"$tmp/peer.out" 2>&1 ||
+	bad "the peer complains"
+grep outcomes "$tmp/peer.out"
+kill $server
+wait $server 2>/dev/null
+honest_down
+counters 'ClcMalformed>10' 'HsServerErr>10' "HsServerTcp>$((n / 10 - 1))" \
+	HsServerSmcr=0 HsClientErr=0
+end_row
+
+start_row "hostile: $n mutated Accepts"
+honest_up
+peer -s $seed -n $n -l 300 fuzz-server 7502
+wait_file "$tmp/ready" && rdma_active
+for i in $(seq "$n"); do
+	tcpecho -c -k ipproto -b 200 -t 12000 10.99.0.2 7502 \
+		>>"$tmp/client.out" 2>&1 || { bad "connection $i failed"; break; }
+done
+[ -z "$row_bad" ] || kill $peer_pid
+wait $peer_pid || bad "the peer complains"
+honest_down
+counters 'ClcMalformed>10' 'HsReconnect>10' HsClientErr=0 HsClientSmcr=0
+end_row
+sysctl -q net.smc.fallback_memory_s=60
+finish

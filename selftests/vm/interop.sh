@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# interop.sh - both directions of interoperation, sourced by tests/interop_*.sh
+# with $client, $server (guests) and $addr (the server's).  Ours is in A, the
+# kernel's own in B, where a helper sets UEID and PNET rows.
+s=/lab/selftests/smc
+port=9500
+
+g B "$s/peercfg.py ueid add SMCV2-DEFAULT-UEID
+	$s/peercfg.py pnet add LABNET eth0 rxe0 1" >/dev/null ||
+	fail "cannot configure the kernel's own SMC"
+
+# ours NAME...: counters at our side since the mark
+ours() {
+	g A "$s/smcstat.sh expect $*" || fail "counters at ours: $*"
+}
+
+# stream CONNECTIONS ARGUMENTS...
+stream() {
+	n=$1
+	shift
+	port=$((port + 1))
+	note "stream $*"
+	g A "$s/smcstat.sh mark"
+	g $server "$s/stream -s -k ipproto $* 0.0.0.0 $port" &
+	pid=$!
+	listening $server $port
+	g $client "$s/stream -c -k ipproto $* $addr $port" || fail "client: $*"
+	wait $pid || fail "server: $*"
+	if [ $client = A ]; then
+		ours HsClientSmcr=$n HsClientTcp=0 HsClientErr=0 ConnAborted=0
+	else
+		ours HsServerSmcr=$n HsServerTcp=0 HsServerErr=0 ConnAborted=0
+	fi
+}
+
+# Held open, both sides must call it SMC-R: the kernel's own in its sock_diag.
+held() {
+	port=$((port + 1))
+	g $server "rm -f /tmp/hold*
+		$s/stream -s -k ipproto -n 3 -l 10K -H /tmp/hold 0.0.0.0 $port" &
+	spid=$!
+	listening $server $port
+	g $client "rm -f /tmp/hold*
+		$s/stream -c -k ipproto -n 3 -l 10K -H /tmp/hold $addr $port" &
+	cpid=$!
+	wait_for 60 $client 'test -e /tmp/hold.client'
+	wait_for 60 $server 'test -e /tmp/hold.server'
+	theirs=$(g B "$s/peercfg.py socks")
+	note "the kernel's own sock_diag:" "$theirs"
+	equal 3 "$(echo "$theirs" | grep -c '^ACTIVE SMCR')" \
+		"SMC-R connections in the kernel's own sock_diag"
+	mine=$(g A smcss)
+	note "smcss here:" "$mine"
+	equal 3 "$(echo "$mine" | grep -c 'ACTIVE.*SMCR')" "SMCR in smcss"
+	# and our tool reads the kernel's own
+	equal 3 "$(g B smcss | grep -c 'ACTIVE.*SMCR')" "SMCR in smcss at theirs"
+	for x in A B; do g $x 'touch /tmp/hold'; done
+	wait $cpid || fail "held: client"
+	wait $spid || fail "held: server"
+}
+
+held
+stream 16 -n 16 -l 64K
+stream 8 -n 8 -m block -l 256K -S 64K -R 64K -i 2
+for who in shutdown client server; do
+	stream 8 -n 8 -x $who -l 20K -i 3
+done
+# many short ones, a few at a time
+stream 80 -n 8 -r 10 -l 300 -i 4
+# 64 MiB each way
+stream 1 -n 1 -e -l 64M -i 5

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+# Two hosts that could use SMC-R, were it not for ...: the program gets TCP,
+# every byte right, in time, and smcss says why.
+# guests: 2
+# timeout: 420
+s=/lab/selftests/smc
+port=9700
+DEADLINE=2000 SLACK=4000
+
+# try NAME SERVER_KIND CLIENT_WHY CLIENT_COUNTERS SERVER_COUNTERS LIMIT_MS
+try() {
+	for greet in "" -g; do
+		port=$((port + 1))
+		note "$1 ${greet:+(server speaks first)}"
+		for x in A B; do g $x "rm -f /tmp/hold*; $s/smcstat.sh mark"; done
+		g B "$s/tcpecho -s $greet -k $2 0.0.0.0 $port" &
+		spid=$!
+		listening B $port
+		g A "$s/tcpecho -c $greet -k ipproto -b 100000 -t $(($6 + SLACK)) \
+			-H /tmp/hold 10.9.0.2 $port" &
+		cpid=$!
+		wait_for 60 A 'test -e /tmp/hold.client'
+		g A smcss >"$LAB_RUN/smcss"
+		grep -q -i "$3" "$LAB_RUN/smcss" ||
+			fail "$1: smcss: $(cat "$LAB_RUN/smcss")"
+		g A 'touch /tmp/hold'
+		wait $cpid || fail "$1: client"
+		wait $spid || fail "$1: server"
+		g A "$s/smcstat.sh expect $4" || fail "$1: client counters"
+		[ "$2" = tcp ] || g B "$s/smcstat.sh expect $5" ||
+			fail "$1: server counters"
+	done
+}
+
+tcp="HsClientTcp=1 HsClientSmcr=0 HsClientErr=0"
+stcp="HsServerTcp=1 HsServerSmcr=0 HsServerErr=0"
+smc="HsClientSmcr=1 HsClientTcp=0"
+ssmc="HsServerSmcr=1 HsServerTcp=0"
+
+try "all is well" ipproto SMCR "$smc" "$ssmc" 0
+try "server without SMC" tcp "did not offer SMC" "$tcp" "" 0
+
+g A "$s/peercfg.py ueid del SMCV2-DEFAULT-UEID
+	$s/peercfg.py ueid add OTHER.UEID" >/dev/null
+try "different UEIDs" ipproto "share no EID\|peer declined" "$tcp" "$stcp" 0
+g A "$s/peercfg.py ueid del OTHER.UEID
+	$s/peercfg.py ueid add SMCV2-DEFAULT-UEID" >/dev/null
+try "the same UEID again" ipproto SMCR "$smc" "$ssmc" 0
+
+g A 'sysctl -q net.smc.transports='
+try "switched off at the client" ipproto "switched off\|did not offer" \
+	"$tcp" "$stcp" 0
+g A 'sysctl -q net.smc.transports="smcd smcr"'
+
+g A 'rdma link delete rxe0'
+try "no RDMA device at the client" ipproto "no RDMA port\|no SMC device" \
+	"$tcp" "$stcp" 0
+g A 'rdma link add rxe0 type rxe netdev eth0'
+wait_for 30 A 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
+try "the device again" ipproto SMCR "$smc" "$ssmc" 0
+
+g B 'rdma link delete rxe0'
+try "no RDMA device at the server" ipproto "peer declined" "$tcp" "$stcp" 0
+g B 'rdma link add rxe0 type rxe netdev eth0'
+wait_for 30 B 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
+
+# RoCE does not pass: the link cannot be confirmed
+g B 'nft add table inet drop
+	nft add chain inet drop in "{ type filter hook input priority 0; }"
+	nft add rule inet drop in udp dport 4791 drop'
+try "RoCE is blocked" ipproto "not confirmed in time\|peer declined" \
+	"$tcp" "$stcp" 6000
+g B 'nft delete table inet drop'
+try "RoCE passes again" ipproto SMCR "$smc" "$ssmc" 0

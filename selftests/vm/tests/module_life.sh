@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# Loading and unloading: refused while a socket is open, done at once after
+# the last, as often as one likes, also with an idle link group.
+# guests: 1
+# timeout: 300
+# rdma: lo
+s=/lab/selftests/smc
+rounds=${MODULE_ROUNDS:-10}
+
+busy() {
+	g A 'rmmod smc_diag; rmmod smc 2>/tmp/rmmod.err' &&
+		fail "rmmod with $1 succeeded"
+	g A 'grep -q "in use" /tmp/rmmod.err' || fail "rmmod with $1: not EBUSY"
+	g A 'insmod /lab/smc_diag.ko'
+}
+
+g A "rm -f /tmp/hold*; exec $s/stream -b -k ipproto -n 4 -H /tmp/hold 127.0.0.1 0" &
+pid=$!
+wait_for 60 A 'test -e /tmp/hold.client'
+busy "open connections"
+g A 'touch /tmp/hold'
+wait $pid || fail "the stream"
+
+g A "exec $s/tcpecho -s -k afsmc 127.0.0.1 7600" &
+pid=$!
+wait_for 30 A "$s/peercfg.py socks | grep -q LISTEN"
+busy "a listener"
+kill $pid
+wait $pid || :
+
+for i in $(seq $rounds); do
+	g A "set -e
+		for t in smcd smcr; do
+			sysctl -q net.smc.transports=\$t
+			$s/smcstat.sh mark
+			$s/stream -b -k ipproto -n 4 -l 20K -i $i 10.9.0.1 0
+			case \$t in
+			smcd) $s/smcstat.sh expect HsClientSmcd=4 ;;
+			smcr) $s/smcstat.sh expect HsClientSmcr=4 ;;
+			esac
+		done
+		t0=\$(date +%s%N)
+		rmmod smc_diag
+		rmmod smc
+		ms=\$(((\$(date +%s%N) - t0) / 1000000))
+		test \$ms -lt 5000 || { echo rmmod took \$ms ms; exit 1; }
+		insmod /lab/smc.ko
+		insmod /lab/smc_diag.ko" || fail "round $i"
+done

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+# The RDMA device goes away at any moment of a handshake: the program works
+# over TCP or over SMC-R, no byte is lost, and a connection that had its link
+# ends with an error, never with silence.
+# guests: 2
+# timeout: 420
+s=/lab/selftests/smc
+port=9800
+rounds=${REMOVE_ROUNDS:-12}
+
+again() {
+	g $1 'rdma link show rxe0/1 >/dev/null 2>&1 ||
+		rdma link add rxe0 type rxe netdev eth0'
+	wait_for 30 $1 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
+}
+
+# During handshakes: connections come one after another while the device goes.
+# A connection that was already SMC-R when it went may end with an error.
+for i in $(seq $rounds); do
+	port=$((port + 1))
+	case $((i % 2)) in 0) side=A ;; *) side=B ;; esac
+	again A
+	again B
+	for x in A B; do g $x "$s/smcstat.sh mark"; done
+	g B "$s/tcpecho -s -k ipproto -n 20 0.0.0.0 $port >/tmp/server.out" &
+	spid=$!
+	listening B $port
+	g $side "sleep 0.$((i * 37 % 100 + 10)); rdma link delete rxe0" &
+	rpid=$!
+	g A "ok=0 bad=0
+		for n in \$(seq 20); do
+			if timeout 20 $s/tcpecho -c -k ipproto -b 3000 -t 12000 \
+				10.9.0.2 $port >>/tmp/out 2>>/tmp/err
+			then ok=\$((ok + 1)); else
+				rc=\$?
+				bad=\$((bad + 1))
+				[ \$rc != 124 ] || { echo hung; exit 1; }
+			fi
+		done
+		echo \$ok worked, \$bad ended with an error
+		$s/smcstat.sh show | tr '\n' ' '
+		tail -n 3 /tmp/err
+		# only what was SMC-R just then can be hit: one at a time here
+		test \$ok -ge 19" || fail "round $i, device of $side"
+	wait $rpid || fail "rdma link delete"
+	kill $spid 2>/dev/null || :
+	wait $spid || :
+	# and TCP from then on
+	g A "$s/smcstat.sh expect HsClientErr=0"
+done
+
+# Open connections when the device goes: an error on both sides, soon.
+again A
+again B
+port=$((port + 1))
+for x in A B; do g $x 'rm -f /tmp/hold*'; done
+g B "$s/stream -s -k ipproto -n 4 -H /tmp/hold 0.0.0.0 $port" &
+spid=$!
+listening B $port
+g A "$s/stream -c -k ipproto -n 4 -H /tmp/hold 10.9.0.2 $port" &
+cpid=$!
+wait_for 60 A 'test -e /tmp/hold.client'
+wait_for 60 B 'test -e /tmp/hold.server'
+g A 'rdma link delete rxe0'
+for x in A B; do g $x 'touch /tmp/hold'; done
+wait $cpid && fail "the client saw no error"
+wait $spid && fail "the server saw no error"
+again A
+g A "$s/smcstat.sh mark"
+port=$((port + 1))
+g B "$s/tcpecho -s -k ipproto 0.0.0.0 $port" &
+spid=$!
+listening B $port
+g A "$s/tcpecho -c -k ipproto 10.9.0.2 $port" || fail "after all"
+wait $spid || fail "after all"
+g A "$s/smcstat.sh expect HsClientSmcr=1"
