@@ -29,7 +29,7 @@
 #include <net/tcp.h>
 #include "hs_priv.h"
 #include "reason.h"
-#include "ueid.h"
+#include "trace.h"
 
 static struct workqueue_struct *smc_hs_wq;
 
@@ -224,6 +224,28 @@ static enum smc_reason step_crossing(struct smc_hs_priv *priv)
 	return smc_hs_expired(priv) ? priv->why : SMC_REASON_OK;
 }
 
+static const char *const step_names[SMC_HS_STATES] = {
+	[SMC_HS_OPEN] = "open",
+	[SMC_HS_PROPOSAL] = "proposal",
+	[SMC_HS_ACCEPT] = "accept",
+	[SMC_HS_GROUP] = "group",
+	[SMC_HS_CONFIRM] = "confirm",
+	[SMC_HS_LINK] = "link",
+	[SMC_HS_CROSSING] = "crossing",
+	[SMC_HS_REOPEN] = "reopen",
+	[SMC_HS_BOUND] = "bound",
+	[SMC_HS_LATE] = "late",
+};
+
+static void trace_step(const struct smc_hs_priv *priv,
+		       enum smc_hs_state state, enum smc_reason why)
+{
+	const struct smc_hs *hs = priv->hs;
+
+	trace_smc_hs_step(hs->sn->net->net_cookie, hs->conn->token, hs,
+			  hs->role == SMC_SERV, step_names[state], why);
+}
+
 static enum smc_reason step_group(struct smc_hs_priv *priv)
 {
 	return priv->hs->role == SMC_SERV ? smc_hs_server_group(priv) :
@@ -251,6 +273,7 @@ static enum smc_hs_verdict run(struct smc_hs_priv *priv, bool *smc)
 	do {
 		state = priv->state;
 		why = steps[state](priv);
+		trace_step(priv, state, why);
 		*smc = priv->state == SMC_HS_BOUND;
 		if (*smc)
 			return SMC_HS_V_GO_ON;
@@ -562,8 +585,6 @@ int smc_hs_init(void)
 {
 	int rc;
 
-	smc_host_init();
-	smc_ueid_init();
 	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, 0);
 	if (!smc_hs_wq)
 		return -ENOMEM;

@@ -16,7 +16,9 @@
  * Context: process, from a step: priv->step is held.
  * Test: selftests/smc/fallback*.sh
  */
-#include <net/sock.h>
+#include <linux/tcp.h>
+#include <net/tcp_states.h>
+#include <net/inet_sock.h>
 #include "hs_priv.h"
 #include "reason.h"
 #include "ueid.h"
@@ -257,11 +259,19 @@ static bool client_waits(const struct smc_hs_priv *priv, bool first)
 	return first && priv->data->choice.mode == SMC_CLC_MODE_R;
 }
 
+/* A stream that ended with FIN can still be read and written. */
+static bool reset_by_peer(const struct smc_hs_priv *priv)
+{
+	return inet_sk_state_load(priv->hs->inner->sk) == TCP_CLOSE;
+}
+
 static enum smc_hs_verdict conclude_server(struct smc_hs_priv *priv,
 					   enum smc_reason why, bool first)
 {
-	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_SPOILT_RESET)
+	if (why == SMC_REASON_PEERDECL)
 		return SMC_HS_V_TCP;
+	if (why == SMC_REASON_SPOILT_RESET)
+		return reset_by_peer(priv) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 	if (why == SMC_REASON_NOTCLC &&
 	    !test_bit(SMC_HS_SENT_ACCEPT, &priv->bits))
 		return SMC_HS_V_TCP;
