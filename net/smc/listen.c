@@ -171,6 +171,7 @@ static void start_child(struct smc_sock *smc, struct smc_sock *child)
 			return;
 		}
 	}
+	smc_stats_inc(smc_sock_net(child), SMC_STAT_HS_SRV_TCP);
 	smc_sock_fallback(child, reason, 0);
 	child_ready(child, true);
 }

@@ -119,6 +119,7 @@ static void established(struct smc_sock *smc)
 	if (test_bit(SMC_CONN_DEAD, &conn->flags) ||
 	    test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
 		smc_sock_event(smc, SMC_EV_KILLED, 0, false);
+	smc_close_inner_reset(smc);
 }
 
 /* connect() failed: as TCP, an error to be fetched and a socket to reuse. */
@@ -235,6 +236,8 @@ void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
 
 	if (mode == &smc_mode_listen) {
 		smc_listen_wake(smc);
+	} else if (mode == &smc_mode_smc) {
+		smc_close_inner_reset(smc);
 	} else if (mode == &smc_mode_tcp) {
 		smc_hs_wake(&smc->hs, key);
 		smc_mode_move_error(smc);
@@ -451,6 +454,8 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 		if (!test_bit(SMC_SK_NOSMC, &smc->bits))
 			why = smc_hs_want(smc_sock_net(smc), addr);
 		if (why != SMC_REASON_OK) {
+			smc_stats_inc(smc_sock_net(smc),
+				      SMC_STAT_HS_CLNT_TCP);
 			smc_sock_fallback(smc, why, 0);
 			return 1;
 		}
