@@ -15,8 +15,10 @@
  * delivered the peer gets "abort", never a clean end of a short stream.
  * Unread bytes at close mean abort, as with TCP.
  *
- * FIN and RST of the inner connection mean nothing while SMC is in use
- * (RFC 7609 section 4.7): FIN may overtake the last RDMA write.
+ * FIN of the inner connection means nothing while SMC is in use (RFC 7609
+ * section 4.7): it may overtake the last RDMA write.  A reset counts in one
+ * case: the peer has given up after our last handshake message, so that it
+ * does not know our ring and no abort can come.
  *
  * Context: per function.  Tests: selftests/unit/unit_state.c for the table,
  * selftests/smc for the rest.
@@ -46,6 +48,29 @@ void smc_sock_queue_work(struct smc_sock *smc, int bit)
 	sock_hold(&smc->sk);	/* the work's */
 	if (!queue_work(smc_sock_wq, &smc->work))
 		sock_put(&smc->sk);
+}
+
+/* Reset, and nothing has ever come from the peer by way of SMC. */
+static bool peer_gone(const struct smc_sock *smc)
+{
+	const struct smc_conn *conn = &smc->conn;
+
+	return READ_ONCE(smc->inner.sk->sk_err) &&
+	       inet_sk_state_load(smc->inner.sk) == TCP_CLOSE &&
+	       !READ_ONCE(conn->rcvd_pos) && !READ_ONCE(conn->peer_read_pos) &&
+	       !READ_ONCE(conn->rx_conn_flags);
+}
+
+/**
+ * smc_close_inner_reset() - has the peer given up in the last moment?
+ * @smc: socket in mode SMC
+ *
+ * Context: any, interrupts possibly off.
+ */
+void smc_close_inner_reset(struct smc_sock *smc)
+{
+	if (unlikely(peer_gone(smc)))
+		smc_sock_queue_work(smc, SMC_SK_WORK_PEER_GONE);
 }
 
 /* What a step changes in the socket itself; state_lock held. */
@@ -323,6 +348,12 @@ void smc_sock_work(struct work_struct *work)
 			tcp->ops->shutdown(tcp, SHUT_RDWR);
 		if (test_and_clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits))
 			smc_inner_disconnect(&smc->inner);
+	}
+	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) &&
+	    peer_gone(smc)) {
+		smc->abort_err = ECONNRESET;
+		smc->abort_reason = SMC_REASON_LOSTPEER;
+		smc_sock_event(smc, SMC_EV_KILLED, 0, false);
 	}
 	if (test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits)) {
 		wait_last_flags(&smc->conn);

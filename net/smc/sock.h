@@ -49,6 +49,7 @@ enum smc_sock_bits {
 	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut the inner socket down */
 	SMC_SK_WORK_TCP_SHUT,
 	SMC_SK_WORK_TCP_ABORT,	/* work: reset the inner connection */
+	SMC_SK_WORK_PEER_GONE,	/* work: the inner connection was reset */
 	SMC_SK_WORK_FREE,	/* work: last step of an orphan */
 };
 
@@ -234,6 +235,7 @@ void smc_sock_dispose(struct smc_sock *smc);
 u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
 		   unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
+void smc_close_inner_reset(struct smc_sock *smc);
 void smc_sock_free(struct smc_sock *smc);
 void smc_sock_reset_conn(struct smc_sock *smc);
 void smc_sock_work(struct work_struct *work);
