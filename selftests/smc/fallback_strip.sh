@@ -19,8 +19,8 @@ netns_up() {
 		ip netns add $n
 		ip -n $n link set lo up
 	done
-	ip link add eth0 netns c type veth peer name eth0 netns r
-	ip link add eth0 netns s type veth peer name eth1 netns r
+	ip -n c link add eth0 type veth peer name eth0 netns r
+	ip -n s link add eth0 type veth peer name eth1 netns r
 	ip -n c address add 10.98.1.2/24 dev eth0
 	ip -n r address add 10.98.1.1/24 dev eth0
 	ip -n r address add 10.98.2.1/24 dev eth1

@@ -9,7 +9,7 @@ trap 'ip netns delete n1 2>/dev/null; ip netns delete n2 2>/dev/null; cleanup' E
 pair_up() {
 	ip netns add n1
 	ip netns add n2
-	ip link add eth0 netns n1 type veth peer name eth0 netns n2
+	ip -n n1 link add eth0 type veth peer name eth0 netns n2
 	for i in 1 2; do
 		ip -n n$i link set lo up
 		ip -n n$i address add 10.97.0.$i/24 dev eth0
