@@ -50,15 +50,20 @@ void smc_sock_queue_work(struct smc_sock *smc, int bit)
 		sock_put(&smc->sk);
 }
 
-/* Reset, and nothing has ever come from the peer by way of SMC. */
+/*
+ * Reset, and nothing has ever come from the peer by way of SMC; or its host
+ * does not answer TCP any more (SO_KEEPALIVE, or our FIN).
+ */
 static bool peer_gone(const struct smc_sock *smc)
 {
 	const struct smc_conn *conn = &smc->conn;
+	int err = READ_ONCE(smc->inner.sk->sk_err);
 
-	return READ_ONCE(smc->inner.sk->sk_err) &&
-	       inet_sk_state_load(smc->inner.sk) == TCP_CLOSE &&
-	       !READ_ONCE(conn->rcvd_pos) && !READ_ONCE(conn->peer_read_pos) &&
-	       !READ_ONCE(conn->rx_conn_flags);
+	if (!err || inet_sk_state_load(smc->inner.sk) != TCP_CLOSE)
+		return false;
+	return err == ETIMEDOUT || (!READ_ONCE(conn->rcvd_pos) &&
+				    !READ_ONCE(conn->peer_read_pos) &&
+				    !READ_ONCE(conn->rx_conn_flags));
 }
 
 /**
@@ -351,7 +356,7 @@ void smc_sock_work(struct work_struct *work)
 	}
 	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) &&
 	    peer_gone(smc)) {
-		smc->abort_err = ECONNRESET;
+		smc->abort_err = smc_inner_take_error(&smc->inner);
 		smc->abort_reason = SMC_REASON_LOSTPEER;
 		smc_sock_event(smc, SMC_EV_KILLED, 0, false);
 	}

@@ -291,6 +291,24 @@ static struct smc_sock *wait_child(struct smc_sock *smc,
 	return child;
 }
 
+static bool has_data(struct sock *sk)
+{
+	return smc_conn_readable(&smc_sk(sk)->conn) || READ_ONCE(sk->sk_err) ||
+	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+}
+
+/*
+ * TCP_DEFER_ACCEPT: the inner listener has waited for the first segment, which
+ * for SMC was the handshake's.  A blocking accept() waits for data, too.
+ */
+static void defer(struct smc_sock *smc, struct smc_sock *child, int flags)
+{
+	long timeo = READ_ONCE(smc->defer_accept_s) * HZ;
+
+	if (timeo && !(flags & O_NONBLOCK) && child->mode == &smc_mode_smc)
+		smc_sock_wait(&child->sk, &timeo, has_data);
+}
+
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg)
 {
@@ -314,6 +332,7 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 	sock_reset_flag(&child->sk, SOCK_DEAD);
 	/* The reference of the list is the file's now. */
 	sock_graft(&child->sk, newsock);
+	defer(smc, child, arg->flags);
 	return 0;
 }
 

@@ -64,6 +64,23 @@ static bool in_mode_tcp(const struct smc_sock *smc)
 	return smp_load_acquire(&smc->mode) == &smc_mode_tcp;
 }
 
+/* Means something only where packets are. */
+static bool for_inner_only(int optname)
+{
+	switch (optname) {
+	case SO_ATTACH_FILTER:
+	case SO_ATTACH_BPF:
+	case SO_DETACH_FILTER:
+	case SO_LOCK_FILTER:
+	case SO_ATTACH_REUSEPORT_CBPF:
+	case SO_ATTACH_REUSEPORT_EBPF:
+	case SO_DETACH_REUSEPORT_BPF:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int set_socket(struct socket *sock, int optname, sockptr_t optval,
 		      unsigned int optlen)
 {
@@ -80,15 +97,18 @@ static int set_socket(struct socket *sock, int optname, sockptr_t optval,
 	if (inner) {
 		rc = sock_setsockopt(smc->inner.sock, SOL_SOCKET, optname,
 				     optval, optlen);
-		if (rc)
+		if (rc || for_inner_only(optname))
 			return rc;
 	}
 	/* The core refuses this one on families that are not inet. */
 	if (optname == SO_REUSEPORT) {
 		rc = get_int(optval, optlen, &val);
-		if (!rc)
-			sk->sk_reuseport = !!val;
-		return rc;
+		if (rc)
+			return rc;
+		lock_sock(sk);
+		sk->sk_reuseport = !!val;
+		release_sock(sk);
+		return 0;
 	}
 	return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
 }
