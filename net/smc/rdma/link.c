@@ -39,7 +39,7 @@ static void trace_state(const struct smc_rdma_link *link, const char *next,
 	const struct smc_lgr *lgr = link->lgr;
 
 	trace_smc_link_state(lgr->sn->net->net_cookie, lgr->id, link->link_id,
-			     lgr->path.dev->name, state_names[link->state],
+			     link->name, state_names[link->state],
 			     next, why);
 }
 
@@ -79,7 +79,7 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 		return;
 	trace_state(link, "dead", why);
 	trace_smcr_link_down(link, link->lgr, link->lgr->sn->net->net_cookie,
-			     link->state, link->lgr->path.dev->name,
+			     link->state, link->name,
 			     __builtin_return_address(0));
 	wake_up_all(&link->wait);
 	smc_lgr_lost(link->lgr, why);
@@ -102,6 +102,8 @@ void smc_rdma_link_stop(struct smc_rdma_link *link)
 		if (link->qp && link->qp_used)
 			ib_drain_qp(link->qp);
 		smc_rdma_tx_flushed(link);
+		/* What the device still had would be freed under it. */
+		WARN_ON_ONCE(link->rx_posted);
 		link->stopped = true;
 	}
 	mutex_unlock(&link->stop_mutex);
@@ -181,6 +183,7 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	link->lgr = lgr;
 	link->bringup = &smc_rdma_bringup_roce;
 	link->ibdev = smc_rdma_dev(path->dev)->ibdev;
+	strscpy(link->name, path->dev->name, sizeof(link->name));
 	link->port = path->port;
 	link->gid_index = is_v1(lgr) ? path->gid_v1_index : path->gid_index;
 	memcpy(link->gid.raw, is_v1(lgr) ? path->gid_v1 : path->gid,
@@ -375,6 +378,10 @@ static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	mutex_unlock(&link->mem_mutex);
 	if (rc)
 		return rc;
+	r->size_code = smc_size_code(conn->rcv_size);
+	/* Both ends count in a ring of the size that was told. */
+	if (WARN_ON_ONCE(smc_size_from_code(r->size_code) != conn->rcv_size))
+		return -EINVAL;
 	acc->mode = SMC_CLC_MODE_R;
 	memcpy(r->gid, link->gid.raw, SMC_GID_LEN);
 	ether_addr_copy(r->mac, conn->lgr->path.mac);
@@ -383,7 +390,6 @@ static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	r->addr = rbuf->iova;
 	r->index = 1;
 	r->token = conn->token;
-	r->size_code = smc_size_code(conn->rmb->size);
 	r->mtu = link->peer.qpn ? link->peer.mtu : conn->lgr->path.mtu_code;
 	return 0;
 }
@@ -449,7 +455,7 @@ static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
 	const struct smc_rdma_link *link;
 
 	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
-	strscpy(info->dev, lgr->path.dev->name, sizeof(info->dev));
+	strscpy(info->dev, link->name, sizeof(info->dev));
 	info->port = link->port;
 	info->link_id = link->link_id;
 	memcpy(info->gid, link->gid.raw, sizeof(info->gid));

@@ -225,7 +225,8 @@ struct smc_bringup {
  * @lgr: the group
  * @bringup: how it is connected
  * @dev_node: in rdev->links
- * @ibdev: the device
+ * @ibdev: the device, valid until lgr_down
+ * @name: its name, which outlives it
  * @port: its port
  * @gid_index: of the own GID
  * @gid: own GID
@@ -246,6 +247,7 @@ struct smc_bringup {
  * @post_lock: see above
  * @state: enum smc_rdma_state
  * @dead: nothing may be posted any more
+ * @held: a registration wants the send queue empty
  * @inline_ok: messages are copied by ib_post_send()
  * @tx: slots
  * @tx_data: their messages
@@ -262,6 +264,7 @@ struct smc_bringup {
  * @rx_free: chain of receives to be posted (completion handler only)
  * @rx_tail: its last
  * @rx_free_num: its length
+ * @rx_posted: receives the device has (completion handler only)
  * @rx_stamp: when something arrived
  *
  * @mem_mutex: see above
@@ -287,6 +290,7 @@ struct smc_rdma_link {
 	const struct smc_bringup *bringup;
 	struct list_head dev_node;
 	struct ib_device *ibdev;
+	char name[64];
 	u32 port;
 	u16 gid_index;
 	union ib_gid gid;
@@ -307,6 +311,7 @@ struct smc_rdma_link {
 	spinlock_t post_lock /* see above */ ____cacheline_aligned_in_smp;
 	u8 state;
 	bool dead;
+	bool held;
 	bool inline_ok;
 	bool llc_blocked;
 	struct smc_rdma_tx tx[SMC_RDMA_TX_SLOTS];
@@ -324,6 +329,7 @@ struct smc_rdma_link {
 	struct ib_recv_wr *rx_free;
 	struct ib_recv_wr *rx_tail;
 	u32 rx_free_num;
+	u32 rx_posted;
 	unsigned long rx_stamp;
 
 	struct mutex mem_mutex;	/* see above */

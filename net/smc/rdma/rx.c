@@ -20,17 +20,21 @@
 /* Post the chain of free receives. */
 static int post_free(struct smc_rdma_link *link)
 {
+	const struct ib_recv_wr *bad = NULL;
 	int rc;
 
 	if (!link->rx_free_num)
 		return 0;
 	spin_lock_bh(&link->post_lock);
-	rc = link->dead ? -ENOLINK :
-			  ib_post_recv(link->qp, link->rx_free, NULL);
+	if (link->dead) {
+		rc = -ENOLINK;
+	} else {
+		link->rx_posted += link->rx_free_num;
+		rc = ib_post_recv(link->qp, link->rx_free, &bad);
+		for (; rc && bad; bad = bad->next)
+			link->rx_posted--;
+	}
 	spin_unlock_bh(&link->post_lock);
-	if (!rc)
-		smc_stats_add(link->lgr->sn, SMC_STAT_WR_POSTED,
-			      link->rx_free_num);
 	link->rx_free = NULL;
 	link->rx_tail = NULL;
 	link->rx_free_num = 0;
@@ -75,7 +79,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smc_rdma_link *link = rx->link;
 	u32 len;
 
-	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_COMPLETED);
+	link->rx_posted--;
 	if (wc->status != IB_WC_SUCCESS) {
 		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
 		return;

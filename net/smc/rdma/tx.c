@@ -17,6 +17,12 @@
  *  - a quarter of a send ring is never left without a completion, and who
  *    wants the rest (close, a full ring) sets smc_push.last.
  *
+ * A memory region is registered when nothing else is in the send queue: while
+ * link->held is set, connections and LLC wait.  Soft-RoCE executes a REG_MR
+ * once more if a message in front of it has to be sent again, and breaks the
+ * queue pair over that; elsewhere the pause is a round trip that a new ring
+ * can afford.
+ *
  * An error completion says only that the link is dead: slots are then given
  * back after the queue pair has been drained (smc_rdma_tx_flushed()).
  *
@@ -179,7 +185,7 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 /* May this connection post now?  Otherwise it queues.  post_lock held. */
 static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 {
-	if (link->state >= SMC_RDMA_READY && conn_room(link) &&
+	if (link->state >= SMC_RDMA_READY && !link->held && conn_room(link) &&
 	    (xp->turn || list_empty(&link->waiting)))
 		return true;
 	if (list_empty(&xp->wait_node))
@@ -241,7 +247,7 @@ int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg)
 		spin_unlock_bh(&link->post_lock);
 		return -ENOLINK;
 	}
-	if (in_flight(link) >= SMC_RDMA_TX_SLOTS) {
+	if (link->held || in_flight(link) >= SMC_RDMA_TX_SLOTS) {
 		link->llc_blocked = true;
 		spin_unlock_bh(&link->post_lock);
 		return -EAGAIN;
@@ -323,7 +329,8 @@ static void kick_waiting(struct smc_rdma_link *link)
 {
 	struct smc_rdma_conn *xp;
 
-	while (!list_empty(&link->waiting) && conn_room(link) && !link->dead) {
+	while (!list_empty(&link->waiting) && conn_room(link) &&
+	       !link->held && !link->dead) {
 		xp = list_first_entry(&link->waiting, struct smc_rdma_conn,
 				      wait_node);
 		list_del_init(&xp->wait_node);
@@ -514,6 +521,53 @@ static void local_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&local->done);
 }
 
+/* Nothing more is sent until release_sends(); what is unasked-for comes. */
+static void hold_sends(struct smc_rdma_link *link)
+{
+	int rc;
+
+	spin_lock_bh(&link->post_lock);
+	link->held = true;
+	rc = link->dead ? 0 : flush_locked(link);
+	spin_unlock_bh(&link->post_lock);
+	if (rc)
+		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+}
+
+static void release_sends(struct smc_rdma_link *link)
+{
+	bool llc_blocked;
+
+	spin_lock_bh(&link->post_lock);
+	link->held = false;
+	llc_blocked = link->llc_blocked;
+	link->llc_blocked = false;
+	kick_waiting(link);
+	spin_unlock_bh(&link->post_lock);
+	if (llc_blocked)
+		smc_rdma_llc_wake(link);
+	wake_up_all(&link->wait);
+}
+
+/* Post @wr as soon as the send queue is empty. */
+static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
+{
+	long left = msecs_to_jiffies(SMC_RDMA_STUCK_MS);
+	int rc = -EBUSY;
+
+	while (rc == -EBUSY && left) {
+		left = wait_event_timeout(link->wait, smc_rdma_tx_idle(link),
+					  left);
+		spin_lock_bh(&link->post_lock);
+		if (link->dead)
+			rc = -ENOLINK;
+		else if (!in_flight(link))
+			rc = ib_post_send(link->qp, wr, NULL);
+		spin_unlock_bh(&link->post_lock);
+	}
+	return rc == -EBUSY ? -ETIMEDOUT : rc;
+}
+
 /**
  * smc_rdma_post_wait() - post a local work request and wait for its end
  * @link: link, mem_mutex held: one such request at a time
@@ -534,11 +588,12 @@ int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 	init_completion(&local.done);
 	wr->wr_cqe = &local.cqe;
 	wr->send_flags = IB_SEND_SIGNALED;
-	spin_lock_bh(&link->post_lock);
-	rc = link->dead ? -ENOLINK : ib_post_send(link->qp, wr, NULL);
-	spin_unlock_bh(&link->post_lock);
+	hold_sends(link);
+	rc = post_alone(link, wr);
+	if (rc == -ETIMEDOUT)
+		smc_rdma_link_lost(link, SMC_REASON_ERR_REGBUF);
 	if (rc)
-		return rc;
+		goto out;
 	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_POSTED);
 	if (!wait_for_completion_timeout(&local.done,
 					 msecs_to_jiffies(SMC_RDMA_VERB_MS))) {
@@ -546,9 +601,13 @@ int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 		/* Drained: the completion has come when this returns. */
 		smc_rdma_link_stop(link);
 		wait_for_completion(&local.done);
-		return -ETIMEDOUT;
+		rc = -ETIMEDOUT;
+	} else if (local.status != IB_WC_SUCCESS) {
+		rc = -EIO;
 	}
-	return local.status == IB_WC_SUCCESS ? 0 : -EIO;
+out:
+	release_sends(link);
+	return rc;
 }
 
 /**
