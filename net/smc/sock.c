@@ -408,6 +408,9 @@ static int connect_wait(struct smc_sock *smc, int flags, int pending)
 	long timeo;
 
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	/* As with TCP, not even a quick outcome is known to the first call. */
+	if (!timeo && pending == -EINPROGRESS)
+		return pending;
 	if (smc_sock_connecting(smc)) {
 		if (!timeo)
 			return pending;
