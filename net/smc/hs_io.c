@@ -99,10 +99,12 @@ static enum smc_reason frame(struct smc_hs_priv *priv, ssize_t *total)
 		if (why != SMC_REASON_OK || !ready)
 			return why;
 	}
-	if (*total == -ENOMSG)
-		return SMC_REASON_NOTCLC;
+	/* Four bytes may be an eye catcher by chance, but not a header. */
+	if (*total < 0)
+		return *total == -ENOMSG || !test_bit(SMC_HS_SPOKE, &priv->bits) ?
+		       SMC_REASON_NOTCLC : SMC_REASON_MALFORMED;
 	set_bit(SMC_HS_SPOKE, &priv->bits);
-	return *total < 0 ? SMC_REASON_MALFORMED : SMC_REASON_OK;
+	return SMC_REASON_OK;
 }
 
 /**
