@@ -33,6 +33,7 @@ struct smc_negcache;
  * @max_conns: connections per group, 16..255
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: decline handshakes over the limit instead of queueing them
+ * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_next_id
  * @lgrs: all groups of the namespace, oldest first
  * @lgr_count: groups not yet freed (dead ones included)
@@ -55,6 +56,7 @@ struct smc_net {
 	unsigned int testlink_s;
 	int limit_hs;
 
+	struct list_head node;
 	spinlock_t lgr_lock;
 	struct list_head lgrs;
 	u32 lgr_next_id;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ring buffers, and the pool of idle ones that each link group keeps.
+ *
+ * A buffer that comes back goes into the pool of its group if the transport
+ * wants that (registering memory is dear), the peer has said that it will not
+ * write any more, and the group lives: then it serves the next connection to
+ * the same peer.  What the last one can have touched is zeroed first.  All
+ * others are freed; the transport sees to it that a key the peer may still use
+ * is void before the memory is.
+ *
+ * Context: process; lgr->lock (spinlock, BH) protects the pool.
+ * Tests: selftests/vm/tests (BufCreated, BufDestroyed, BufReused).
+ */
+#include <linux/err.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "buf.h"
+#include "net.h"
+#include "stats.h"
+
+/* Idle buffers of a group; more are freed. */
+#define POOL_MAX	64
+
+static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
+				 u32 size)
+{
+	struct smc_buf *buf;
+
+	spin_lock_bh(&lgr->lock);
+	list_for_each_entry(buf, &lgr->pool[dir], node) {
+		if (buf->size != size)
+			continue;
+		list_del_init(&buf->node);
+		lgr->pool_num--;
+		spin_unlock_bh(&lgr->lock);
+		return buf;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return NULL;
+}
+
+static bool pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
+{
+	bool taken;
+
+	spin_lock_bh(&lgr->lock);
+	taken = lgr->state == SMC_LGR_ACTIVE && lgr->pool_num < POOL_MAX;
+	if (taken) {
+		list_add(&buf->node, &lgr->pool[buf->dir]);
+		lgr->pool_num++;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return taken;
+}
+
+static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
+			      u32 size)
+{
+	struct smc_buf *buf;
+	int rc;
+
+	buf = kzalloc(lgr->xport->buf_size, GFP_KERNEL_ACCOUNT);
+	if (!buf)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&buf->node);
+	buf->dir = dir;
+	buf->size = size;
+	rc = lgr->xport->buf_alloc(lgr, buf);
+	if (rc) {
+		kfree(buf);
+		return ERR_PTR(rc);
+	}
+	smc_stats_inc(lgr->sn, SMC_STAT_BUF_CREATED);
+	return buf;
+}
+
+static void destroy(struct smc_lgr *lgr, struct smc_buf *buf)
+{
+	smc_stats_inc(lgr->sn, SMC_STAT_BUF_DESTROYED);
+	lgr->xport->buf_free(lgr, buf);
+}
+
+/**
+ * smc_buf_get() - a zeroed buffer
+ * @lgr: group whose transport makes it
+ * @dir: send or receive
+ * @size: wanted bytes, rounded up to a power of two that has a size code
+ *
+ * If memory is short a smaller one, down to 16 KiB.
+ *
+ * Context: process.
+ * Return: the buffer, or ERR_PTR(-ENOMEM) or the transport's error.
+ */
+struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
+			    u32 size)
+{
+	u32 max = SMC_SIZE_MIN << lgr->xport->max_size_code;
+	struct smc_buf *buf;
+
+	size = size < max ? roundup_pow_of_two(max(size, SMC_SIZE_MIN)) : max;
+	buf = pool_take(lgr, dir, size);
+	if (buf) {
+		smc_stats_inc(lgr->sn, SMC_STAT_BUF_REUSED);
+		return buf;
+	}
+	do {
+		buf = create(lgr, dir, size);
+		size /= 2;
+	} while (buf == ERR_PTR(-ENOMEM) && size >= SMC_SIZE_MIN);
+	return buf;
+}
+
+/**
+ * smc_buf_put() - give a buffer back
+ * @lgr: its group
+ * @buf: no work request refers to it; @buf->used and @buf->peer_may_write tell
+ *	what was done with it
+ *
+ * Context: process.
+ */
+void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
+{
+	if (lgr->xport->pools && !buf->peer_may_write) {
+		memset(buf->cpu, 0, buf->used);
+		buf->used = 0;
+		if (pool_give(lgr, buf))
+			return;
+	}
+	destroy(lgr, buf);
+}
+
+/**
+ * smc_buf_pool_drain() - free all idle buffers
+ * @lgr: group, dead: nothing is put into the pool any more
+ *
+ * Context: process.
+ */
+void smc_buf_pool_drain(struct smc_lgr *lgr)
+{
+	struct smc_buf *buf, *next;
+	enum smc_buf_dir dir;
+	LIST_HEAD(idle);
+
+	spin_lock_bh(&lgr->lock);
+	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
+		list_splice_init(&lgr->pool[dir], &idle);
+	lgr->pool_num = 0;
+	spin_unlock_bh(&lgr->lock);
+	list_for_each_entry_safe(buf, next, &idle, node) {
+		list_del_init(&buf->node);
+		destroy(lgr, buf);
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ring buffers and the pool of idle ones that each link group keeps.
+ *
+ * A receive buffer goes closed -> completed -> revoked or kept for the same
+ * peer -> zeroed -> pooled, in smc_buf_put() and nowhere else.
+ */
+#ifndef SMC_BUF_H
+#define SMC_BUF_H
+
+#include "lgr.h"
+
+/**
+ * struct smc_buf - memory of one ring
+ * @node: in the group's pool while idle
+ * @dir: send or receive
+ * @size: bytes of memory, the ring's prefix (xport->ring_offset) included
+ * @cpu: kernel address of the memory
+ * @used: highest ring offset that may be non-zero (for zeroing before reuse)
+ * @peer_may_write: the peer has not said that it is done with the ring
+ */
+struct smc_buf {
+	struct list_head node;
+	enum smc_buf_dir dir;
+	u32 size;
+	u8 *cpu;
+	u32 used;
+	bool peer_may_write;
+};
+
+/*
+ * A zeroed buffer of @size bytes, or smaller down to 16 KiB if memory is
+ * short; from the pool if one of exactly the size is idle.  ERR_PTR(-ENOMEM).
+ * Process context.
+ */
+struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
+			    u32 size);
+/* Return a buffer whose work requests are all completed.  Process context. */
+void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf);
+/* Free all idle buffers of a group.  Process context. */
+void smc_buf_pool_drain(struct smc_lgr *lgr);
+
+#endif /* SMC_BUF_H */

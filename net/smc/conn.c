@@ -1,0 +1,686 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A connection: its rings, the push engine and what arrives from the peer.
+ *
+ * The sender's program advances prod_pos; smc_conn_push() moves what fits into
+ * the peer's window and publishes it with one CDC message, under tx_lock, so
+ * that messages leave in the order of their sequence numbers.  The receive
+ * side turns each cursor of the peer into a position through smc_cursor_get(),
+ * the one gate that no forged cursor passes, stores it with release semantics
+ * and tells the socket.  Nothing here knows struct sock or a transport.
+ *
+ * A state flag (done, closed) is sent only with or after the last byte, so the
+ * peer's end of file can never overtake data.  An abort goes at once.
+ *
+ * Context: see conn.h for each function; locks: tx_lock, rx_lock (conn.h).
+ * Tests: selftests/unit/unit_ring.c for the arithmetic, the guest tests in
+ * selftests/vm/tests for the rest.
+ */
+#include <linux/slab.h>
+#include <linux/errno.h>
+#include <linux/rcupdate.h>
+
+#include "conn.h"
+#include "net.h"
+#include "stats.h"
+#include "trace.h"
+
+/*
+ * Progress of the reader that is announced although nobody waits for it:
+ * a tenth of the ring, but not less than what a small packet costs
+ * (RFC 7609 section 4.5.1 leaves the choice to the receiver).
+ */
+#define SMC_CONS_MIN	2304U
+
+/**
+ * smc_conn_init() - initialise the embedded object
+ * @conn: zeroed memory
+ * @owner: the socket's callbacks
+ *
+ * Context: any.
+ */
+void smc_conn_init(struct smc_conn *conn, const struct smc_conn_owner *owner)
+{
+	conn->owner = owner;
+	spin_lock_init(&conn->tx_lock);
+	spin_lock_init(&conn->rx_lock);
+	conn->urg_tx_pos = SMC_NO_POS;
+	conn->urg_rx_pos = SMC_NO_POS;
+}
+
+static int token_alloc(struct smc_conn *conn)
+{
+	struct smc_lgr *lgr = conn->lgr;
+	int rc;
+
+	/* An entry without a connection: not found until it is published. */
+	rc = xa_alloc_cyclic_bh(&lgr->conns, &conn->token, NULL,
+				XA_LIMIT(1, U32_MAX), &lgr->next_token,
+				GFP_KERNEL);
+	return rc < 0 ? rc : 0;
+}
+
+/**
+ * smc_conn_join() - give a connection its group, its rings and its token
+ * @conn: initialised, not joined
+ * @lgr: group; the caller's reference and place pass to @conn on success
+ * @snd_len: wanted size of the send ring in bytes; ignored if the transport
+ *	merges rings (ring_offset != 0 and no send buffers)
+ * @rcv_len: wanted size of the receive buffer in bytes
+ *
+ * Context: process.
+ * Return: 0; -ENOMEM or the transport's error, then @lgr is still the
+ * caller's.
+ */
+int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
+		  u32 rcv_len)
+{
+	const struct smc_xport *xport = lgr->xport;
+	struct smc_buf *buf;
+	int rc;
+
+	conn->lgr = lgr;
+	conn->xport = xport;
+	conn->xp = NULL;
+	if (xport->conn_size) {
+		conn->xp = kzalloc(xport->conn_size, GFP_KERNEL_ACCOUNT);
+		if (!conn->xp)
+			return -ENOMEM;
+	}
+	if (!xport->merges) {
+		buf = smc_buf_get(lgr, SMC_BUF_SND, snd_len);
+		if (IS_ERR(buf)) {
+			rc = PTR_ERR(buf);
+			goto err_xp;
+		}
+		conn->sndbuf = buf;
+		conn->snd_base = buf->cpu;
+		conn->snd_size = buf->size;
+	}
+	buf = smc_buf_get(lgr, SMC_BUF_RCV, rcv_len);
+	if (IS_ERR(buf)) {
+		rc = PTR_ERR(buf);
+		goto err_sndbuf;
+	}
+	conn->rmb = buf;
+	conn->rcv_base = buf->cpu + xport->ring_offset;
+	conn->rcv_size = buf->size - xport->ring_offset;
+	rc = token_alloc(conn);
+	if (rc)
+		goto err_rmb;
+	smc_stats_inc(lgr->sn, SMC_STAT_CONN_CREATED);
+	set_bit(SMC_CONN_JOINED, &conn->flags);
+	return 0;
+
+err_rmb:
+	smc_buf_put(lgr, conn->rmb);
+	conn->rmb = NULL;
+err_sndbuf:
+	if (conn->sndbuf)
+		smc_buf_put(lgr, conn->sndbuf);
+	conn->sndbuf = NULL;
+err_xp:
+	kfree(conn->xp);
+	conn->xp = NULL;
+	conn->lgr = NULL;
+	return rc;
+}
+
+/**
+ * smc_conn_describe() - say what the peer must know, and be ready for it
+ * @conn: joined
+ * @acc: the SMC-R or SMC-D part is filled in
+ *
+ * Publishes the token first: the peer's first CDC message may overtake
+ * everything that follows on TCP.
+ *
+ * Context: process.
+ * Return: 0 or the transport's error.
+ */
+int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
+{
+	if (!test_and_set_bit(SMC_CONN_TOKEN, &conn->flags))
+		xa_store_bh(&conn->lgr->conns, conn->token, conn, GFP_KERNEL);
+	conn->rmb->peer_may_write = true;
+	return conn->xport->describe(conn, acc);
+}
+
+/**
+ * smc_conn_bind() - learn the peer's ring; data may flow from now on
+ * @conn: joined
+ * @peer: the peer's Accept or Confirm
+ *
+ * Context: process.
+ * Return: 0, or -EPROTO if the peer's description is refused.
+ */
+int smc_conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
+{
+	int rc;
+
+	rc = conn->xport->conn_bind(conn, peer);
+	if (rc)
+		return rc;
+	set_bit(SMC_CONN_BOUND, &conn->flags);
+	return 0;
+}
+
+/* Bytes of a ring that may hold something of this connection. */
+static void mark_used(struct smc_buf *buf, u32 ring_offset, u64 pos)
+{
+	u64 used = pos + ring_offset;
+
+	buf->used = used < buf->size ? used : buf->size;
+}
+
+/**
+ * smc_conn_leave() - leave the group and give everything back
+ * @conn: any state
+ *
+ * Unpublish, wait for whoever is delivering, drop the rings.  Idempotent.
+ *
+ * Context: process, may sleep; no lock held, no reader or writer running.
+ */
+void smc_conn_leave(struct smc_conn *conn)
+{
+	struct smc_lgr *lgr = conn->lgr;
+	void *xp;
+
+	if (!test_and_clear_bit(SMC_CONN_JOINED, &conn->flags))
+		return;
+	set_bit(SMC_CONN_DEAD, &conn->flags);
+	xa_erase_bh(&lgr->conns, conn->token);
+
+	/* Whoever found the connection before that sees the mark now. */
+	spin_lock_bh(&conn->rx_lock);
+	conn->unbound = true;
+	spin_unlock_bh(&conn->rx_lock);
+	conn->xport->conn_unbind(conn);
+	/* A push that passed the DEAD test before we set it is over now. */
+	spin_lock_bh(&conn->tx_lock);
+	spin_unlock_bh(&conn->tx_lock);
+
+	conn->rmb->peer_may_write = conn->rmb->peer_may_write &&
+				    !smc_conn_peer_done_writing(conn);
+	mark_used(conn->rmb, conn->xport->ring_offset, conn->rcvd_pos);
+	smc_buf_put(lgr, conn->rmb);
+	conn->rmb = NULL;
+	conn->rcv_base = NULL;
+	if (conn->sndbuf) {
+		mark_used(conn->sndbuf, 0, conn->prod_pos);
+		smc_buf_put(lgr, conn->sndbuf);
+		conn->sndbuf = NULL;
+	}
+	conn->snd_base = NULL;
+	xp = conn->xp;
+	WRITE_ONCE(conn->xp, NULL);
+	if (xp)
+		kvfree_rcu_mightsleep(xp);
+	smc_stats_inc(lgr->sn, SMC_STAT_CONN_DESTROYED);
+	conn->lgr = NULL;
+	smc_lgr_leave(lgr);
+}
+
+/* Room in the peer's ring as far as we know. */
+static u32 peer_window(const struct smc_conn *conn)
+{
+	u64 used = conn->sent_pos - smp_load_acquire(&conn->peer_read_pos);
+
+	/*
+	 * A hostile peer can acknowledge bytes of a push that was then put
+	 * back; the difference is negative and counts as nothing.
+	 */
+	if ((s64)used < 0)
+		used = 0;
+	return used < conn->peer_size ? conn->peer_size - used : 0;
+}
+
+/* State flags that may be sent when everything up to @end has been sent. */
+static u8 flags_due(const struct smc_conn *conn, u64 end, u64 prod)
+{
+	u8 due = conn->tx_conn_flags;
+
+	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+		return due | SMC_CDC_ABORT;
+	if (end != prod)
+		return due;
+	if (test_bit(SMC_CONN_WANT_DONE, &conn->flags))
+		due |= SMC_CDC_DONE;
+	if (test_bit(SMC_CONN_WANT_CLOSED, &conn->flags))
+		due |= SMC_CDC_CLOSED;
+	return due;
+}
+
+/*
+ * An urgent byte ends a push: the CDC that announces it has its producer
+ * cursor just behind it.
+ */
+static u32 stop_at_urgent(struct smc_conn *conn, u32 len, u8 *prod_flags)
+{
+	u64 ahead;
+
+	if (conn->urg_tx_pos == SMC_NO_POS)
+		return len;
+	*prod_flags |= SMC_CDC_URG_PENDING;
+	ahead = conn->urg_tx_pos - conn->sent_pos;
+	if (ahead > len || !len)
+		return len;
+	*prod_flags |= SMC_CDC_URG_PRESENT;
+	return ahead;
+}
+
+static void fill_cdc(struct smc_conn *conn, struct smc_push *p, u64 read,
+		     u8 prod_flags, u8 conn_flags)
+{
+	p->cdc.seq = conn->tx_seq + 1;
+	p->cdc.token = conn->peer_token;
+	smc_cursor_put(conn->peer_size, p->end_pos, &p->cdc.prod);
+	smc_cursor_put(conn->rcv_size, read, &p->cdc.cons);
+	p->cdc.prod_flags = prod_flags;
+	p->cdc.conn_flags = conn_flags;
+}
+
+static void push_account(struct smc_conn *conn, const struct smc_push *p,
+			 u64 read)
+{
+	struct smc_net *sn = conn->lgr->sn;
+
+	conn->tx_seq++;
+	conn->announced_pos = read;
+	conn->tx_prod_flags = p->cdc.prod_flags;
+	conn->tx_conn_flags = p->cdc.conn_flags;
+	if (p->cdc.prod_flags & SMC_CDC_URG_PRESENT)
+		conn->urg_tx_pos = SMC_NO_POS;
+	smc_stats_inc(sn, SMC_STAT_TX_CDC);
+	if (p->len) {
+		smc_stats_inc(sn, SMC_STAT_TX_PUSHES);
+		smc_stats_add(sn, SMC_STAT_TX_BYTES, p->len);
+	}
+	if (p->cdc.conn_flags & SMC_CDC_ABORT)
+		set_bit(SMC_CONN_DEAD, &conn->flags);
+}
+
+/*
+ * One push, tx_lock held.  0: something was pushed, try again; -ENODATA:
+ * nothing to do; -EAGAIN: the transport is busy and will call back; else dead.
+ */
+static int push_one(struct smc_conn *conn)
+{
+	bool abort = test_bit(SMC_CONN_WANT_ABORT, &conn->flags);
+	u64 prod = smp_load_acquire(&conn->prod_pos);
+	u64 read = smp_load_acquire(&conn->read_pos);
+	u64 sent = conn->sent_pos;
+	u32 unsent = prod - sent;
+	struct smc_push p = {};
+	u8 prod_flags = 0;
+	bool state_due;
+	u32 window;
+	u8 flags;
+	int rc;
+
+	if (!test_bit(SMC_CONN_BOUND, &conn->flags) ||
+	    test_bit(SMC_CONN_DEAD, &conn->flags))
+		return -ENODATA;
+	window = peer_window(conn);
+	if (unsent && unsent >= window)
+		prod_flags |= SMC_CDC_WRITE_BLOCKED;
+	p.len = abort ? 0 : min(unsent, window);
+	p.len = stop_at_urgent(conn, p.len, &prod_flags);
+	p.end_pos = sent + p.len;
+	flags = flags_due(conn, p.end_pos, prod);
+	state_due = test_and_clear_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	/* A sender that becomes blocked says so, or nobody announces room. */
+	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
+		if (unsent)
+			smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_WINDOW);
+		return -ENODATA;
+	}
+	if (p.len && !conn->merged)
+		p.nseg = smc_ring_plan(conn->snd_size, conn->peer_size, sent,
+				       p.len, p.seg);
+	fill_cdc(conn, &p, read, prod_flags, flags);
+	p.last = flags != conn->tx_conn_flags ||
+		 test_and_clear_bit(SMC_CONN_SIGNAL, &conn->flags);
+
+	/* Visible before the peer can acknowledge it. */
+	WRITE_ONCE(conn->sent_pos, p.end_pos);
+	rc = conn->xport->push(conn, &p);
+	trace_smc_push(conn->lgr->sn->net->net_cookie, conn->token,
+		       conn->peer_token, p.len, p.end_pos, read, prod_flags,
+		       flags, rc);
+	if (!rc) {
+		push_account(conn, &p, read);
+		return 0;
+	}
+	WRITE_ONCE(conn->sent_pos, sent);
+	if (state_due)
+		set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	if (p.last)
+		set_bit(SMC_CONN_SIGNAL, &conn->flags);
+	if (rc == -EAGAIN)
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_BUSY);
+	else
+		set_bit(SMC_CONN_DEAD, &conn->flags);
+	return rc;
+}
+
+/**
+ * smc_conn_push() - push what may be pushed: data, then state
+ * @conn: any state; nothing happens unless it is bound and alive
+ *
+ * Context: any, takes tx_lock; must not be called from an up-call.
+ */
+void smc_conn_push(struct smc_conn *conn)
+{
+	bool any = false, flushed = false;
+
+	spin_lock_bh(&conn->tx_lock);
+	while (!push_one(conn))
+		any = true;
+	if (test_bit(SMC_CONN_FLUSH, &conn->flags) &&
+	    READ_ONCE(conn->prod_pos) == conn->sent_pos)
+		flushed = test_and_clear_bit(SMC_CONN_FLUSH, &conn->flags);
+	spin_unlock_bh(&conn->tx_lock);
+
+	if (any && conn->xport->pushed)
+		conn->xport->pushed(conn);
+	if (flushed)
+		conn->owner->flushed(conn);
+}
+
+/* Does the peer need to know how far we have read? */
+static bool update_due(const struct smc_conn *conn)
+{
+	u64 announced = READ_ONCE(conn->announced_pos);
+	u64 rcvd = READ_ONCE(conn->rcvd_pos);
+	u64 read = READ_ONCE(conn->read_pos);
+	u32 limit = max(conn->rcv_size / 10, SMC_CONS_MIN);
+	u8 flags = READ_ONCE(conn->rx_prod_flags);
+
+	if (read == announced)
+		return false;
+	if (flags & SMC_CDC_CONS_REQ)
+		return true;
+	if (flags & SMC_CDC_WRITE_BLOCKED)
+		return read - announced > limit || read == rcvd;
+	return read - announced > limit &&
+	       rcvd - announced >= conn->rcv_size / 2;
+}
+
+/**
+ * smc_conn_read_done() - the reader advanced read_pos
+ * @conn: bound
+ * @force: announce it in any case (an urgent mark was passed)
+ *
+ * Context: process, no lock of the connection held.
+ */
+void smc_conn_read_done(struct smc_conn *conn, bool force)
+{
+	if (!force && !update_due(conn))
+		return;
+	set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_conn_mark_flags() - add sticky state flags without pushing
+ * @conn: any state
+ * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
+ *
+ * Context: any; for up-calls, whose caller pushes afterwards.
+ */
+void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags)
+{
+	if (conn_flags & SMC_CDC_DONE)
+		set_bit(SMC_CONN_WANT_DONE, &conn->flags);
+	if (conn_flags & SMC_CDC_CLOSED)
+		set_bit(SMC_CONN_WANT_CLOSED, &conn->flags);
+	if (conn_flags & SMC_CDC_ABORT)
+		set_bit(SMC_CONN_WANT_ABORT, &conn->flags);
+	set_bit(SMC_CONN_KICK, &conn->flags);
+}
+
+/**
+ * smc_conn_set_flags() - add sticky state flags and push
+ * @conn: any state
+ * @conn_flags: as for smc_conn_mark_flags()
+ *
+ * Context: any, not from an up-call.
+ */
+void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
+{
+	smc_conn_mark_flags(conn, conn_flags);
+	clear_bit(SMC_CONN_KICK, &conn->flags);
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_conn_set_urgent() - the last byte written is urgent
+ * @conn: bound; the caller is the only writer of prod_pos
+ *
+ * Context: process; the caller pushes afterwards.
+ */
+void smc_conn_set_urgent(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->tx_lock);
+	conn->urg_tx_pos = conn->prod_pos;
+	spin_unlock_bh(&conn->tx_lock);
+}
+
+/**
+ * smc_conn_nudge() - make sure that a completion for all that was sent comes
+ * @conn: bound
+ *
+ * Completions are asked for selectively; who wants to see done_pos catch up
+ * (SIOCOUTQ) asks with this.
+ *
+ * Context: process, no lock of the connection held.
+ */
+void smc_conn_nudge(struct smc_conn *conn)
+{
+	if (conn->merged ||
+	    READ_ONCE(conn->done_pos) == READ_ONCE(conn->sent_pos))
+		return;
+	set_bit(SMC_CONN_SIGNAL, &conn->flags);
+	set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	smc_conn_push(conn);
+}
+
+/* The peer broke the rules, rx_lock held: this connection ends, no other. */
+static void rx_abort(struct smc_conn *conn, enum smc_reason why)
+{
+	struct smc_net *sn = conn->lgr->sn;
+
+	smc_stats_inc(sn, SMC_STAT_CONN_ABORTED);
+	smc_conn_mark_flags(conn, SMC_CDC_ABORT);
+	conn->unbound = true;
+	conn->owner->aborted(conn, ECONNRESET, why);
+}
+
+static bool rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
+		      u64 old_rcvd)
+{
+	if (!(cdc->prod_flags & SMC_CDC_URG_PRESENT) ||
+	    conn->rcvd_pos == old_rcvd)
+		return false;
+	WRITE_ONCE(conn->urg_rx_pos, conn->rcvd_pos - 1);
+	return true;
+}
+
+/*
+ * Take the two cursors.  Both are checked before either is used; false: the
+ * message is refused.
+ */
+static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	u64 read = smp_load_acquire(&conn->read_pos);
+	u64 prod, cons = conn->peer_read_pos;
+
+	if (smc_cursor_get(conn->rcv_size, conn->rcvd_pos,
+			   read + conn->rcv_size, &cdc->prod, &prod))
+		return false;
+	/*
+	 * Before the peer's ring is known (its Confirm is still on the way)
+	 * we have sent nothing, and only zero can be acknowledged.
+	 */
+	if (!test_bit(SMC_CONN_BOUND, &conn->flags)) {
+		if (cdc->cons.count || cdc->cons.wrap)
+			return false;
+	} else if (smc_cursor_get(conn->peer_size, cons,
+				  READ_ONCE(conn->sent_pos), &cdc->cons,
+				  &cons)) {
+		return false;
+	}
+	if (prod != conn->rcvd_pos)
+		smc_stats_add(conn->lgr->sn, SMC_STAT_RX_BYTES,
+			      prod - conn->rcvd_pos);
+	smp_store_release(&conn->rcvd_pos, prod);
+	smp_store_release(&conn->peer_read_pos, cons);
+	return true;
+}
+
+/* Old by sequence number: ignored, as its state has been overtaken. */
+static bool rx_stale(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	if (!conn->xport->has_seq)
+		return false;
+	if (smc_cdc_seq_before(cdc->seq, conn->rx_seq)) {
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_CDC_OLD);
+		return true;
+	}
+	conn->rx_seq = cdc->seq;
+	return false;
+}
+
+static void trace_rx(const struct smc_conn *conn, const struct smc_cdc *cdc,
+		     int err)
+{
+	trace_smc_rx(conn->lgr->sn->net->net_cookie, conn->token,
+		     conn->rcvd_pos, conn->peer_read_pos, cdc->prod_flags,
+		     cdc->conn_flags, err);
+}
+
+static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	u64 old_read = conn->peer_read_pos;
+	u64 old_rcvd = conn->rcvd_pos;
+	bool readable, urgent;
+	u8 news;
+
+	/* Failover validation: one link, so nothing can have been lost. */
+	if (cdc->prod_flags & SMC_CDC_FAILOVER || rx_stale(conn, cdc))
+		return false;
+	smc_stats_inc(conn->lgr->sn, SMC_STAT_RX_CDC);
+	if (!rx_cursors(conn, cdc)) {
+		trace_rx(conn, cdc, -EPROTO);
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_CDC_FORGED);
+		rx_abort(conn, SMC_REASON_BADCURSOR);
+		return true;
+	}
+	trace_rx(conn, cdc, 0);
+	urgent = rx_urgent(conn, cdc, old_rcvd);
+	WRITE_ONCE(conn->rx_prod_flags, cdc->prod_flags);
+	news = cdc->conn_flags & ~conn->rx_conn_flags;
+	WRITE_ONCE(conn->rx_conn_flags, conn->rx_conn_flags | news);
+
+	readable = conn->rcvd_pos != old_rcvd;
+	if (news)
+		conn->owner->peer_flags(conn, news);
+	if (readable || urgent || news ||
+	    cdc->prod_flags & SMC_CDC_WRITE_BLOCKED)
+		conn->owner->readable(conn, urgent);
+	if (conn->peer_read_pos != old_read && conn->merged) {
+		smp_store_release(&conn->done_pos, conn->peer_read_pos);
+		conn->owner->writable(conn);
+	}
+	if (update_due(conn))
+		set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	return conn->peer_read_pos != old_read ||
+	       test_bit(SMC_CONN_NEED_CDC, &conn->flags);
+}
+
+/**
+ * smc_conn_rx() - a CDC message for this connection arrived
+ * @conn: alive for the call
+ * @cdc: decoded, nothing in it is trusted
+ *
+ * Context: BH disabled; takes rx_lock.  See xport.h.
+ * Return: true if the caller has to call smc_conn_push() once it holds no
+ * lock.
+ */
+bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	bool push = false;
+
+	spin_lock(&conn->rx_lock);
+	if (!conn->unbound) {
+		push = rx_locked(conn, cdc);
+		if (test_and_clear_bit(SMC_CONN_KICK, &conn->flags))
+			push = true;
+	}
+	spin_unlock(&conn->rx_lock);
+	return push;
+}
+
+/**
+ * smc_conn_tx_done() - source bytes up to @end_pos may be overwritten
+ * @conn: alive for the call
+ * @end_pos: position from the push that completed
+ *
+ * Context: BH disabled, no lock of the transport held.
+ */
+void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos)
+{
+	spin_lock(&conn->rx_lock);
+	if (!conn->unbound && (s64)(end_pos - conn->done_pos) > 0) {
+		smp_store_release(&conn->done_pos, end_pos);
+		conn->owner->writable(conn);
+	}
+	spin_unlock(&conn->rx_lock);
+}
+
+/**
+ * smc_conn_kick() - there is room for a push again
+ * @conn: alive for the call
+ *
+ * Context: BH disabled, no lock of the transport held.
+ */
+void smc_conn_kick(struct smc_conn *conn)
+{
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_conn_peer_error() - the peer did something that ends this connection
+ * @conn: alive for the call
+ * @why: reason
+ *
+ * Context: any, no lock of the connection held.
+ */
+void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why)
+{
+	spin_lock_bh(&conn->rx_lock);
+	if (!conn->unbound)
+		rx_abort(conn, why);
+	spin_unlock_bh(&conn->rx_lock);
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_conn_lgr_dead() - the group of this connection died
+ * @conn: referenced by the caller
+ * @why: reason of the group's death
+ *
+ * Context: process.  The socket leaves the group later, in its own time.
+ */
+void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
+{
+	smc_conn_set_flags(conn, SMC_CDC_ABORT);
+	set_bit(SMC_CONN_DEAD, &conn->flags);
+	spin_lock_bh(&conn->rx_lock);
+	if (!conn->unbound) {
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_CONN_ABORTED);
+		conn->unbound = true;
+		conn->owner->aborted(conn, ECONNABORTED, why);
+	}
+	spin_unlock_bh(&conn->rx_lock);
+}

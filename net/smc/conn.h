@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A connection: two byte rings and a token.
+ *
+ * Sending:  prod_pos >= sent_pos >= done_pos   peer_read_pos <= sent_pos
+ * Receiving: rcvd_pos >= read_pos >= announced_pos
+ *
+ * All positions are free-running 64-bit byte counts with a single writer each;
+ * free space, window and readable bytes are derived, never stored.  Builds
+ * without struct sock: the socket is reached through struct smc_conn_owner.
+ *
+ * Locks: tx_lock (spinlock, BH) covers sent_pos, announced_pos, the CDC
+ * sequence and flags; rx_lock (spinlock, BH) serialises smc_conn_rx() and
+ * makes smc_conn_leave() final: no up-call comes after it.  Order: tx_lock of
+ * one connection, then rx_lock of its loopback peer; never tx_lock inside
+ * rx_lock, so an up-call must not push: it marks (smc_conn_mark_flags()) and
+ * the caller of smc_conn_rx() pushes when it holds no lock.
+ */
+#ifndef SMC_CONN_H
+#define SMC_CONN_H
+
+#include <linux/spinlock.h>
+#include <linux/bitops.h>
+#include <linux/cache.h>
+#include "xport.h"
+#include "lgr.h"
+#include "buf.h"
+
+struct smc_conn;
+
+/**
+ * struct smc_conn_owner - core to socket, all with BH disabled, no sleeping,
+ *	rx_lock possibly held: must not call smc_conn_push() or anything that
+ *	does (smc_conn_mark_flags() is the way to answer from here)
+ * @get: take a reference if the socket is not being freed; false: too late
+ * @put: drop it
+ * @readable: rcvd_pos moved, or a state flag arrived; @urgent: an urgent
+ *	byte was announced (SIGURG)
+ * @writable: room in the send ring
+ * @peer_flags: the peer's sticky flags gained @flags (SMC_CDC_DONE, ...)
+ * @flushed: everything written has been pushed (sent_pos == prod_pos) after
+ *	a close or shutdown asked for it
+ * @aborted: the connection cannot go on: @err is for sk_err
+ */
+struct smc_conn_owner {
+	bool (*get)(struct smc_conn *conn);
+	void (*put)(struct smc_conn *conn);
+	void (*readable)(struct smc_conn *conn, bool urgent);
+	void (*writable)(struct smc_conn *conn);
+	void (*peer_flags)(struct smc_conn *conn, u8 flags);
+	void (*flushed)(struct smc_conn *conn);
+	void (*aborted)(struct smc_conn *conn, int err, enum smc_reason why);
+};
+
+enum smc_conn_bits {
+	SMC_CONN_CORKED,	/* TCP_CORK or MSG_MORE: hold small data */
+	SMC_CONN_NEED_CDC,	/* publish state although there is no data */
+	SMC_CONN_FLUSH,		/* owner->flushed() is wanted */
+	SMC_CONN_DEAD,		/* no push any more */
+	SMC_CONN_URG_PENDING,	/* an urgent byte is being sent */
+	SMC_CONN_TOKEN,		/* published in lgr->conns */
+	SMC_CONN_BOUND,		/* conn_bind succeeded, data may flow */
+	SMC_CONN_SIGNAL,	/* ask for a completion with the next push */
+	SMC_CONN_KICK,		/* an up-call marked something to be pushed */
+	SMC_CONN_WANT_DONE,	/* state flags to be sent: after the last byte */
+	SMC_CONN_WANT_CLOSED,
+	SMC_CONN_WANT_ABORT,	/* ... at once */
+	SMC_CONN_JOINED,
+};
+
+/* No urgent mark. */
+#define SMC_NO_POS	(~0ULL)
+
+struct smc_conn {
+	const struct smc_conn_owner *owner;
+	const struct smc_xport *xport;
+	struct smc_lgr *lgr;		/* referenced */
+	void *xp;			/* the transport's private area */
+	struct rcu_head rcu;
+	struct smc_buf *sndbuf;		/* NULL when rings are merged */
+	struct smc_buf *rmb;
+	u32 token;			/* ours, what the peer sends */
+	u32 peer_token;
+	unsigned long flags;		/* enum smc_conn_bits */
+	bool merged;			/* snd_base is the peer's ring */
+	bool unbound;			/* rx_lock: no up-call any more */
+	struct smc_tuple tuple;		/* set by the handshake before join */
+
+	/* sending */
+	spinlock_t tx_lock ____cacheline_aligned_in_smp;
+	u8 *snd_base;
+	u32 snd_size;
+	u32 peer_size;
+	u64 prod_pos;			/* writer: sendmsg */
+	u64 sent_pos;			/* writer: tx_lock */
+	u64 done_pos;			/* writer: tx_done (merged: rx) */
+	u64 announced_pos;		/* writer: tx_lock */
+	u64 urg_tx_pos;			/* one past our urgent byte */
+	u16 tx_seq;
+	u8 tx_prod_flags;
+	u8 tx_conn_flags;		/* sent so far, sticky */
+
+	/* receiving */
+	spinlock_t rx_lock ____cacheline_aligned_in_smp;
+	u8 *rcv_base;
+	u32 rcv_size;
+	u64 rcvd_pos;			/* writer: rx */
+	u64 read_pos;			/* writer: recvmsg */
+	u64 peer_read_pos;		/* writer: rx */
+	u64 urg_rx_pos;			/* position of the urgent byte */
+	u16 rx_seq;
+	u8 rx_prod_flags;
+	u8 rx_conn_flags;
+};
+
+static inline u32 smc_conn_readable(const struct smc_conn *conn)
+{
+	return smp_load_acquire(&conn->rcvd_pos) - READ_ONCE(conn->read_pos);
+}
+
+static inline u32 smc_conn_snd_free(const struct smc_conn *conn)
+{
+	return conn->snd_size - (u32)(READ_ONCE(conn->prod_pos) -
+				      smp_load_acquire(&conn->done_pos));
+}
+
+/*
+ * Bytes the peer's host may not have yet (SIOCOUTQ).  What lies in a merged
+ * ring is there as soon as it is announced.
+ */
+static inline u32 smc_conn_outq(const struct smc_conn *conn)
+{
+	u64 from = conn->merged ? READ_ONCE(conn->sent_pos) :
+				  READ_ONCE(conn->done_pos);
+
+	return READ_ONCE(conn->prod_pos) - from;
+}
+
+/* Bytes written by the program and not yet pushed to the peer's ring. */
+static inline u32 smc_conn_unsent(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->prod_pos) - READ_ONCE(conn->sent_pos);
+}
+
+/* Initialise the embedded object; no group yet. */
+void smc_conn_init(struct smc_conn *conn, const struct smc_conn_owner *owner);
+
+/*
+ * Join @lgr (takes over the caller's group reference and its place), get
+ * rings of about @snd_len and @rcv_len bytes and a token.  The token is
+ * published when smc_conn_publish() is called, that is before describe().
+ * -ENOMEM, or the transport's error; on failure the caller still owns @lgr.
+ */
+int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
+		  u32 rcv_len);
+/* Fill the Accept or Confirm; publishes the token first. */
+int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc);
+/* The peer's ring is known: data may flow. */
+int smc_conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer);
+/*
+ * Leave the group: unpublish, conn_unbind, buffers back, group reference
+ * dropped.  Idempotent.  Process context, may sleep.
+ */
+void smc_conn_leave(struct smc_conn *conn);
+
+/*
+ * Push what may be pushed: data within the peer's window, then state.
+ * Context: any, BH enabled or disabled; takes tx_lock.
+ */
+void smc_conn_push(struct smc_conn *conn);
+/* The reader advanced read_pos: announce it if that is due. */
+void smc_conn_read_done(struct smc_conn *conn, bool force);
+/* Add sticky state flags and push; done/closed go after the last byte. */
+void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags);
+/* The same from an up-call: the push follows when no lock is held. */
+void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags);
+/* Announce that the byte just before the current prod_pos is urgent. */
+void smc_conn_set_urgent(struct smc_conn *conn);
+/* Ask for a completion of everything sent (SIOCOUTQ, a full ring). */
+void smc_conn_nudge(struct smc_conn *conn);
+/* True if the peer has said that it will not write any more. */
+static inline bool smc_conn_peer_done_writing(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->rx_conn_flags) &
+	       (SMC_CDC_CLOSED | SMC_CDC_ABORT);
+}
+
+/* Called by lgr.c for every connection of a dying group. */
+void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why);
+
+#endif /* SMC_CONN_H */

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Link groups: the table of a namespace, waiting for a group, its end.
+ *
+ *   CONNECTING --smc_lgr_changed(OK)--> ACTIVE --smc_lgr_kill()--> DEAD
+ *        \____________________smc_lgr_kill()_____________________/
+ *
+ * smc_lgr_kill() takes the group out of the table, marks it and queues one work
+ * item, which tells every connection and then calls the transport's lgr_down,
+ * once.  The connections leave in their own time; the last reference frees.
+ *
+ * A group without connections lingers for a while if its transport keeps
+ * buffers for the next one, otherwise it ends at once.
+ *
+ * Locks: sn->lgr_lock (spinlock, BH) protects the table; inside it lgr->lock
+ * (spinlock, BH), see lgr.h.  spaces.lock (mutex) protects the list of
+ * namespaces; it is outer to both.
+ * Tests: selftests/vm/tests (LgrCreated, LgrDestroyed).
+ */
+#include <linux/err.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+#include "buf.h"
+#include "conn.h"
+#include "lgr.h"
+#include "net.h"
+#include "stats.h"
+
+#define MAX_GROUPS	65536	/* of a namespace */
+#define MAX_CONNS	255	/* of a group, unless less is negotiated */
+
+/* The server's groups go first, so that no client uses one that is going. */
+#define LINGER_SERV	(600 * HZ)
+#define LINGER_CLNT	(610 * HZ)
+
+static struct {
+	struct mutex lock;	/* list */
+	struct list_head list;	/* smc_net.node */
+	struct workqueue_struct *wq;
+} spaces = {
+	.lock = __MUTEX_INITIALIZER(spaces.lock),
+	.list = LIST_HEAD_INIT(spaces.list),
+};
+
+/**
+ * smc_lgr_get() - take a reference
+ * @lgr: group that the caller has a reference of
+ *
+ * Context: any.
+ */
+void smc_lgr_get(struct smc_lgr *lgr)
+{
+	refcount_inc(&lgr->refs);
+}
+
+/**
+ * smc_lgr_put() - drop a reference
+ * @lgr: group
+ *
+ * The last one frees it, after a grace period: the receive path looks tokens
+ * up under RCU.
+ *
+ * Context: any.
+ */
+void smc_lgr_put(struct smc_lgr *lgr)
+{
+	struct smc_net *sn = lgr->sn;
+
+	if (!refcount_dec_and_test(&lgr->refs))
+		return;
+	smc_stats_inc(sn, SMC_STAT_LGR_DESTROYED);
+	kfree_rcu(lgr, rcu);
+	/* @sn may go as soon as its last group is counted off. */
+	if (atomic_dec_and_test(&sn->lgr_count))
+		wake_up_var(&sn->lgr_count);
+}
+
+/* Call everybody who waits, one after the other and without a lock. */
+static void settle(struct smc_lgr *lgr, enum smc_reason why)
+{
+	struct smc_lgr_waiter *w;
+
+	for (;;) {
+		spin_lock_bh(&lgr->lock);
+		w = list_first_entry_or_null(&lgr->waiters,
+					     struct smc_lgr_waiter, node);
+		if (w)
+			list_del_init(&w->node);
+		spin_unlock_bh(&lgr->lock);
+		if (!w)
+			return;
+		w->settled(w, why);
+	}
+}
+
+/* Kill it, or only if it is idle.  False: nothing was done. */
+static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
+{
+	struct smc_net *sn = lgr->sn;
+	bool ours;
+
+	spin_lock_bh(&sn->lgr_lock);
+	spin_lock(&lgr->lock);
+	ours = lgr->state != SMC_LGR_DEAD && !(if_idle && lgr->conns_num);
+	if (ours) {
+		lgr->why = why;
+		WRITE_ONCE(lgr->state, SMC_LGR_DEAD);
+		list_del_init(&lgr->node);
+		refcount_inc(&lgr->refs);	/* the worker's */
+	}
+	spin_unlock(&lgr->lock);
+	spin_unlock_bh(&sn->lgr_lock);
+	if (!ours)
+		return false;
+	settle(lgr, why);
+	queue_work(spaces.wq, &lgr->kill_work);
+	return true;
+}
+
+/**
+ * smc_lgr_kill() - the group ends
+ * @lgr: referenced by the caller
+ * @why: reason, told to its connections and to who waits for it
+ *
+ * Context: any, no lock of the core held.  Idempotent.
+ */
+void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why)
+{
+	kill(lgr, why, false);
+}
+
+/**
+ * smc_lgr_lost() - the link died
+ * @lgr: group; the transport guarantees that it lives
+ * @why: reason
+ *
+ * Context: any.  See xport.h.
+ */
+void smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)
+{
+	if (kill(lgr, why, false))
+		smc_stats_inc(lgr->sn, SMC_STAT_LGR_LOST);
+}
+
+/**
+ * smc_lgr_changed() - the confirmation of a new group ended
+ * @lgr: group; the transport guarantees that it lives
+ * @why: SMC_REASON_OK makes it ACTIVE, anything else kills it
+ *
+ * Context: any.  See xport.h.
+ */
+void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why)
+{
+	if (why != SMC_REASON_OK) {
+		kill(lgr, why, false);
+		return;
+	}
+	spin_lock_bh(&lgr->lock);
+	if (lgr->state == SMC_LGR_CONNECTING)
+		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
+	else
+		why = lgr->why;
+	spin_unlock_bh(&lgr->lock);
+	settle(lgr, why);
+}
+
+/* Every connection that can be found hears that it is over. */
+static void tell_conns(struct smc_lgr *lgr)
+{
+	struct smc_conn *conn;
+	unsigned long token;
+
+	rcu_read_lock();
+	xa_for_each(&lgr->conns, token, conn) {
+		if (!conn->owner->get(conn))
+			continue;
+		rcu_read_unlock();
+		smc_conn_lgr_dead(conn, lgr->why);
+		conn->owner->put(conn);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+}
+
+static void kill_work_fn(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, kill_work);
+	bool orderly = lgr->why == SMC_REASON_GOING;
+
+	if (cancel_delayed_work_sync(&lgr->linger))
+		smc_lgr_put(lgr);
+	tell_conns(lgr);
+	smc_buf_pool_drain(lgr);
+	lgr->xport->lgr_down(lgr, orderly);
+	lgr->up = false;
+	smc_path_put(&lgr->path);
+	smc_lgr_put(lgr);
+}
+
+static void linger_fn(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(to_delayed_work(work),
+					   struct smc_lgr, linger);
+
+	kill(lgr, SMC_REASON_GOING, true);
+	smc_lgr_put(lgr);
+}
+
+/* A place in the group for one more connection? */
+static bool take_place(struct smc_lgr *lgr)
+{
+	bool ok;
+
+	spin_lock(&lgr->lock);
+	ok = lgr->state != SMC_LGR_DEAD &&
+	     (lgr->role == SMC_CLNT || lgr->conns_num < lgr->max_conns);
+	if (ok)
+		lgr->conns_num++;
+	spin_unlock(&lgr->lock);
+	return ok;
+}
+
+/**
+ * smc_lgr_find() - the group for a new connection
+ * @sn: namespace
+ * @xport: transport that was chosen
+ * @role: ours
+ * @path: ours
+ * @prop: server: the client's Proposal
+ * @acc: client: the server's Accept
+ *
+ * A server may use any group that has room; a client must use the one that
+ * the server means, whether there is room or not.
+ *
+ * Context: process.
+ * Return: the group, CONNECTING or ACTIVE, with a reference and a place in it,
+ * to be given back by smc_lgr_leave(); or NULL.
+ */
+struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
+			     enum smc_role role, const struct smc_path *path,
+			     const struct smc_clc_proposal *prop,
+			     const struct smc_clc_accept *acc)
+{
+	struct smc_lgr *lgr, *found = NULL;
+
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgrs, node) {
+		if (lgr->xport != xport || lgr->role != role ||
+		    lgr->path.vlan_id != path->vlan_id ||
+		    !xport->lgr_match(lgr, path, prop, acc) ||
+		    !take_place(lgr))
+			continue;
+		refcount_inc(&lgr->refs);
+		found = lgr;
+		break;
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return found;
+}
+
+static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
+{
+	enum smc_buf_dir dir;
+	struct smc_lgr *lgr;
+
+	lgr = kzalloc(xport->lgr_size, GFP_KERNEL);
+	if (!lgr)
+		return NULL;
+	lgr->xport = xport;
+	lgr->sn = sn;
+	lgr->state = SMC_LGR_CONNECTING;
+	lgr->max_conns = MAX_CONNS;
+	lgr->conns_num = 1;
+	refcount_set(&lgr->refs, 1);
+	spin_lock_init(&lgr->lock);
+	INIT_LIST_HEAD(&lgr->node);
+	INIT_LIST_HEAD(&lgr->waiters);
+	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	INIT_DELAYED_WORK(&lgr->linger, linger_fn);
+	INIT_WORK(&lgr->kill_work, kill_work_fn);
+	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
+		INIT_LIST_HEAD(&lgr->pool[dir]);
+	return lgr;
+}
+
+/* Into the table, unless the device is being removed. */
+static int publish(struct smc_lgr *lgr)
+{
+	struct smc_net *sn = lgr->sn;
+	int rc = 0;
+
+	spin_lock_bh(&sn->lgr_lock);
+	/* smc_dev_del() sets this before it looks into the table */
+	if (READ_ONCE(lgr->path.dev->removing))
+		rc = -ENODEV;
+	else
+		list_add_tail(&lgr->node, &sn->lgrs);
+	spin_unlock_bh(&sn->lgr_lock);
+	return rc;
+}
+
+static u32 next_id(struct smc_net *sn)
+{
+	u32 id;
+
+	spin_lock_bh(&sn->lgr_lock);
+	sn->lgr_next_id += 0x100;
+	if (!sn->lgr_next_id)
+		sn->lgr_next_id = 0x100;
+	id = sn->lgr_next_id;
+	spin_unlock_bh(&sn->lgr_lock);
+	return id;
+}
+
+/**
+ * smc_lgr_create() - first contact: a new group
+ * @sn: namespace
+ * @xport: transport
+ * @role: ours
+ * @path: device and port; taken over on success
+ * @version: SMC version of the group
+ *
+ * Context: process.
+ * Return: the group, CONNECTING, with a reference and a place for the caller
+ * (smc_lgr_leave()); or ERR_PTR: -ENOMEM, -EUSERS for too many groups, -ENODEV
+ * if the device is going, or the transport's error.
+ */
+struct smc_lgr *smc_lgr_create(struct smc_net *sn,
+			       const struct smc_xport *xport,
+			       enum smc_role role, struct smc_path *path,
+			       u8 version)
+{
+	struct smc_lgr *lgr;
+	int rc = -ENOMEM;
+
+	if (atomic_inc_return(&sn->lgr_count) > MAX_GROUPS) {
+		rc = -EUSERS;
+		goto err_count;
+	}
+	lgr = alloc(sn, xport);
+	if (!lgr)
+		goto err_count;
+	lgr->id = next_id(sn);
+	lgr->role = role;
+	lgr->path = *path;
+	lgr->version = version;
+	rc = xport->lgr_up(lgr);
+	if (rc)
+		goto err_free;
+	lgr->up = true;
+	rc = publish(lgr);
+	if (rc)
+		goto err_down;
+	memset(path, 0, sizeof(*path));
+	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
+	return lgr;
+
+err_down:
+	xport->lgr_down(lgr, true);
+err_free:
+	kfree(lgr);
+err_count:
+	if (atomic_dec_and_test(&sn->lgr_count))
+		wake_up_var(&sn->lgr_count);
+	return ERR_PTR(rc);
+}
+
+/**
+ * smc_lgr_leave() - give back a place and a reference
+ * @lgr: group
+ *
+ * Context: process.
+ */
+void smc_lgr_leave(struct smc_lgr *lgr)
+{
+	unsigned long delay = lgr->role == SMC_SERV ? LINGER_SERV : LINGER_CLNT;
+	bool idle, keep;
+
+	spin_lock_bh(&lgr->lock);
+	idle = !--lgr->conns_num && lgr->state != SMC_LGR_DEAD;
+	keep = idle && lgr->state == SMC_LGR_ACTIVE && lgr->xport->pools;
+	if (keep) {
+		refcount_inc(&lgr->refs);	/* the timer's */
+		if (mod_delayed_work(spaces.wq, &lgr->linger, delay))
+			refcount_dec(&lgr->refs);	/* it has one */
+	}
+	spin_unlock_bh(&lgr->lock);
+	if (idle && !keep)
+		kill(lgr, SMC_REASON_GOING, true);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_lgr_wait() - wait for a CONNECTING group
+ * @lgr: group, referenced
+ * @w: waiter; its callback is set
+ *
+ * Context: process.
+ * Return: true: @w will be called once; false: it has settled already.
+ */
+bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
+{
+	bool queued;
+
+	spin_lock_bh(&lgr->lock);
+	queued = lgr->state == SMC_LGR_CONNECTING;
+	if (queued)
+		list_add_tail(&w->node, &lgr->waiters);
+	else
+		INIT_LIST_HEAD(&w->node);
+	spin_unlock_bh(&lgr->lock);
+	return queued;
+}
+
+/**
+ * smc_lgr_unwait() - do not wait any more
+ * @lgr: group
+ * @w: waiter that smc_lgr_wait() queued
+ *
+ * Context: process.
+ * Return: true: it will not be called; false: it has been, or is being called.
+ */
+bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
+{
+	bool queued;
+
+	spin_lock_bh(&lgr->lock);
+	queued = !list_empty(&w->node);
+	list_del_init(&w->node);
+	spin_unlock_bh(&lgr->lock);
+	return queued;
+}
+
+/**
+ * smc_lgr_settled() - how did it end?
+ * @lgr: group that is not CONNECTING any more
+ *
+ * Takes the lock: a connection whose token was published before, and which
+ * finds the group ACTIVE here, is told by the worker if it dies later.
+ *
+ * Context: any.
+ * Return: SMC_REASON_OK if it is ACTIVE, else why it is dead.
+ */
+enum smc_reason smc_lgr_settled(struct smc_lgr *lgr)
+{
+	enum smc_reason why;
+
+	spin_lock_bh(&lgr->lock);
+	why = lgr->state == SMC_LGR_ACTIVE ? SMC_REASON_OK : lgr->why;
+	spin_unlock_bh(&lgr->lock);
+	return why;
+}
+
+/**
+ * smc_lgr_conn_find() - whose token is this?
+ * @lgr: group the message came through
+ * @token: from the message
+ *
+ * Context: RCU read section; the connection is valid inside it.
+ * Return: the connection or NULL.
+ */
+struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token)
+{
+	return xa_load(&lgr->conns, token);
+}
+
+/**
+ * smc_lgr_walk() - call a function for every group of a namespace
+ * @sn: namespace
+ * @fn: called under the table lock; != 0 ends the walk
+ * @arg: for @fn
+ *
+ * Context: any.
+ * Return: what @fn returned last, or 0.
+ */
+int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
+		 void *arg)
+{
+	struct smc_lgr *lgr;
+	int rc = 0;
+
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgrs, node) {
+		rc = fn(lgr, arg);
+		if (rc)
+			break;
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return rc;
+}
+
+/* Kill all groups of @sn that use @dev (NULL: all). */
+static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
+			  enum smc_reason why)
+{
+	struct smc_lgr *lgr, *found;
+
+	do {
+		found = NULL;
+		spin_lock_bh(&sn->lgr_lock);
+		list_for_each_entry(lgr, &sn->lgrs, node) {
+			if (dev && lgr->path.dev != dev)
+				continue;
+			refcount_inc(&lgr->refs);
+			found = lgr;
+			break;
+		}
+		spin_unlock_bh(&sn->lgr_lock);
+		if (found) {
+			kill(found, why, false);
+			smc_lgr_put(found);
+		}
+	} while (found);
+}
+
+/**
+ * smc_lgr_kill_dev() - terminate every group that uses a device
+ * @dev: device whose removing mark is set
+ *
+ * Walks a list of our own and not the kernel's list of namespaces: the device
+ * may go because its namespace does, which is not on that list any more.
+ *
+ * Context: process.
+ */
+void smc_lgr_kill_dev(struct smc_dev *dev)
+{
+	struct smc_net *sn;
+
+	mutex_lock(&spaces.lock);
+	list_for_each_entry(sn, &spaces.list, node)
+		kill_matching(sn, dev, SMC_REASON_DEVGONE);
+	mutex_unlock(&spaces.lock);
+}
+
+/**
+ * smc_lgr_net_init() - a new namespace
+ * @sn: its state
+ *
+ * Context: process.
+ */
+void smc_lgr_net_init(struct smc_net *sn)
+{
+	spin_lock_init(&sn->lgr_lock);
+	INIT_LIST_HEAD(&sn->lgrs);
+	atomic_set(&sn->lgr_count, 0);
+	mutex_lock(&spaces.lock);
+	list_add_tail(&sn->node, &spaces.list);
+	mutex_unlock(&spaces.lock);
+}
+
+/**
+ * smc_lgr_net_exit() - a namespace goes: so do its groups
+ * @sn: its state; no socket is left in it
+ *
+ * Context: process, waits for the last group.
+ */
+void smc_lgr_net_exit(struct smc_net *sn)
+{
+	kill_matching(sn, NULL, SMC_REASON_GOING);
+	wait_var_event(&sn->lgr_count, !atomic_read(&sn->lgr_count));
+	mutex_lock(&spaces.lock);
+	list_del(&sn->node);
+	mutex_unlock(&spaces.lock);
+}
+
+/**
+ * smc_lgr_init() - the workers that end groups
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_lgr_init(void)
+{
+	spaces.wq = alloc_workqueue("smc_lgr", WQ_UNBOUND, 0);
+	return spaces.wq ? 0 : -ENOMEM;
+}
+
+/**
+ * smc_lgr_exit() - undo smc_lgr_init()
+ *
+ * Context: process; no transport is left, and no group.
+ */
+void smc_lgr_exit(void)
+{
+	destroy_workqueue(spaces.wq);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Link groups: what all connections between the same two peers share.
+ *
+ * A group is created by the first connection, published in state CONNECTING,
+ * becomes ACTIVE when its link is confirmed and DEAD for ever when it is
+ * killed.  References: one per connection, one per handshake waiting for it,
+ * one for the linger timer while the group is idle, one for the kill worker.
+ * The table (per network namespace) holds none: a lookup takes one with
+ * get-unless-zero under the table lock.
+ */
+#ifndef SMC_LGR_H
+#define SMC_LGR_H
+
+#include <linux/xarray.h>
+#include <linux/workqueue.h>
+#include <linux/spinlock.h>
+#include "xport.h"
+
+struct smc_net;
+
+enum smc_lgr_state {
+	SMC_LGR_CONNECTING,
+	SMC_LGR_ACTIVE,
+	SMC_LGR_DEAD,
+};
+
+enum smc_role {
+	SMC_CLNT = 0,
+	SMC_SERV = 1,
+};
+
+/**
+ * struct smc_lgr_waiter - a handshake that waits for a group to settle
+ * @node: in lgr->waiters while waiting
+ * @settled: called once with the outcome (SMC_REASON_OK: the group is ACTIVE);
+ *	any context, must not sleep; the waiter is off the list by then
+ */
+struct smc_lgr_waiter {
+	struct list_head node;
+	void (*settled)(struct smc_lgr_waiter *w, enum smc_reason why);
+};
+
+/**
+ * struct smc_lgr - a link group
+ * @node: in the namespace's table (protected by the table lock)
+ * @refs: see above
+ * @xport: the transport
+ * @sn: the namespace's state; valid until the group's last reference, because
+ *	the namespace's exit kills all groups and waits for them
+ * @state: enum smc_lgr_state, written under @lock
+ * @why: reason of death
+ * @id: group number, a multiple of 0x100, never 0
+ * @role: SMC_CLNT or SMC_SERV
+ * @path: local device, port and GID
+ * @version: SMC version negotiated by the first contact (1 or 2)
+ * @release: SMC release (0 or 1)
+ * @peer_os: OS type from the peer's first-contact extension
+ * @direct: no gateway between the RoCE ports
+ * @max_conns: negotiated limit
+ * @max_links: negotiated limit
+ * @feature_mask: negotiated
+ * @eid: negotiated EID, 32 bytes and NUL
+ * @peer_host: the peer's host name, NUL terminated
+ * @peer_id: the peer's id (server: as in the Proposal)
+ * @peer_gid: SMC-R server: the client's GID, from its Proposal
+ * @lock: @state, @waiters, @conns_num, @conns (writers), @pool.  BH-safe leaf
+ * @conns: alert token -> struct smc_conn, read under RCU
+ * @conns_num: connections that hold a place
+ * @next_token: cyclic allocation of tokens
+ * @waiters: handshakes waiting for the end of CONNECTING
+ * @linger: frees an idle group
+ * @kill_work: runs lgr_down and aborts the connections
+ * @pool: idle buffers by direction
+ * @pool_num: how many
+ * @up: lgr_up succeeded, lgr_down is owed
+ * @rcu: frees the group
+ */
+struct smc_lgr {
+	struct list_head node;
+	refcount_t refs;
+	const struct smc_xport *xport;
+	struct smc_net *sn;
+	u8 state;
+	enum smc_reason why;
+	u32 id;
+	enum smc_role role;
+	struct smc_path path;
+	u8 version;
+	u8 release;
+	u8 peer_os;
+	bool direct;
+	u8 max_conns;
+	u8 max_links;
+	u16 feature_mask;
+	u8 eid[33];
+	char peer_host[33];
+	u8 peer_id[8];
+	u8 peer_gid[16];
+	bool up;
+
+	spinlock_t lock;
+	struct xarray conns;
+	u32 conns_num;
+	u32 next_token;
+	struct list_head waiters;
+	struct delayed_work linger;
+	struct work_struct kill_work;
+	struct list_head pool[SMC_BUF_DIRS];
+	unsigned int pool_num;
+	struct rcu_head rcu;
+};
+
+/*
+ * Find the group for a new connection and take a place in it (server: only if
+ * there is capacity).  Returns it with a reference, CONNECTING or ACTIVE, or
+ * NULL.  The place and the reference are given back by smc_lgr_leave(), unless
+ * smc_conn_join() has taken them over.  Process context.
+ */
+struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
+			     enum smc_role role, const struct smc_path *path,
+			     const struct smc_clc_proposal *prop,
+			     const struct smc_clc_accept *acc);
+
+/*
+ * Create a group in state CONNECTING with the local resources up, published
+ * for smc_lgr_find(), a reference and a place for the caller.  Takes over *@path
+ * (including its device reference) on success.  ERR_PTR on failure.
+ */
+struct smc_lgr *smc_lgr_create(struct smc_net *sn,
+			       const struct smc_xport *xport,
+			       enum smc_role role, struct smc_path *path,
+			       u8 version);
+
+/* Give back a place and a reference; the last place starts the linger timer. */
+void smc_lgr_leave(struct smc_lgr *lgr);
+
+/*
+ * Wait for a CONNECTING group.  True: @w is queued and will be called once;
+ * false: the group has settled already, look at smc_lgr_settled().
+ */
+bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
+/* True if @w was still queued (and is not called any more). */
+bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
+/* SMC_REASON_OK if ACTIVE, else why it is dead. */
+enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
+
+void smc_lgr_get(struct smc_lgr *lgr);
+void smc_lgr_put(struct smc_lgr *lgr);
+/* Unpublish and mark dead; a worker does the rest.  Idempotent, any context. */
+void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
+
+/* RCU lookup for the receive path; the caller is in an RCU read section. */
+struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
+
+/* Iterate over the groups of a namespace; @fn runs under the table lock. */
+int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
+		 void *arg);
+
+/* Terminate every group that uses @dev (smc_dev_del) or of @sn (netns exit). */
+void smc_lgr_kill_dev(struct smc_dev *dev);
+void smc_lgr_net_init(struct smc_net *sn);
+void smc_lgr_net_exit(struct smc_net *sn);
+int smc_lgr_init(void);
+void smc_lgr_exit(void);
+
+#endif /* SMC_LGR_H */

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The shared-memory transport: SMC-D between two sockets of this kernel.  It is
+ * the smallest complete transport; read it before the others.
+ *
+ * To the peer it looks like an emulated ISM device (SMC-D version 2.1): channel
+ * 0xFFFF and a GID of 128 random bits, chosen when the module is loaded, which
+ * only a peer on this kernel can have, too.  A token of 64 random bits names
+ * one receive ring as long as its connection has no peer yet.
+ *
+ * conn_bind finds the peer's ring by that token and makes it our send ring, so
+ * the copy that sendmsg makes is the only one, and a push only has to hand the
+ * CDC over.  The two ends are joined by a struct pair.  The client's bind makes
+ * it (its Confirm carries the client's token then), the server's finds itself
+ * joined to just that client: a token taken from elsewhere joins nobody.
+ *
+ * push runs under tx_lock and calls the peer's smc_conn_rx().  If that wants a
+ * push in the other direction, it follows in pushed(), without a lock: one
+ * caller at a time loops there for both ends, so two busy ends cannot recurse.
+ *
+ * Every connection has a group of its own: a group holds no resources here,
+ * and the server could not tell which namespace a client is in.
+ *
+ * Lifetime: a pair is freed by the end that leaves last; the memory of a ring
+ * by the last of its connection and the peer that writes to it.  An end that
+ * has left is NULL in the pair; what is found there under RCU is alive until
+ * the read section ends, and smc_conn_rx() does nothing for one that is leaving.
+ *
+ * Locks: lo.lock (spinlock, BH) protects tokens and the making and breaking of
+ * pairs; a leaf.
+ * Tests: selftests/vm/tests.
+ */
+#include <linux/hashtable.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+#include "buf.h"
+#include "conn.h"
+#include "lgr.h"
+#include "lo.h"
+#include "xport.h"
+
+/* The first bytes of a ring are for the CDC on the wire (IBM's SMC-D). */
+#define RING_OFFSET	SMCD_CDC_LEN
+#define MAX_SIZE_CODE	6		/* 1 MiB, as ISM devices have it */
+#define TOKEN_BITS	10
+
+enum end {
+	CLIENT,
+	SERVER,
+	ENDS,
+};
+
+/* Bits of pair->todo: these ends have something to push, and who looks. */
+#define TODO_PUSH(end)	(end)
+#define TODO_BUSY	ENDS
+
+/**
+ * struct pair - two connections that have found each other
+ * @conn: the two ends, read under RCU; NULL: has left
+ * @todo: TODO_* bits
+ * @rcu: frees it
+ */
+struct pair {
+	struct smc_conn __rcu *conn[ENDS];
+	unsigned long todo;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct lo_buf - memory of a ring
+ * @buf: what the core sees
+ * @refs: its connection, and the peer that writes to it
+ */
+struct lo_buf {
+	struct smc_buf buf;
+	refcount_t refs;
+};
+
+/**
+ * struct lo_conn - a connection's private area
+ * @node: in the table of tokens until the peer has used it
+ * @conn: back pointer
+ * @token: names the receive ring
+ * @peer_token: names the peer's
+ * @pair: joins the two ends, NULL until then; set under lo.lock
+ * @end: which of the two this is
+ * @ring: the peer's ring, referenced
+ */
+struct lo_conn {
+	struct hlist_node node;
+	struct smc_conn *conn;
+	u64 token;
+	u64 peer_token;
+	struct pair *pair;
+	enum end end;
+	struct lo_buf *ring;
+};
+
+struct lo_lgr {
+	struct smc_lgr lgr;
+};
+
+static struct {
+	struct smc_dev dev;
+	u64 gid;
+	u64 gid_ext;
+	spinlock_t lock;	/* tokens, lo_conn.pair, pair.conn */
+	DECLARE_HASHTABLE(tokens, TOKEN_BITS);
+} lo = {
+	.lock = __SPIN_LOCK_UNLOCKED(lo.lock),
+};
+
+static const struct smc_xport xport;
+
+static struct lo_buf *lo_buf(struct smc_buf *buf)
+{
+	return container_of(buf, struct lo_buf, buf);
+}
+
+static enum smc_reason offer(const struct smc_route *route,
+			     struct smc_path *path)
+{
+	if (!smc_dev_get(&lo.dev))
+		return SMC_REASON_NOSMCDDEV;
+	memset(path, 0, sizeof(*path));
+	path->dev = &lo.dev;
+	path->v2 = true;
+	path->ism_gid = lo.gid;
+	path->ism_gid_ext = lo.gid_ext;
+	path->chid = SMC_CHID_LOOPBACK;
+	return SMC_REASON_OK;
+}
+
+static int lgr_up(struct smc_lgr *lgr)
+{
+	return 0;
+}
+
+static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
+		      const struct smc_clc_proposal *prop,
+		      const struct smc_clc_accept *acc)
+{
+	return false;
+}
+
+static int lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+		       const struct smc_clc_proposal *prop,
+		       const struct smc_clc_accept *peer)
+{
+	return 0;
+}
+
+/* Nothing to confirm: the ring was found or it was not. */
+static int lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
+{
+	smc_lgr_changed(lgr, SMC_REASON_OK);
+	return 0;
+}
+
+static void lgr_down(struct smc_lgr *lgr, bool orderly)
+{
+}
+
+static int buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
+{
+	buf->cpu = kvzalloc(buf->size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!buf->cpu)
+		return -ENOMEM;
+	refcount_set(&lo_buf(buf)->refs, 1);
+	return 0;
+}
+
+static void buf_put(struct lo_buf *lbuf)
+{
+	if (!refcount_dec_and_test(&lbuf->refs))
+		return;
+	kvfree(lbuf->buf.cpu);
+	kfree(lbuf);
+}
+
+static void buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
+{
+	buf_put(lo_buf(buf));
+}
+
+static struct lo_conn *find_token(u64 token)
+{
+	struct lo_conn *lc;
+
+	lockdep_assert_held(&lo.lock);
+	hash_for_each_possible(lo.tokens, lc, node, token)
+		if (lc->token == token)
+			return lc;
+	return NULL;
+}
+
+static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
+{
+	struct lo_conn *lc = conn->xp;
+
+	spin_lock_bh(&lo.lock);
+	if (!lc->conn) {
+		lc->conn = conn;
+		do {
+			lc->token = get_random_u64();
+		} while (!lc->token || find_token(lc->token));
+		hash_add(lo.tokens, &lc->node, lc->token);
+	}
+	spin_unlock_bh(&lo.lock);
+	acc->d.gid = lo.gid;
+	acc->d.gid_ext = lo.gid_ext;
+	acc->d.token = lc->token;
+	acc->d.chid = SMC_CHID_LOOPBACK;
+	acc->d.size_code = smc_size_code(conn->rmb->size);
+	put_unaligned_be32(conn->lgr->id, acc->d.link_id);
+	return 0;
+}
+
+/* Make the peer's ring our send ring; lo.lock held keeps the peer. */
+static void map_ring(struct smc_conn *conn, struct lo_conn *peer)
+{
+	struct lo_conn *lc = conn->xp;
+
+	lc->ring = lo_buf(peer->conn->rmb);
+	refcount_inc(&lc->ring->refs);
+	lc->peer_token = peer->token;
+	conn->peer_token = peer->conn->token;
+	conn->peer_size = peer->conn->rcv_size;
+	conn->snd_base = peer->conn->rcv_base;
+	conn->snd_size = peer->conn->rcv_size;
+	conn->merged = true;
+}
+
+/* The client comes first: from now on both belong together. */
+static int join_client(struct smc_conn *conn, struct lo_conn *peer,
+		       struct pair *pair)
+{
+	struct lo_conn *lc = conn->xp;
+
+	lockdep_assert_held(&lo.lock);
+	if (!peer || peer == lc || peer->pair)
+		return -EPROTO;
+	rcu_assign_pointer(pair->conn[CLIENT], conn);
+	rcu_assign_pointer(pair->conn[SERVER], peer->conn);
+	lc->end = CLIENT;
+	peer->end = SERVER;
+	peer->pair = pair;
+	lc->pair = pair;
+	map_ring(conn, peer);
+	return 0;
+}
+
+/* The server finds itself joined to the sender of the Confirm, or refuses. */
+static int join_server(struct smc_conn *conn, struct lo_conn *peer)
+{
+	struct lo_conn *lc = conn->xp;
+
+	lockdep_assert_held(&lo.lock);
+	if (!peer || !lc->pair || lc->end != SERVER || peer->pair != lc->pair ||
+	    peer == lc)
+		return -EPROTO;
+	map_ring(conn, peer);
+	return 0;
+}
+
+static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *acc)
+{
+	struct lo_conn *peer;
+	struct pair *pair;
+	int rc = -EPROTO;
+
+	if (acc->d.gid != lo.gid || acc->d.gid_ext != lo.gid_ext)
+		return -EPROTO;
+	pair = kzalloc(sizeof(*pair), GFP_KERNEL);
+	if (!pair)
+		return -ENOMEM;
+	spin_lock_bh(&lo.lock);
+	peer = find_token(acc->d.token);
+	if (conn->lgr->role == SMC_SERV)
+		rc = join_server(conn, peer);
+	else
+		rc = join_client(conn, peer, pair);
+	if (!rc && conn->lgr->role == SMC_CLNT)
+		pair = NULL;
+	spin_unlock_bh(&lo.lock);
+	kfree(pair);
+	return rc;
+}
+
+static void conn_unbind(struct smc_conn *conn)
+{
+	struct lo_conn *lc = conn->xp;
+	struct pair *pair;
+	bool last = false;
+
+	spin_lock_bh(&lo.lock);
+	if (lc->conn)
+		hash_del(&lc->node);
+	lc->conn = NULL;
+	pair = lc->pair;
+	lc->pair = NULL;
+	if (pair) {
+		RCU_INIT_POINTER(pair->conn[lc->end], NULL);
+		last = !rcu_access_pointer(pair->conn[!lc->end]);
+	}
+	spin_unlock_bh(&lo.lock);
+	if (last)
+		kfree_rcu(pair, rcu);
+	if (lc->ring)
+		buf_put(lc->ring);
+	lc->ring = NULL;
+}
+
+/* Under tx_lock: the bytes are in the peer's ring already. */
+static int push(struct smc_conn *conn, const struct smc_push *p)
+{
+	struct lo_conn *lc = conn->xp;
+	struct smc_conn *peer;
+	struct pair *pair;
+
+	rcu_read_lock();
+	pair = READ_ONCE(lc->pair);
+	peer = pair ? rcu_dereference(pair->conn[!lc->end]) : NULL;
+	/* A peer that has left needs to know nothing any more. */
+	if (peer && smc_conn_rx(peer, &p->cdc))
+		set_bit(TODO_PUSH(!lc->end), &pair->todo);
+	rcu_read_unlock();
+	return 0;
+}
+
+static void push_end(struct pair *pair, enum end end)
+{
+	struct smc_conn *conn = rcu_dereference(pair->conn[end]);
+
+	if (!conn || !conn->owner->get(conn))
+		return;
+	smc_conn_push(conn);
+	conn->owner->put(conn);
+}
+
+/* Push what either end has to push, until neither has. */
+static void pushed(struct smc_conn *conn)
+{
+	struct lo_conn *lc;
+	struct pair *pair;
+	enum end end;
+	bool any;
+
+	rcu_read_lock();
+	/* tx_lock is not held any more: the connection may be leaving. */
+	lc = READ_ONCE(conn->xp);
+	pair = lc ? READ_ONCE(lc->pair) : NULL;
+	/* Whoever is in the loop sees the bit that was set before. */
+	while (pair && READ_ONCE(pair->todo) & ~BIT(TODO_BUSY) &&
+	       !test_and_set_bit(TODO_BUSY, &pair->todo)) {
+		do {
+			any = false;
+			for (end = CLIENT; end < ENDS; end++) {
+				if (!test_and_clear_bit(TODO_PUSH(end),
+							&pair->todo))
+					continue;
+				any = true;
+				push_end(pair, end);
+			}
+		} while (any);
+		clear_bit(TODO_BUSY, &pair->todo);
+		/* pairs with the full barrier of test_and_set_bit() */
+		smp_mb__after_atomic();
+	}
+	rcu_read_unlock();
+}
+
+static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
+		      struct smc_xport_info *info)
+{
+	const struct lo_conn *lc;
+
+	strscpy(info->dev, "lo", sizeof(info->dev));
+	info->ism_gid = lo.gid;
+	info->ism_gid_ext = lo.gid_ext;
+	info->peer_ism_gid = lo.gid;
+	info->peer_ism_gid_ext = lo.gid_ext;
+	if (!conn || !conn->xp)
+		return;
+	lc = conn->xp;
+	info->token = lc->token;
+	info->peer_token = lc->peer_token;
+}
+
+static const struct smc_xport xport = {
+	.name		= "smcd",
+	.id		= SMC_XPORT_D,
+	.lgr_size	= sizeof(struct lo_lgr),
+	.buf_size	= sizeof(struct lo_buf),
+	.conn_size	= sizeof(struct lo_conn),
+	.ring_offset	= RING_OFFSET,
+	.merges		= true,
+	.max_size_code	= MAX_SIZE_CODE,
+	.offer		= offer,
+	.lgr_up		= lgr_up,
+	.lgr_match	= lgr_match,
+	.lgr_connect	= lgr_connect,
+	.lgr_confirm	= lgr_confirm,
+	.lgr_down	= lgr_down,
+	.buf_alloc	= buf_alloc,
+	.buf_free	= buf_free,
+	.describe	= describe,
+	.conn_bind	= conn_bind,
+	.conn_unbind	= conn_unbind,
+	.push		= push,
+	.pushed		= pushed,
+	.fill_info	= fill_info,
+};
+
+/**
+ * smc_lo_init() - register the transport and its device
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int smc_lo_init(void)
+{
+	int rc;
+
+	lo.gid = get_random_u64();
+	lo.gid_ext = get_random_u64();
+	hash_init(lo.tokens);
+	rc = smc_xport_register(&xport);
+	if (!rc)
+		smc_dev_add(&lo.dev, &xport, "lo");
+	return rc;
+}
+
+/**
+ * smc_lo_exit() - undo smc_lo_init()
+ *
+ * Context: process, sleeps until no group is left.
+ */
+void smc_lo_exit(void)
+{
+	smc_dev_del(&lo.dev);
+	smc_xport_unregister(&xport);
+}

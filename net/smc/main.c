@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading and unloading.
+ *
+ * The module is set up by walking one table forward, from the bottom layer to
+ * the top: what a program can see (the socket families) comes last.  It is
+ * taken down by walking the same table backward.  State of a network namespace
+ * is set up and taken down in the same way by smc_net_ops.
+ *
+ * Context: process.  Test: selftests/vm/tests.
+ */
+#define pr_fmt(fmt) "smc: " fmt
+
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/rcupdate.h>
+#include <net/netns/generic.h>
+#include "ctl/sysctl.h"
+#include "host.h"
+#include "hs.h"
+#include "lgr.h"
+#include "lo.h"
+#include "net.h"
+#include "rdma/init.h"
+#include "sock.h"
+#include "ueid.h"
+
+static unsigned int smc_net_id __read_mostly;
+
+/**
+ * smc_net() - our state of a network namespace
+ * @net: the namespace, alive
+ *
+ * Context: any.
+ * Return: the state, never NULL while the module is loaded.
+ */
+struct smc_net *smc_net(const struct net *net)
+{
+	return net_generic(net, smc_net_id);
+}
+
+static int __net_init net_init(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	int err;
+
+	sn->net = net;
+	spin_lock_init(&sn->socks_lock);
+	INIT_HLIST_HEAD(&sn->socks);
+	err = smc_stats_net_init(sn);
+	if (err)
+		return err;
+	smc_lgr_net_init(sn);
+	err = smc_hs_net_init(sn);
+	if (err)
+		goto err_groups;
+	err = smc_sysctl_net_init(sn);
+	if (err)
+		goto err_hs;
+	return 0;
+
+err_hs:
+	smc_hs_net_exit(sn);
+err_groups:
+	smc_lgr_net_exit(sn);
+	smc_stats_net_exit(sn);
+	return err;
+}
+
+/*
+ * No socket is left: each holds a reference of its namespace.  Groups without
+ * connections may be, and end here.
+ */
+static void __net_exit net_exit(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	smc_sysctl_net_exit(sn);
+	smc_hs_net_exit(sn);
+	smc_lgr_net_exit(sn);
+	smc_stats_net_exit(sn);
+}
+
+static struct pernet_operations smc_net_ops = {
+	.init = net_init,
+	.exit = net_exit,
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_net),
+};
+
+static int namespaces_init(void)
+{
+	return register_pernet_subsys(&smc_net_ops);
+}
+
+static void namespaces_exit(void)
+{
+	unregister_pernet_subsys(&smc_net_ops);
+}
+
+static int identity_init(void)
+{
+	smc_ueid_init();
+	smc_host_init();
+	return 0;
+}
+
+static void identity_exit(void)
+{
+	smc_ueid_flush();
+}
+
+static const struct {
+	const char *name;
+	int (*init)(void);
+	void (*exit)(void);
+} parts[] = {
+	{ "namespaces",	namespaces_init,	namespaces_exit },
+	{ "groups",	smc_lgr_init,		smc_lgr_exit },
+	{ "identity",	identity_init,		identity_exit },
+	{ "smcd",	smc_lo_init,		smc_lo_exit },
+	{ "smcr",	smc_rdma_init,		smc_rdma_exit },
+	{ "handshake",	smc_hs_init,		smc_hs_exit },
+	{ "sockets",	smc_sock_init,		smc_sock_exit },
+};
+
+/* Take down parts[n - 1] to parts[0]. */
+static void parts_exit(unsigned int n)
+{
+	while (n--)
+		parts[n].exit();
+	/* objects freed by call_rcu() with code of this module */
+	rcu_barrier();
+}
+
+static int __init smc_init(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		err = parts[i].init();
+		if (err) {
+			pr_err("%s: %s fails with %d\n", __func__,
+			       parts[i].name, err);
+			parts_exit(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void __exit smc_exit(void)
+{
+	parts_exit(ARRAY_SIZE(parts));
+}
+
+module_init(smc_init);
+module_exit(smc_exit);
+
+MODULE_DESCRIPTION("Shared Memory Communications: TCP programs over RDMA and shared memory");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_NETPROTO(PF_SMC);
+/* socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_SMC) loads the module */
+MODULE_ALIAS("net-pf-2-proto-256-type-1");
+MODULE_ALIAS("net-pf-10-proto-256-type-1");

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The registry of transports and of their devices.
+ *
+ * A device is referenced by the registry, by each path that a handshake was
+ * offered and by each link group.  smc_dev_del() makes it unfindable, ends the
+ * groups and waits for the last reference; nobody who holds one waits for the
+ * peer without a deadline, so that ends.
+ *
+ * Context: process unless a function says otherwise; registry.lock (mutex)
+ * protects the list of devices and is never held while anything is waited for.
+ * Tests: selftests/vm/tests.
+ */
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include <linux/errno.h>
+#include "lgr.h"
+#include "xport.h"
+
+static struct {
+	struct mutex lock;	/* devs */
+	struct list_head devs;
+	const struct smc_xport *xports[SMC_XPORT_NUM];
+} registry = {
+	.lock = __MUTEX_INITIALIZER(registry.lock),
+	.devs = LIST_HEAD_INIT(registry.devs),
+};
+
+static bool complete_table(const struct smc_xport *xport)
+{
+	return xport->name && xport->lgr_size >= sizeof(struct smc_lgr) &&
+	       xport->offer && xport->lgr_up && xport->lgr_match &&
+	       xport->lgr_connect && xport->lgr_confirm && xport->lgr_down &&
+	       xport->buf_alloc && xport->buf_free && xport->describe &&
+	       xport->conn_bind && xport->conn_unbind && xport->push &&
+	       xport->fill_info;
+}
+
+/**
+ * smc_xport_register() - make a transport known
+ * @xport: complete table, valid until smc_xport_unregister()
+ *
+ * Context: process, while the module is loaded.
+ * Return: 0; -EINVAL for a hole in the table; -EEXIST.
+ */
+int smc_xport_register(const struct smc_xport *xport)
+{
+	if (xport->id >= SMC_XPORT_NUM || !complete_table(xport))
+		return -EINVAL;
+	if (cmpxchg(&registry.xports[xport->id], NULL, xport))
+		return -EEXIST;
+	return 0;
+}
+
+/**
+ * smc_xport_unregister() - forget a transport
+ * @xport: registered, without devices
+ *
+ * Context: process, while the module is unloaded: no socket exists.
+ */
+void smc_xport_unregister(const struct smc_xport *xport)
+{
+	WRITE_ONCE(registry.xports[xport->id], NULL);
+}
+
+/**
+ * smc_xport_get() - transport by number
+ * @id: which
+ *
+ * Context: any.
+ * Return: its table or NULL.
+ */
+const struct smc_xport *smc_xport_get(enum smc_xport_id id)
+{
+	return READ_ONCE(registry.xports[id]);
+}
+
+/**
+ * smc_dev_get() - take a reference of a device
+ * @dev: device that the caller knows to exist
+ *
+ * Context: any.
+ * Return: false if it is being removed.
+ */
+bool smc_dev_get(struct smc_dev *dev)
+{
+	return !READ_ONCE(dev->removing) && refcount_inc_not_zero(&dev->refs);
+}
+
+/**
+ * smc_dev_put() - drop a reference of a device
+ * @dev: device
+ *
+ * Context: any.
+ */
+void smc_dev_put(struct smc_dev *dev)
+{
+	if (refcount_dec_and_test(&dev->refs))
+		complete(&dev->gone);
+}
+
+/**
+ * smc_path_put() - drop the device reference of a path
+ * @path: filled by xport->offer(), or empty
+ *
+ * Context: any.
+ */
+void smc_path_put(struct smc_path *path)
+{
+	if (path->dev)
+		smc_dev_put(path->dev);
+	path->dev = NULL;
+}
+
+/**
+ * smc_dev_walk() - call a function for every device
+ * @xport: of this transport; NULL: of all
+ * @fn: called with the registry locked; != 0 ends the walk
+ * @arg: for @fn
+ *
+ * Context: process.
+ * Return: what @fn returned last, or 0.
+ */
+int smc_dev_walk(const struct smc_xport *xport,
+		 int (*fn)(struct smc_dev *dev, void *arg), void *arg)
+{
+	struct smc_dev *dev;
+	int rc = 0;
+
+	mutex_lock(&registry.lock);
+	list_for_each_entry(dev, &registry.devs, node) {
+		if (xport && dev->xport != xport)
+			continue;
+		rc = fn(dev, arg);
+		if (rc)
+			break;
+	}
+	mutex_unlock(&registry.lock);
+	return rc;
+}
+
+/**
+ * smc_dev_add() - a device is usable from now on
+ * @dev: the transport's object
+ * @xport: its transport
+ * @name: for traces and tools, cut to fit
+ *
+ * Context: process.
+ */
+void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
+		 const char *name)
+{
+	dev->xport = xport;
+	dev->removing = false;
+	refcount_set(&dev->refs, 1);
+	init_completion(&dev->gone);
+	strscpy(dev->name, name, sizeof(dev->name));
+	mutex_lock(&registry.lock);
+	list_add_tail(&dev->node, &registry.devs);
+	mutex_unlock(&registry.lock);
+}
+
+/**
+ * smc_dev_del() - the device goes away
+ * @dev: added before
+ *
+ * A group that is being created meanwhile either sees the mark, which is set
+ * first, or is found by smc_lgr_kill_dev().
+ *
+ * Context: process, sleeps until nobody refers to the device.
+ */
+void smc_dev_del(struct smc_dev *dev)
+{
+	WRITE_ONCE(dev->removing, true);
+	mutex_lock(&registry.lock);
+	list_del(&dev->node);
+	mutex_unlock(&registry.lock);
+	smc_lgr_kill_dev(dev);
+	smc_dev_put(dev);
+	wait_for_completion(&dev->gone);
+}

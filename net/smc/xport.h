@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The narrow waist: what the core and a transport know of each other.
+ *
+ * A transport moves bytes from a local ring into the peer's ring and then
+ * publishes one CDC message.  It is a const table of down-calls; the core
+ * never asks which one it has.  A transport never sees a struct sock and
+ * exports no other header: everything it tells the core goes through the
+ * up-calls at the end of this file.
+ *
+ * Every down-call is mandatory unless it says "optional"; smc_xport_register()
+ * refuses a table with a hole in it.
+ */
+#ifndef SMC_XPORT_H
+#define SMC_XPORT_H
+
+#include <linux/types.h>
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/socket.h>
+#include <linux/completion.h>
+#include <linux/smc_reason.h>
+#include "ring.h"
+#include "wire/cdc.h"
+#include "wire/clc.h"
+
+struct net;
+struct net_device;
+struct smc_conn;
+struct smc_lgr;
+struct smc_buf;
+struct smc_xport;
+
+/* Index of a transport in statistics, in netlink and on the wire. */
+enum smc_xport_id {
+	SMC_XPORT_R,		/* RDMA: CLC path bits 0 */
+	SMC_XPORT_D,		/* shared memory: CLC path bits 1 */
+	SMC_XPORT_NUM,
+};
+
+/**
+ * struct smc_dev - a device a transport can use, as the core sees it
+ * @node: in the registry of xport.c
+ * @xport: the transport that owns the device
+ * @refs: one for the registry, one for each path and link group
+ * @gone: completed by the last put; smc_dev_del() waits for it
+ * @removing: no new user may take a reference
+ * @name: for traces, netlink and smcss ("rxe0", "lo")
+ */
+struct smc_dev {
+	struct list_head node;
+	const struct smc_xport *xport;
+	refcount_t refs;
+	struct completion gone;
+	bool removing;
+	char name[64];
+};
+
+/**
+ * struct smc_route - what the TCP connection tells about the way to the peer
+ * @net: the network namespace of the socket
+ * @ndev: the device the route leaves by; held by the caller for the call
+ * @family: AF_INET or AF_INET6 (v4-mapped addresses count as AF_INET)
+ * @saddr: local address, v4-mapped for AF_INET
+ * @daddr: peer address, same form
+ * @sport: local TCP port, host order
+ * @dport: peer TCP port, host order
+ * @vlan_id: VLAN of the route's device or the first below it, 0 = none
+ */
+struct smc_route {
+	struct net *net;
+	struct net_device *ndev;
+	sa_family_t family;
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	u16 sport;
+	u16 dport;
+	u16 vlan_id;
+};
+
+/**
+ * struct smc_path - one way a transport can serve a route
+ * @dev: the device, referenced; smc_path_put() drops it
+ * @port: RDMA port number, 0 for shared memory
+ * @gid_index: index of @gid in the port's GID table
+ * @v1: usable for SMC-R version 1 (@gid_v1 is valid)
+ * @v2: usable for version 2
+ * @gid: RoCE v2 GID (v4-mapped) for SMC-R
+ * @gid_v1: RoCE v1 GID
+ * @gid_v1_index: index of @gid_v1
+ * @mac: MAC address of the port
+ * @mtu_code: active MTU of the port as a CLC MTU code (1..5)
+ * @ism_gid: SMC-D GID
+ * @ism_gid_ext: SMC-D GID extension of an emulated device
+ * @chid: SMC-D channel id
+ * @vlan_id: VLAN used
+ */
+struct smc_path {
+	struct smc_dev *dev;
+	u8 port;
+	u16 gid_index;
+	u16 gid_v1_index;
+	bool v1;
+	bool v2;
+	u8 gid[16];
+	u8 gid_v1[16];
+	u8 mac[6];
+	u8 mtu_code;
+	u64 ism_gid;
+	u64 ism_gid_ext;
+	u16 chid;
+	u16 vlan_id;
+};
+
+/**
+ * struct smc_push - one step of a connection's data: write, then publish
+ * @nseg: number of copies to do; 0 for a CDC alone and for merged rings
+ * @seg: source offset in the own send ring, destination offset in the peer's
+ * @cdc: the state to publish after the copies; the transport fills in what
+ *       only it knows (the peer's token)
+ * @end_pos: send position reached by this push; handed back in
+ *           smc_conn_tx_done() when the source bytes may be overwritten
+ * @len: sum of the segments' lengths
+ * @last: nothing may follow for a while (close, abort, a full ring): the
+ *        transport must ask for a completion
+ */
+struct smc_push {
+	int nseg;
+	struct smc_ring_seg seg[4];
+	struct smc_cdc cdc;
+	u64 end_pos;
+	u32 len;
+	bool last;
+};
+
+/**
+ * struct smc_tuple - the TCP connection a connection was negotiated on
+ * @saddr: local address, v4-mapped for IPv4
+ * @daddr: peer address, same form
+ * @sport: local port, host order
+ * @dport: peer port, host order
+ */
+struct smc_tuple {
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	u16 sport;
+	u16 dport;
+};
+
+enum smc_buf_dir {
+	SMC_BUF_SND,		/* send ring: read by the local device only */
+	SMC_BUF_RCV,		/* receive ring: written by the peer */
+	SMC_BUF_DIRS,
+};
+
+/**
+ * struct smc_xport_info - what diag and netlink show of a connection or group
+ * @dev: device name
+ * @port: RDMA port
+ * @link_id: link id on the wire
+ * @gid: own GID (R: 16 bytes)
+ * @peer_gid: the peer's GID
+ * @token: SMC-D: own buffer token
+ * @peer_token: SMC-D: the peer's buffer token
+ * @ism_gid: SMC-D GIDs, own and the peer's, with their extensions
+ */
+struct smc_xport_info {
+	char dev[64];
+	u8 port;
+	u8 link_id;
+	u8 gid[16];
+	u8 peer_gid[16];
+	u64 token;
+	u64 peer_token;
+	u64 ism_gid;
+	u64 ism_gid_ext;
+	u64 peer_ism_gid;
+	u64 peer_ism_gid_ext;
+};
+
+/**
+ * struct smc_xport - down-calls, core to transport
+ *
+ * @name: "smcr" or "smcd", as in the sysctl net.smc.transports
+ * @id: index for statistics and the CLC path bits
+ * @lgr_size: size of the transport's group object, which starts with a
+ *	struct smc_lgr; the core allocates it zeroed
+ * @buf_size: the same for buffers (starts with a struct smc_buf)
+ * @conn_size: size of the private area the core allocates zeroed for every
+ *	connection (conn->xp); may be 0
+ * @ring_offset: bytes in front of the ring inside a receive buffer (SMC-D: 32)
+ * @has_seq: CDC messages carry a sequence number (SMC-R)
+ * @merges: the send ring is the peer's receive ring, mapped by conn_bind;
+ *	no send buffer is allocated
+ * @pools: idle buffers stay in the group for reuse; false frees them at once
+ * @max_size_code: largest receive-buffer size code (SMC-R 15, SMC-D 6)
+ *
+ * @offer: Can this route be served, and how?  Fills @path (with a device
+ *	reference) and returns SMC_REASON_OK, or the reason why not.
+ *	Context: process, may sleep.
+ * @lgr_up: Create the local resources of a group in state CONNECTING from
+ *	lgr->path (R: PD, CQ, QP in RESET).  Does not wait for the peer.
+ *	Context: process.  0 or -errno; a failure has undone everything.
+ * @lgr_match: Is this ACTIVE or CONNECTING group the one to use towards the
+ *	peer described?  The server passes the Proposal (@acc NULL), the
+ *	client the Accept (@prop NULL).  The core has compared net, role,
+ *	transport, VLAN and the dead mark already.
+ *	Context: spinlock held, must not sleep.
+ * @lgr_connect: The peer's Accept (client) or Confirm (server) of the first
+ *	contact has arrived: bring the link up to the point where the peer may
+ *	send (R, client: INIT, RTR, receives posted; server: also RTS and the
+ *	connection's receive buffer registered).  @prop is the Proposal, for
+ *	the server only (GID and MAC are taken from there).  Context: process.
+ * @lgr_confirm: Start the confirmation of the first link without waiting
+ *	(R: server sends CONFIRM LINK, client waits for it).  The outcome is
+ *	reported by smc_lgr_changed(); a transport without confirmation calls
+ *	it before returning.  Context: process.
+ * @lgr_down: Terminate: tell the peer if possible, stop the link, drain it.
+ *	After it returns no up-call for any connection of the group happens,
+ *	nothing refers to the device any more, and the memory of the buffers
+ *	still in use (a program may have unread data) is plain memory: keys
+ *	revoked, mappings gone; buf_free comes later for each of them.
+ *	@orderly: an idle group going away, not a failure.
+ *	Called exactly once for each successful lgr_up.  Context: process.
+ * @buf_alloc: Fill in the buffer object @buf (core-allocated, zeroed) with
+ *	zeroed memory of buf->size bytes for buf->dir; -ENOMEM makes the core
+ *	try the next smaller size.  Context: process.
+ * @buf_free: Give the memory back.  For a receive buffer whose peer may still
+ *	write (buf->peer_may_write) the key is invalidated first, or the memory
+ *	is kept until it is harmless.  Also frees the object (kfree(buf), or
+ *	later).  Context: process.
+ * @describe: Put into @acc what the peer must know to write to this
+ *	connection: identity of the link, key/address/token, size, alert token.
+ *	On an ACTIVE group the receive buffer is registered first.
+ *	After it returns early CDC messages must find the connection.
+ *	Context: process.  0 or -errno.
+ * @conn_bind: Learn the peer's ring from its Accept or Confirm; sets
+ *	conn->peer_size, and for merged rings conn->snd_base, snd_size, merged.
+ *	-EPROTO refuses nonsense.  Context: process.
+ * @conn_unbind: Forget the connection: after it returns no up-call for it
+ *	happens and no work request refers to its send buffer or it is
+ *	accounted for by the buffer's owner.  Idempotent.  Context: process,
+ *	may sleep; no lock held.
+ * @push: Copy and publish, all or nothing.  -EAGAIN: no room now,
+ *	smc_conn_tx_done() (or smc_conn_kick()) will be called; any other error:
+ *	the link is dead and smc_lgr_lost() has been or will be called.
+ *	Context: conn->tx_lock held, BH disabled.
+ * @pushed: optional; called after tx_lock has been dropped when at least one
+ *	push succeeded, for what must not be done under it.  Context: any.
+ * @fill_info: For sock_diag and netlink.  Context: process or BH, no sleep.
+ */
+struct smc_xport {
+	const char *name;
+	enum smc_xport_id id;
+	u32 lgr_size;
+	u32 buf_size;
+	u32 conn_size;
+	u32 ring_offset;
+	bool has_seq;
+	bool merges;
+	bool pools;
+	u8 max_size_code;
+
+	enum smc_reason (*offer)(const struct smc_route *route,
+				 struct smc_path *path);
+	int (*lgr_up)(struct smc_lgr *lgr);
+	bool (*lgr_match)(const struct smc_lgr *lgr,
+			  const struct smc_path *path,
+			  const struct smc_clc_proposal *prop,
+			  const struct smc_clc_accept *acc);
+	int (*lgr_connect)(struct smc_lgr *lgr, struct smc_conn *conn,
+			   const struct smc_clc_proposal *prop,
+			   const struct smc_clc_accept *peer);
+	int (*lgr_confirm)(struct smc_lgr *lgr, struct smc_conn *conn);
+	void (*lgr_down)(struct smc_lgr *lgr, bool orderly);
+	int (*buf_alloc)(struct smc_lgr *lgr, struct smc_buf *buf);
+	void (*buf_free)(struct smc_lgr *lgr, struct smc_buf *buf);
+	int (*describe)(struct smc_conn *conn, struct smc_clc_accept *acc);
+	int (*conn_bind)(struct smc_conn *conn,
+			 const struct smc_clc_accept *peer);
+	void (*conn_unbind)(struct smc_conn *conn);
+	int (*push)(struct smc_conn *conn, const struct smc_push *p);
+	void (*pushed)(struct smc_conn *conn);
+	void (*fill_info)(const struct smc_lgr *lgr,
+			  const struct smc_conn *conn,
+			  struct smc_xport_info *info);
+};
+
+/* Registry (xport.c).  At most one transport per id. */
+int smc_xport_register(const struct smc_xport *xport);
+void smc_xport_unregister(const struct smc_xport *xport);
+const struct smc_xport *smc_xport_get(enum smc_xport_id id);
+bool smc_dev_get(struct smc_dev *dev);		/* false: being removed */
+void smc_dev_put(struct smc_dev *dev);
+void smc_path_put(struct smc_path *path);
+/* Call @fn for every device of @xport (NULL: of all) until it returns != 0. */
+int smc_dev_walk(const struct smc_xport *xport,
+		 int (*fn)(struct smc_dev *dev, void *arg), void *arg);
+
+/*
+ * Up-calls, transport to core: the only ones.
+ */
+
+/* A device is usable from now on.  Initialises refs and gone.  Process. */
+void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
+		 const char *name);
+/*
+ * The device goes away: refuses new users, terminates its groups and waits
+ * until nobody refers to it.  Process context, sleeps.
+ */
+void smc_dev_del(struct smc_dev *dev);
+
+/*
+ * A CDC message for @conn arrived.  The transport found @conn by token under
+ * RCU (smc_lgr_conn_find()) or otherwise guarantees that it lives for the
+ * call.  Returns true if the caller must call smc_conn_push() once it holds no
+ * lock of its own.  Context: any, BH disabled; serialised by conn->rx_lock.
+ */
+bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc);
+
+/*
+ * All source bytes up to @end_pos have been read by the device; wakes writers
+ * and pushes what had to wait.  Context: BH, no transport lock held.
+ */
+void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos);
+
+/* Room for a push again after -EAGAIN.  Context: BH, no transport lock held. */
+void smc_conn_kick(struct smc_conn *conn);
+
+/*
+ * The peer or the wire did something that ends this one connection (an
+ * rkey deleted while in use, for example).  Context: any.
+ */
+void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why);
+
+/* The link died; the core will call lgr_down from a worker.  Any context. */
+void smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why);
+
+/*
+ * Confirmation of a new group ended: SMC_REASON_OK makes it ACTIVE and lets
+ * the waiting handshakes go on, anything else kills it.  Any context.
+ */
+void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why);
+
+#endif /* SMC_XPORT_H */
