@@ -83,7 +83,8 @@ rows() {
 		recv:proposal silent
 	try "speaks garbage" yes 0 "not a CLC message" \
 		recv:proposal send:garbage silent
-	try "echoes what it gets" yes 0 "CLC message" app
+	try "echoes what it gets" yes 0 "CLC message" \
+		recv:proposal send:proposal silent
 	try "resets" yes 0 "reset or closed" recv:proposal rst
 	try "closes" yes 0 "reset or closed" recv:proposal fin
 	try "half an Accept, then silence" yes $DEADLINE "" \

@@ -68,8 +68,9 @@ for g in - -g; do
 	try "declines at once, $who" $g 1 0 "" "$tcp" send:decline app
 	try "declines instead of Confirm, $who" $g 1 0 "" "$tcp" \
 		send:proposal recv:accept send:decline app
+	# 120: the first letter of the UEID
 	try "offers nothing we have, $who" $g 1 0 "" "$tcp" \
-		send-mut:proposal:7=21 recv:decline app
+		send-mut:proposal:120=58 recv:decline app
 	try "resets, $who" $g 0 0 "" "HsServerTcp=1" rst
 	try "proposes, then resets, $who" $g 0 0 "" "HsServerTcp=1" \
 		send:proposal rst
