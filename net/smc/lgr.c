@@ -20,6 +20,7 @@
 #include <linux/err.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/wait_bit.h>
 #include "buf.h"
 #include "conn.h"
@@ -344,6 +345,7 @@ struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 	lgr->id = next_id(sn);
 	lgr->role = role;
 	lgr->path = *path;
+	strscpy(lgr->dev, path->dev->name, sizeof(lgr->dev));
 	lgr->version = version;
 	rc = xport->lgr_up(lgr);
 	if (rc)

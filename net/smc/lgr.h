@@ -52,7 +52,8 @@ struct smc_lgr_waiter {
  * @why: reason of death
  * @id: group number, a multiple of 0x100, never 0
  * @role: SMC_CLNT or SMC_SERV
- * @path: local device, port and GID
+ * @path: local device, port and GID; the device is let go when the group dies
+ * @dev: its name, for traces
  * @version: SMC version negotiated by the first contact (1 or 2)
  * @release: SMC release (0 or 1)
  * @peer_os: OS type from the peer's first-contact extension
@@ -86,6 +87,7 @@ struct smc_lgr {
 	u32 id;
 	enum smc_role role;
 	struct smc_path path;
+	char dev[64];
 	u8 version;
 	u8 release;
 	u8 peer_os;

@@ -27,6 +27,7 @@
 #include "ring.h"
 #include "sock.h"
 #include "stats.h"
+#include "trace.h"
 
 /* Bytes from @pos to the urgent byte if that lies ahead, else U32_MAX. */
 static u32 urgent_ahead(struct smc_sock *smc, u64 pos)
@@ -277,6 +278,8 @@ static int recv_all(struct smc_sock *smc, struct reader *r)
 
 		rc = take(smc, r);
 		if (r->pos != before && !(r->flags & MSG_PEEK)) {
+			trace_smc_rx_recvmsg(smc, sock_net(&smc->sk)->net_cookie,
+					     r->pos - before, conn->lgr->dev);
 			smc_conn_read_done(conn, r->marked);
 			r->marked = false;
 		}

@@ -27,6 +27,7 @@
 #include "ring.h"
 #include "sock.h"
 #include "stats.h"
+#include "trace.h"
 
 /* TCP's ceiling for corked data. */
 #define CORK_MAX	msecs_to_jiffies(200)
@@ -131,6 +132,8 @@ static int fill(struct smc_sock *smc, struct msghdr *msg, u32 room)
 	if (!n)
 		return -EFAULT;
 	smp_store_release(&conn->prod_pos, pos + n);
+	trace_smc_tx_sendmsg(smc, sock_net(&smc->sk)->net_cookie, n,
+			     conn->lgr->dev);
 	return n;
 }
 
