@@ -172,11 +172,22 @@ static void mark_used(struct smc_buf *buf, u32 ring_offset, u64 pos)
 	buf->used = used < buf->size ? used : buf->size;
 }
 
+/* Closed in the middle of the handshake: the peer may have begun to use it. */
+static bool left_silently(const struct smc_conn *conn)
+{
+	return test_bit(SMC_CONN_BOUND, &conn->flags) &&
+	       !test_bit(SMC_CONN_DEAD, &conn->flags) &&
+	       !(READ_ONCE(conn->tx_conn_flags) &
+		 (SMC_CDC_CLOSED | SMC_CDC_ABORT)) &&
+	       smc_lgr_settled(conn->lgr) == SMC_REASON_OK;
+}
+
 /**
  * smc_conn_leave() - leave the group and give everything back
  * @conn: any state
  *
- * Unpublish, wait for whoever is delivering, drop the rings.  Idempotent.
+ * Unpublish, wait for whoever is delivering, drop the rings.  A peer that may
+ * not know that it ends is told.  Idempotent.
  *
  * Context: process, may sleep; no lock held, no reader or writer running.
  */
@@ -187,6 +198,8 @@ void smc_conn_leave(struct smc_conn *conn)
 
 	if (!test_and_clear_bit(SMC_CONN_JOINED, &conn->flags))
 		return;
+	if (left_silently(conn))
+		smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	set_bit(SMC_CONN_DEAD, &conn->flags);
 	xa_erase_bh(&lgr->conns, conn->token);
 

@@ -488,6 +488,18 @@ int smc_hs_accept(struct smc_hs *hs)
 	return start(hs, SMC_HS_PROPOSAL);
 }
 
+/*
+ * The peer may be waiting for a message, or may have begun to use SMC: a reset
+ * tells it that nothing comes.
+ */
+static void abandon(struct smc_hs_priv *priv)
+{
+	smc_hs_drop_group(priv, SMC_REASON_GOING);
+	if (test_bit(SMC_HS_SENT_ACCEPT, &priv->bits) ||
+	    test_bit(SMC_HS_SENT_CONFIRM, &priv->bits))
+		smc_inner_disconnect(priv->hs->inner);
+}
+
 /**
  * smc_hs_cancel() - the program closed the socket
  * @hs: handshake, running or not
@@ -524,7 +536,7 @@ bool smc_hs_cancel(struct smc_hs *hs)
 		priv_put(priv);
 		running = priv->state != SMC_HS_LATE;
 		if (running)
-			smc_hs_drop_group(priv, SMC_REASON_GOING);
+			abandon(priv);
 		wind_up(priv);
 	}
 	mutex_unlock(&priv->step);

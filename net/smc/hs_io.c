@@ -311,8 +311,9 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs_priv *priv,
 	bool first = test_bit(SMC_HS_FIRST, &priv->bits);
 	enum smc_hs_verdict v;
 
+	/* A ring that is gone together with the peer was named rightly. */
 	if (why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
-	    why == SMC_REASON_MISMATCH)
+	    (why == SMC_REASON_MISMATCH && !smc_inner_closed(priv->hs->inner)))
 		smc_stats_inc(priv->hs->sn, SMC_STAT_CLC_MALFORMED);
 	smc_hs_drop_group(priv, why);
 	if (priv->state == SMC_HS_LINK && !spoilt(why) &&

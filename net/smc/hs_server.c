@@ -103,6 +103,9 @@ static enum smc_reason try_others(struct smc_hs_priv *priv,
 		if (priv->first_why == SMC_REASON_OK)
 			priv->first_why = why;
 		smc_hs_drop_group(priv, why);
+		/* A connection can join one group in its life. */
+		if (test_bit(SMC_CONN_DEAD, &priv->hs->conn->flags))
+			return priv->first_why;
 		forget(priv);
 		if (smc_select(&data->local, &data->prop, priv->skip,
 			       &data->choice) != SMC_REASON_OK)
