@@ -169,7 +169,7 @@ int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg)
 		break;
 	case SIOCOUTQ:
 		if (smc_mode) {
-			smc_conn_nudge(&smc->conn);
+			smc_tx_nudge(smc);
 			val = smc_conn_outq(&smc->conn);
 		}
 		break;

@@ -350,6 +350,7 @@ static int fresh_conn(struct smc_sock *smc)
 	mutex_unlock(&smc->conn_mutex);
 	smc->urg_read_pos = SMC_NO_POS;
 	WRITE_ONCE(smc->tx_want, 0);
+	smc->nudge_pos = 0;
 	mutex_unlock(&smc->rx_mutex);
 	mutex_unlock(&smc->tx_mutex);
 	return 0;

@@ -67,6 +67,7 @@ enum smc_sock_bits {
  * @bits: enum smc_sock_bits
  * @defer_accept_s: TCP_DEFER_ACCEPT seconds
  * @tx_want: free bytes of the send ring somebody waits for, 0: nobody
+ * @nudge_pos: send position for which a completion has been asked
  * @urg_read_pos: position of the urgent byte taken by recv(MSG_OOB)
  * @abort_err: positive errno the core gave for it
  * @abort_reason: enum smc_reason of the end of an SMC connection
@@ -104,6 +105,7 @@ struct smc_sock {
 	struct mutex conn_mutex;
 	spinlock_t state_lock;
 	u32 tx_want;
+	u64 nudge_pos;
 	u64 urg_read_pos;
 	int abort_err;
 	u32 abort_reason;
@@ -217,6 +219,7 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len);
 void smc_tx_uncork(struct smc_sock *smc);
 void smc_tx_writable(struct smc_conn *conn);
 bool smc_tx_poll(struct smc_sock *smc);
+void smc_tx_nudge(struct smc_sock *smc);
 
 /* rx.c */
 int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,

@@ -48,6 +48,25 @@ static void want(struct smc_sock *smc, u32 bytes)
 }
 
 /**
+ * smc_tx_nudge() - have done_pos catch up with what has been sent
+ * @smc: bound connection
+ *
+ * A completion is asked for once for each position: who polls a full ring in
+ * a loop must not cause a message each time.
+ *
+ * Context: process.
+ */
+void smc_tx_nudge(struct smc_sock *smc)
+{
+	u64 sent = READ_ONCE(smc->conn.sent_pos);
+
+	if (READ_ONCE(smc->nudge_pos) == sent)
+		return;
+	WRITE_ONCE(smc->nudge_pos, sent);
+	smc_conn_nudge(&smc->conn);
+}
+
+/**
  * smc_tx_writable() - the send ring has more room (conn owner callback)
  * @conn: the connection
  *
@@ -93,7 +112,7 @@ bool smc_tx_poll(struct smc_sock *smc)
 		return true;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &smc->sk);
 	want(smc, min);
-	smc_conn_nudge(conn);
+	smc_tx_nudge(smc);
 	return smc_conn_snd_free(conn) >= min;
 }
 
@@ -146,7 +165,7 @@ static int wait_room(struct smc_sock *smc, u32 need, long *timeo)
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	want(smc, need);
-	smc_conn_nudge(conn);
+	smc_tx_nudge(smc);
 	if (!check(smc) && smc_conn_snd_free(conn) < need)
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	remove_wait_queue(sk_sleep(sk), &wait);
@@ -174,7 +193,7 @@ static int no_room(struct smc_sock *smc, struct msghdr *msg, long *timeo,
 	if (!*timeo) {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		want(smc, need);
-		smc_conn_nudge(conn);
+		smc_tx_nudge(smc);
 		return smc_conn_snd_free(conn) >= need ? 0 : -EAGAIN;
 	}
 	need = min_t(size_t, need, msg_data_left(msg));
