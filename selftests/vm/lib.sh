@@ -90,11 +90,17 @@ lab_up() {
 	sh "$vm_dir/host-setup.sh"
 	_boot=$(sh "$vm_dir/boot.sh" "$1") || return
 	_mem=1024
-	[ "$1" != debug ] || _mem=2560
+	_cpus=2
+	if [ "$1" = debug ]; then
+		_mem=2560
+		# four virtual CPUs on two real ones: lock holders that do not
+		# run make the debug kernel crawl
+		case $* in *' -n 2 '*) _cpus=1 ;; esac
+	fi
 	_run=$2
 	shift 2
 	python3 "$vm_dir/lab.py" --boot "$_boot" --lab "$_run/lab" \
-		--run "$_run" --mem "$_mem" "$@"
+		--run "$_run" --mem "$_mem" --cpus "$_cpus" "$@"
 }
 
 # header FILE NAME [DEFAULT]: the value of "# NAME: value" in a test's head

@@ -24,13 +24,12 @@ begin() {
 	case $1 in A) i=1 ;; *) i=2 ;; esac
 	# one word serves both guests
 	# shellcheck disable=SC2086
-	g "$1" begin.sh "$name" "$(nth $i $modules $modules)" \
-		"$(nth $i $ports $ports)"
+	g "$1" "@verdict begin $name $(nth $i $modules $modules) \
+		$(nth $i $ports $ports)"
 }
 
 verdict() {
-	g "$1" "DMESG_OK='$(header "$file" dmesg)' \
-		/lab/selftests/vm/verdict.sh $name"
+	g "$1" "@verdict end $name '$(header "$file" dmesg)'"
 }
 
 body() {

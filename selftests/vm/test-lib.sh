@@ -21,11 +21,9 @@ note() { echo "# $*"; }
 
 # wait_for SECONDS GUEST CMD: poll CMD in the guest until it succeeds
 wait_for() {
-	_end=$(($(date +%s) + $1))
-	until g "$2" "$3" >/dev/null 2>&1; do
-		[ "$(date +%s)" -lt $_end ] || fail "not within $1 s in $2: $3"
-		sleep 0.2
-	done
+	g "$2" "until { $3; } >/dev/null 2>&1; do
+		[ \$SECONDS -lt $1 ] || exit 1; sleep 0.1; done" ||
+		fail "not within $1 s in $2: $3"
 }
 
 # listening GUEST PORT [SECONDS]: wait until something listens there, with

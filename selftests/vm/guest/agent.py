@@ -6,6 +6,7 @@ It speaks lines of JSON on the virtio port "agent" with lab.py on the host:
   {"t":"run","id":N,"cmd":S,"pty":bool}     run S with bash, in a session
   {"t":"in","id":N,"d":base64|null}         its standard input (null: end)
   {"t":"kill","id":N}                       end its whole session
+"@verdict ARGUMENTS" as S is verdict.py in a fork, without a new program.
 and answers {"t":"out","id":N,"d":base64} and {"t":"rc","id":N,"rc":N}.
 
 Programs in the guest reach the other guest through /run/lab/ctl (the command
@@ -19,11 +20,16 @@ import os
 import pty
 import selectors
 import signal
+import shlex
 import socket
 import struct
 import subprocess
+import sys
 import fcntl
 import termios
+import traceback
+
+import verdict
 
 CTL = "/run/lab/ctl"
 PATH = "/lab/selftests/vm/guest:/lab/tools:/usr/local/sbin:/usr/sbin:" \
@@ -56,6 +62,32 @@ class Lines:
         data = memoryview(json.dumps(msg).encode() + b"\n")
         while data:
             data = data[os.write(self.fd, data):]
+
+
+class Fork:
+    """verdict.main in a child, which looks like a Popen from outside."""
+
+    def __init__(self, cmd, stdin, stdout):
+        self.pid = os.fork()
+        if self.pid:
+            return
+        rc = 1
+        try:
+            os.setsid()
+            for fd, to in (stdin, 0), (stdout, 1), (stdout, 2):
+                os.dup2(fd, to)
+            os.closerange(3, 256)
+            os.environ["PATH"] = PATH
+            sys.stdout = open(1, "w", closefd=False)
+            rc = verdict.main(shlex.split(cmd)[1:])
+        except BaseException:
+            traceback.print_exc(file=sys.stdout)
+        finally:
+            sys.stdout.flush()
+            os._exit(rc)
+
+    def wait(self):
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 class Agent:
@@ -131,9 +163,12 @@ class Agent:
         else:
             out, w = os.pipe()
             r, job_in = os.pipe()
-            job = subprocess.Popen(
-                ["bash", "-c", m["cmd"]], stdin=r, stdout=w, stderr=w,
-                env=env, cwd="/tmp", start_new_session=True)
+            if m["cmd"].startswith("@verdict "):
+                job = Fork(m["cmd"], r, w)
+            else:
+                job = subprocess.Popen(
+                    ["bash", "-c", m["cmd"]], stdin=r, stdout=w, stderr=w,
+                    env=env, cwd="/tmp", start_new_session=True)
             os.close(w)
             os.close(r)
             job.lab_in = job_in

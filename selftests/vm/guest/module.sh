@@ -35,7 +35,7 @@ load() {
 		for ko in /lab/smc.ko /lab/smc_diag.ko; do
 			[ -e $ko ] || continue
 			for d in $(modinfo -F depends $ko | tr , ' '); do
-				[ "$d" = smc ] || modprobe "$d"
+				[ "$d" = smc ] || loaded "$d" || modprobe "$d"
 			done
 			insmod $ko
 		done ;;
@@ -46,32 +46,38 @@ load() {
 	esac
 }
 
-have_link() { rdma link show 2>/dev/null | grep -q "^link $1/1 .*netdev $2 "; }
+# the files of an RDMA device, read without starting a program
+port=/sys/class/infiniband
+
+on_netdev() {
+	read -r is <"$port/$1/ports/1/gid_attrs/ndevs/0" && [ "$is" = "$2" ]
+} 2>/dev/null
 
 rdma_port() {
 	case $1 in
-	none) want= ;;
-	rxe) want="rxe0 rxe eth0" ;;
-	siw) want="siw0 siw eth0" ;;
-	lo) want="rxe0 rxe lo" ;;
+	none) name='' dev='' ;;
+	rxe) name=rxe0 type=rxe dev=eth0 ;;
+	siw) name=siw0 type=siw dev=eth0 ;;
+	lo) name=rxe0 type=rxe dev=lo ;;
 	esac
-	# shellcheck disable=SC2086
-	set -- $want
-	for link in $(rdma link show 2>/dev/null | sed 's/^link \([^/]*\).*/\1/'); do
-		[ $# -eq 3 ] && [ "$link" = "$1" ] && have_link "$1" "$3" ||
+	for link in "$port"/*; do
+		[ -e "$link" ] || continue
+		link=${link##*/}
+		[ "$link" = "$name" ] && on_netdev "$link" "$dev" ||
 			rdma link delete "$link"
 	done
-	[ $# -eq 3 ] || return 0
-	if ! have_link "$1" "$3"; then
+	[ -n "$name" ] || return 0
+	if [ ! -e "$port/$name" ]; then
 		modprobe ib_uverbs
-		modprobe "rdma_$2" 2>/dev/null || modprobe "$2"
-		rdma link add "$1" type "$2" netdev "$3"
+		modprobe "rdma_$type" 2>/dev/null || modprobe "$type"
+		rdma link add "$name" type "$type" netdev "$dev"
 	fi
-	# an address may be a moment late in the GID table, the port in ACTIVE
+	# the port may be a moment late to become active
 	i=0
-	until rdma link show "$1/1" | grep -q 'state ACTIVE'; do
+	until read -r state <"$port/$name/ports/1/state" &&
+	      [ "$state" = "4: ACTIVE" ]; do
 		i=$((i + 1))
-		[ $i -le 100 ] || { echo "$1 is not active"; exit 1; }
+		[ $i -le 100 ] || { echo "$name is not active"; exit 1; }
 		sleep 0.1
 	done
 }

@@ -1,0 +1,286 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""verdict.py begin TEST MODULE RDMA | end TEST [DMESG_OK]
+
+begin, before a test, in each guest: the module and the RDMA port the test
+asks for, and the numbers "end" compares with.
+
+end (also by verdict.sh), after every test: whatever the test found, nothing
+may be left of it.  Prints a line for each complaint, exit code 1 if there is
+any.  In order: the test's processes and its changes to the network go; then,
+within LIMIT seconds, so do all sockets; created equals destroyed in
+/proc/net/smc_stat; rmmod succeeds within 5 s; the RDMA resources are those
+from before; kmemleak, scanned twice, finds nothing; dmesg is clean.  Only
+dmesg and unloading count in a guest that ran the kernel's own smc.
+DMESG_OK is a regular expression for lines the test means to provoke.
+
+Python, because starting a process is slow in an emulated debug kernel: the
+agent runs this in a fork of itself ("@verdict ..." as the command), and few
+programs are started.
+"""
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+LIMIT = 30          # seconds for sockets to go: orphans may linger 10
+RMMOD_LIMIT = 5
+STATE = "/run/lab/"
+HERE = os.path.dirname(os.path.abspath(__file__)) + "/"
+LEAK = "/sys/kernel/debug/kmemleak"
+
+BAD = re.compile(
+    r"BUG:|KASAN|KFENCE|KCSAN|UBSAN|WARNING:|Oops|RIP:|Call Trace:|"
+    r"ref_tracker:|unreferenced object|blocked for more than|"
+    r"possible circular|suspicious RCU|sleeping function|DMA-API|"
+    r"unregister_netdevice: waiting|CQ overrun|refcount_t:|"
+    r"Objects remaining|soft lockup|rcu.*stall|ODEBUG:|imbalance")
+
+complaints = 0
+
+
+def complain(text):
+    global complaints
+    complaints += 1
+    print(f"verdict: {os.uname().nodename}: {text}", flush=True)
+
+
+def read(path, default=""):
+    try:
+        with open(path, errors="replace") as f:
+            return f.read()
+    except OSError:
+        return default
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def run(*cmd):
+    p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       stdin=subprocess.DEVNULL, text=True, errors="replace")
+    return p.returncode, p.stdout
+
+
+def within(seconds, condition):
+    """Poll until the condition holds; False if it does not in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+# what a test may leave behind, and that ends here
+
+def processes():
+    """pid -> (name, state, parent, session) of all but kernel threads"""
+    out = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        text = read(path)
+        if not text:
+            continue
+        name = text[text.index("(") + 1:text.rindex(")")]
+        state, ppid, _, sid = text[text.rindex(")") + 2:].split()[:4]
+        pid = int(text.split()[0])
+        if pid != 2 and int(ppid) != 2:
+            out[pid] = (name, state, int(ppid), int(sid))
+    return out
+
+
+def strays():
+    """All but init, this script's session and those it comes from."""
+    procs = processes()
+    keep, pid = {1}, os.getpid()
+    session = procs[pid][3]
+    while pid in procs:
+        keep.add(pid)
+        pid = procs[pid][2]
+    return [p for p, (_, state, _, sid) in procs.items()
+            if p not in keep and sid != session and state != "Z"]
+
+
+def kill_strays(sig):
+    for pid in strays():
+        try:
+            os.kill(pid, sig)
+        except ProcessLookupError:
+            pass
+
+
+def end_processes():
+    kill_strays(signal.SIGTERM)
+    if within(2, lambda: not strays()):
+        return
+    kill_strays(signal.SIGKILL)
+    if not within(20, lambda: not strays()):
+        for pid in strays():
+            cmd = read(f"/proc/{pid}/cmdline").replace("\0", " ")
+            complain(f"process {pid} does not die: {cmd}\n"
+                     + read(f"/proc/{pid}/stack"))
+
+
+def restore_network():
+    for ns in glob.glob("/run/netns/*"):
+        run("ip", "netns", "delete", os.path.basename(ns))
+    before = read(STATE + "links-before").split()
+    for dev in os.listdir("/sys/class/net"):
+        if before and dev not in before:
+            run("ip", "link", "delete", dev)
+    if os.path.exists("/sys/module/nf_tables") or os.path.exists(LEAK):
+        run("nft", "flush", "ruleset")
+    for line in run("tc", "qdisc", "show")[1].splitlines():
+        words = line.split()
+        if words[1] in ("netem", "clsact", "ingress", "tbf", "prio"):
+            run("tc", "qdisc", "delete", "dev", words[4],
+                words[1] if words[1] in ("clsact", "ingress") else "root")
+    for dev in "lo", "eth0":
+        flags = read(f"/sys/class/net/{dev}/flags")
+        if flags and not int(flags, 16) & 1:
+            run("ip", "link", "set", dev, "up")
+
+
+# what must be gone by itself
+
+def sockets():
+    """Sockets of any SMC protocol, orphans included."""
+    rows = [x.split() for x in read("/proc/net/protocols").splitlines()]
+    return sum(int(r[2]) for r in rows if r and r[0].startswith("SMC"))
+
+
+def unequal():
+    """Pairs of /proc/net/smc_stat that must be equal once no socket is left.
+    Link groups and what is theirs stay for the next connection, until
+    rmmod."""
+    v = {}
+    for line in read("/proc/net/smc_stat").splitlines():
+        words = line.split()
+        if len(words) == 2 and words[1].isdigit():
+            v[words[0]] = int(words[1])
+    out = []
+    pairs = [(n, n[:-7] + "Destroyed") for n in v if n.endswith("Created")]
+    for a, b in pairs + [("HsStarted", "HsEnded"),
+                         ("WrPosted", "WrCompleted")]:
+        if a not in v or b not in v or v[a] == v[b]:
+            continue
+        if not re.match("Lgr|Link|Buf", a) or v[a] < v[b]:
+            out.append(f"{a} {v[a]} {b} {v[b]}")
+    return ", ".join(out)
+
+
+def unload():
+    start = time.monotonic()
+    code, out = run("sh", HERE + "module.sh", "unload")
+    took = time.monotonic() - start
+    if code:
+        complain(f"rmmod: {out.strip()} (refcount "
+                 f"{read('/sys/module/smc/refcnt').strip()})")
+    elif took > RMMOD_LIMIT:
+        complain(f"rmmod took {took:.1f} s")
+
+
+def rdma_in_use():
+    return run("sh", HERE + "rdma-left.sh")[1]
+
+
+def check_rdma():
+    before = read(STATE + "rdma-before")
+    if not within(10, lambda: rdma_in_use() == before):
+        complain(f"rdma resources before:\n{before}after:\n{rdma_in_use()}")
+
+
+def check_leaks():
+    if not os.path.exists(LEAK):
+        return
+    write(LEAK, "scan")
+    time.sleep(5.5)     # kmemleak reports nothing younger than 5 s
+    write(LEAK, "scan")
+    text = read(LEAK)
+    if text:
+        complain("kmemleak:\n" + "\n".join(text.splitlines()[:60]))
+
+
+def dmesg():
+    """The kernel's log, a string a line, time in front."""
+    fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+    lines = []
+    while True:
+        try:
+            record = os.read(fd, 8192).decode(errors="replace")
+        except BlockingIOError:
+            break
+        except BrokenPipeError:     # overtaken by the ring buffer
+            continue
+        head, text = record.split(";", 1)
+        lines.append(f"[{int(head.split(',')[2]) / 1e6:12.6f}] "
+                     + text.split("\n")[0])
+    os.close(fd)
+    return lines
+
+
+def check_dmesg(test, dmesg_ok):
+    lines = dmesg()
+    mark = "] lab: begin " + test
+    # from the last beginning of this test; all of it if that is lost
+    start = max((i for i, x in enumerate(lines) if x.endswith(mark)),
+                default=0)
+    lines = [x for x in lines[start:]
+             if not dmesg_ok or not re.search(dmesg_ok, x)]
+    first = next((i for i, x in enumerate(lines) if BAD.search(x)), None)
+    if first is not None:
+        complain("dmesg:\n" + "\n".join(lines[first:first + 80]))
+
+
+def end(test, dmesg_ok=""):
+    which = run("sh", HERE + "module.sh", "which")[1].strip()
+    end_processes()
+    restore_network()
+    if which == "ours":
+        if not within(LIMIT, lambda: sockets() == 0):
+            complain(f"{sockets()} sockets left")
+        if not within(10, lambda: not unequal()):
+            complain("unequal: " + unequal())
+        if os.path.exists("/proc/net/smc_stat"):
+            shutil.copyfile("/proc/net/smc_stat", "/results/smc_stat."
+                            f"{test}.{os.uname().nodename}")
+        unload()
+        check_rdma()
+        check_leaks()
+    elif which == "upstream":
+        if not within(LIMIT, lambda: not run(
+                "sh", HERE + "module.sh", "unload")[0]):
+            complain("the kernel's own smc does not unload")
+    check_dmesg(test, dmesg_ok)
+
+
+def begin(test, module, rdma):
+    for args in ("rdma", rdma), ("load", "none"):
+        code, out = run("sh", HERE + "module.sh", *args)
+        if code:
+            complain(f"module.sh {args}: {out}")
+    write(STATE + "rdma-before", rdma_in_use())
+    write(STATE + "links-before", " ".join(os.listdir("/sys/class/net")))
+    # what the kernel and rxe leak by themselves is not the module's
+    if os.path.exists(LEAK):
+        write(LEAK, "clear")
+    write("/dev/kmsg", f"lab: begin {test}\n")
+    code, out = run("sh", HERE + "module.sh", "load", module)
+    if code:
+        complain(f"loading {module}: {out}")
+
+
+def main(args):
+    {"begin": begin, "end": end}[args[0]](*args[1:])
+    sys.stdout.flush()
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
