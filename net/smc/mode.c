@@ -253,9 +253,12 @@ static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	/* A mark higher than the ring would never be reached. */
-	target = min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
-		       smc->conn.rcv_size);
+	target = sock_rcvlowat(sk, 0, INT_MAX);
+	/* An urgent byte that is next does not count, see rx.c. */
+	if (smc_rx_at_mark(smc) && !sock_flag(sk, SOCK_URGINLINE))
+		target++;
+	/* More than the ring holds would never come. */
+	target = min(target, smc->conn.rcv_size);
 	if (smc_conn_readable(&smc->conn) >= target)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (shutdown & SEND_SHUTDOWN || smc_tx_poll(smc))

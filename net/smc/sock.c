@@ -142,8 +142,6 @@ static void connect_done(struct smc_sock *smc, bool usable)
 {
 	struct sock *sk = &smc->sk;
 
-	if (usable)
-		set_bit(SMC_SK_CONNECTED, &smc->bits);
 	smp_mb__before_atomic();
 	clear_bit(SMC_SK_CONNECTING, &smc->bits);
 	sk->sk_state_change(sk);
@@ -169,6 +167,9 @@ static void hs_done(struct smc_hs *hs, const struct smc_hs_result *res)
 	struct smc_sock *smc = container_of(hs, struct smc_sock, hs);
 	bool usable = res->outcome != SMC_HS_ERR;
 
+	/* before the mode, which poll() shows at once */
+	if (usable && !smc->listener)
+		set_bit(SMC_SK_CONNECTED, &smc->bits);
 	if (res->outcome == SMC_HS_SMC) {
 		established(smc);
 	} else if (usable) {
