@@ -159,9 +159,8 @@ struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
 int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 		 void *arg);
 
-/* Terminate every group that uses @dev (smc_dev_del) or of @sn (netns exit). */
-void smc_lgr_kill_dev(struct smc_dev *dev);
 void smc_lgr_net_init(struct smc_net *sn);
+/* Terminates all groups of @sn and waits for them. */
 void smc_lgr_net_exit(struct smc_net *sn);
 int smc_lgr_init(void);
 void smc_lgr_exit(void);

@@ -14,7 +14,6 @@
 #include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/errno.h>
-#include "lgr.h"
 #include "xport.h"
 
 static struct {
@@ -28,7 +27,7 @@ static struct {
 
 static bool complete_table(const struct smc_xport *xport)
 {
-	return xport->name && xport->lgr_size >= sizeof(struct smc_lgr) &&
+	return xport->name && xport->lgr_size && xport->buf_size &&
 	       xport->offer && xport->lgr_up && xport->lgr_match &&
 	       xport->lgr_connect && xport->lgr_confirm && xport->lgr_down &&
 	       xport->buf_alloc && xport->buf_free && xport->describe &&

@@ -15,8 +15,6 @@ seams() {
 	include lo	conn.h lgr.h buf.h	# embeds the core's objects
 	include rdma/*	conn.h lgr.h buf.h	# embeds the core's objects
 	call	rdma/*	smc_lgr_conn_find	# receive path: token to connection
-	include xport	lgr.h			# smc_dev_del ends a device's groups
-	call	xport	smc_lgr_kill_dev	# smc_dev_del ends a device's groups
 	call	*	smc_net			# net.h declares it, main.c has the id
 	LIST
 }
