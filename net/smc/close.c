@@ -90,7 +90,6 @@ static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 	/* Delivered and said so: a peer that keeps its end open is no error. */
 	if (ev == SMC_EV_TIMEOUT && smc->st_flags & SMC_ST_CLOSE_SENT)
 		todo &= ~SMC_DO_SEND_ABORT;
-	WRITE_ONCE(sk->sk_state, step->next);
 	if (ev == SMC_EV_PEER_CLOSED)
 		smc->st_flags |= SMC_ST_PEER_CLOSED;
 	if (todo & SMC_DO_FLUSH) {
@@ -115,11 +114,16 @@ static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
 	    step->next == SMC_CLOSED)
 		shut = SHUTDOWN_MASK;
-	/* poll() looks at the error after the shutdown bits */
-	WRITE_ONCE(sk->sk_shutdown, shut);
-	smp_wmb();
+	/*
+	 * Data calls and poll() take no lock: who sees the state sees the
+	 * shutdown bits, and who sees those sees the error.
+	 */
 	if (err)
 		WRITE_ONCE(sk->sk_err, err);
+	smp_wmb();
+	WRITE_ONCE(sk->sk_shutdown, shut);
+	smp_wmb();
+	WRITE_ONCE(sk->sk_state, step->next);
 	return todo;
 }
 

@@ -217,9 +217,12 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 	/* connect(AF_UNSPEC) has taken the connection away */
 	if (unlikely(smp_load_acquire(&smc->mode) != &smc_mode_smc))
 		return -ENOTCONN;
-	failed = READ_ONCE(sk->sk_err);
-	over = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+	/* Set in the opposite order, see close.c. */
 	closed = READ_ONCE(sk->sk_state) == SMC_CLOSED;
+	smp_rmb();
+	over = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+	smp_rmb();
+	failed = READ_ONCE(sk->sk_err);
 	/* The last bytes may have come just before their end did. */
 	smp_rmb();
 	if (smp_load_acquire(&smc->conn.rcvd_pos) > r->pos)

@@ -120,15 +120,15 @@ bool smc_tx_poll(struct smc_sock *smc)
 static int check(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
+	bool over;
 
-	if (READ_ONCE(sk->sk_err) ||
-	    READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)
-		return -EPIPE;
 	/* A peer that has closed reads nothing any more: TCP's EPIPE, too. */
-	if (smc_state_send_check(READ_ONCE(sk->sk_state),
-				 READ_ONCE(smc->st_flags)))
-		return -EPIPE;
-	return 0;
+	over = smc_state_send_check(READ_ONCE(sk->sk_state),
+				    READ_ONCE(smc->st_flags)) ||
+	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN;
+	/* The error was set before both: who reports it finds it. */
+	smp_rmb();
+	return over || READ_ONCE(sk->sk_err) ? -EPIPE : 0;
 }
 
 /* Copy what fits and commit exactly that; bytes copied, -EFAULT if none. */
