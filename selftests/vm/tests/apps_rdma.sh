@@ -2,6 +2,7 @@
 # Unmodified programs between two hosts: all of their connections are SMC-R,
 # their bytes go by RDMA, and TCP segments carry nothing but CLC messages.
 # guests: 2
+# mtu: 9000
 # timeout: 420
 cli=A srv=B addr=10.9.0.2
 . "$(dirname "$0")/apps.sh"

@@ -2,6 +2,7 @@
 # The stream checker between two hosts: every connection SMC-R, SHA-256 equal,
 # the bytes by RDMA and only CLC messages on TCP.
 # guests: 2
+# mtu: 9000
 # timeout: 420
 . "$(dirname "$0")/wire.sh"
 s=/lab/selftests/smc
