@@ -8,7 +8,7 @@
 check() {
 	g A "$smc/smcstat.sh expect HsClientSmcd\>0 HsServerSmcd\>0 \
 		HsClientTcp=0 HsServerTcp=0 HsClientErr=0 HsServerErr=0 \
-		HsClientSmcr=0 TxBytes\>300000" || fail "$1 was not SMC-D"
+		HsClientSmcr=0 TxBytes\>100000" || fail "$1 was not SMC-D"
 }
 
 each_app check
