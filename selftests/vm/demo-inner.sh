@@ -55,11 +55,15 @@ print("%.1f MB/s" % (end["bits_per_second"] / 8e6))' "$LAB_RUN/iperf.json")
 		>>"$LAB_RUN/table"
 }
 
-# once per transport: what smcss says while Redis is at work
+# once per transport: what smcss says while Redis is at work.  Taken with one
+# command, or the benchmark may be over between looking and showing.
 while_running() {
-	wait_for 60 "$cli" "smcss | grep -q ACTIVE"
-	show "$cli" "smcss | head -n 4"
-	[ "$srv" = "$cli" ] || show "$srv" "smcss -R | head -n 4"
+	for x in "$cli" $([ "$srv" = "$cli" ] || echo "$srv"); do
+		printf '  %-2s %s\n' "$x" '$ smcss'
+		g "$x" 'for i in $(seq 200); do
+				smcss >/tmp/smcss; ! grep -q ACTIVE /tmp/smcss || break
+			done; head -n 4 /tmp/smcss' | sed 's/^/     /'
+	done
 }
 
 growth() { g "$1" "$smc/smcstat.sh show" | awk -v n="$2" '$1 == n { print $2 }'; }
