@@ -84,7 +84,6 @@ struct smc_conn {
 	unsigned long flags;		/* enum smc_conn_bits */
 	bool merged;			/* snd_base is the peer's ring */
 	bool unbound;			/* rx_lock: no up-call any more */
-	struct smc_tuple tuple;		/* set by the handshake before join */
 
 	/* sending */
 	spinlock_t tx_lock ____cacheline_aligned_in_smp;

@@ -134,20 +134,6 @@ struct smc_push {
 	bool last;
 };
 
-/**
- * struct smc_tuple - the TCP connection a connection was negotiated on
- * @saddr: local address, v4-mapped for IPv4
- * @daddr: peer address, same form
- * @sport: local port, host order
- * @dport: peer port, host order
- */
-struct smc_tuple {
-	struct in6_addr saddr;
-	struct in6_addr daddr;
-	u16 sport;
-	u16 dport;
-};
-
 enum smc_buf_dir {
 	SMC_BUF_SND,		/* send ring: read by the local device only */
 	SMC_BUF_RCV,		/* receive ring: written by the peer */
