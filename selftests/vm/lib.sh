@@ -86,7 +86,13 @@ build_dir() {
 }
 
 # lab_up K RUN LAB.PY-OPTIONS... -- COMMAND...
+# One laboratory at a time: guests that starve each other fail in ways no host
+# does.  LAB_PARALLEL=1 says there are processors enough.
 lab_up() {
+	if [ "${LAB_PARALLEL:-}" != 1 ]; then
+		exec 7>"$cache/.lock-lab"
+		flock -n 7 || { say "waiting for another laboratory"; flock 7; }
+	fi
 	sh "$vm_dir/host-setup.sh"
 	_boot=$(sh "$vm_dir/boot.sh" "$1") || return
 	_mem=1024
