@@ -114,8 +114,13 @@ static void exchange(int fd, size_t bytes)
 			.events = POLLIN | (tx < bytes ? POLLOUT : 0),
 		};
 
-		if (poll(&p, 1, -1) < 0)
+		int ready = poll(&p, 1, 60000);
+
+		if (ready < 0)
 			die("poll");
+		errno = 0;
+		if (!ready)
+			die("nothing for 60 s at %zu of %zu", rx, bytes);
 		if (p.revents & POLLOUT && tx < bytes) {
 			n = send(fd, out + tx, bytes - tx,
 				 MSG_NOSIGNAL | MSG_DONTWAIT);
