@@ -41,13 +41,6 @@ ssmc="HsServerSmcr=1 HsServerTcp=0"
 try "all is well" ipproto SMCR "$smc" "$ssmc" 0
 try "server without SMC" tcp "did not offer SMC" "$tcp" "" 0
 
-g A "$s/peercfg.py ueid del SMCV2-DEFAULT-UEID
-	$s/peercfg.py ueid add OTHER.UEID" >/dev/null
-try "different UEIDs" ipproto "share no EID\|peer declined" "$tcp" "$stcp" 0
-g A "$s/peercfg.py ueid del OTHER.UEID
-	$s/peercfg.py ueid add SMCV2-DEFAULT-UEID" >/dev/null
-try "the same UEID again" ipproto SMCR "$smc" "$ssmc" 0
-
 g A 'sysctl -q net.smc.transports='
 try "switched off at the client" ipproto "switched off\|did not offer" \
 	"$tcp" "$stcp" 0
@@ -73,3 +66,10 @@ try "RoCE is blocked" ipproto "not confirmed in time\|peer declined" \
 	"$tcp" "$stcp" 6000
 g B 'nft delete table inet drop'
 try "RoCE passes again" ipproto SMCR "$smc" "$ssmc" 0
+
+g A "$s/peercfg.py ueid del SMCV2-DEFAULT-UEID
+	$s/peercfg.py ueid add OTHER.UEID" >/dev/null
+try "different UEIDs" ipproto "share no EID\|peer declined" "$tcp" "$stcp" 0
+g A "$s/peercfg.py ueid del OTHER.UEID
+	$s/peercfg.py ueid add SMCV2-DEFAULT-UEID" >/dev/null
+try "the same UEID again" ipproto SMCR "$smc" "$ssmc" 0

@@ -6,7 +6,8 @@
 # timeout: 300
 # rdma: lo
 s=/lab/selftests/smc
-rounds=${MODULE_ROUNDS:-10}
+case $LAB_K in debug) n=3 ;; *) n=10 ;; esac
+rounds=${MODULE_ROUNDS:-$n}
 
 busy() {
 	g A 'rmmod smc_diag; rmmod smc 2>/tmp/rmmod.err' &&

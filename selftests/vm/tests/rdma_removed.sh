@@ -2,12 +2,12 @@
 # The RDMA device goes away at any moment of a handshake: the program works
 # over TCP or over SMC-R, no byte is lost, and a connection that had its link
 # ends with an error, never with silence.
-# status: unproven
 # guests: 2
 # timeout: 420
 s=/lab/selftests/smc
 port=9800
-rounds=${REMOVE_ROUNDS:-12}
+case $LAB_K in debug) n=4 ;; *) n=12 ;; esac
+rounds=${REMOVE_ROUNDS:-$n}
 
 again() {
 	g $1 'rdma link show rxe0/1 >/dev/null 2>&1 ||
