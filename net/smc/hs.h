@@ -29,7 +29,8 @@ enum smc_hs_outcome {
 /**
  * struct smc_hs_result - how a handshake ended
  * @outcome: see there
- * @reason: own code (SMC_REASON_PEERDECL if the peer declined)
+ * @reason: own code (SMC_REASON_PEERDECL if the peer declined and nothing here
+ *	led it to)
  * @peer_diagnosis: code from a received Decline
  * @err: positive errno for SMC_HS_ERR
  */

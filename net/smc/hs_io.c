@@ -284,11 +284,30 @@ static enum smc_hs_verdict conclude_server(struct smc_hs_priv *priv,
 	return write_decline(priv, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 }
 
+/*
+ * The peer found no device in common because nothing but the loopback device
+ * was offered, which serves one host: what kept SMC-R out of the Proposal is
+ * the reason somebody can do something about.
+ */
+static enum smc_reason why_declined(const struct smc_hs_priv *priv)
+{
+	const struct smc_hs_data *data = priv->data;
+
+	if (priv->peer_diagnosis >= SMC_REASON_NOSMCDEV &&
+	    priv->peer_diagnosis <= SMC_REASON_NOSMCD2DEV &&
+	    !data->has_path[SMC_XPORT_R] &&
+	    data->local.r_why != SMC_REASON_OK)
+		return data->local.r_why;
+	return SMC_REASON_PEERDECL;
+}
+
 static enum smc_hs_verdict conclude_client(struct smc_hs_priv *priv,
 					   enum smc_reason why)
 {
 	if (priv->err)
 		return SMC_HS_V_ERR;
+	if (why == SMC_REASON_PEERDECL)
+		priv->why = why_declined(priv);
 	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_PEERNOSMC)
 		return SMC_HS_V_TCP;
 	if (!spoilt(why) && !write_decline(priv, why))
