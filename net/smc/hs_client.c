@@ -265,7 +265,6 @@ bool smc_hs_reconnect(struct smc_hs_priv *priv, enum smc_reason why)
 	struct sockaddr *addr = (struct sockaddr *)&hs->addr;
 	int rc;
 
-	smc_hs_remember(hs->sn, addr);
 	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
 	smc_hs_enter(priv, SMC_HS_REOPEN, 0);
 	rc = smc_inner_disconnect(hs->inner);
@@ -290,10 +289,17 @@ bool smc_hs_reconnect(struct smc_hs_priv *priv, enum smc_reason why)
  */
 enum smc_reason smc_hs_step_reopen(struct smc_hs_priv *priv)
 {
-	struct smc_inner *inner = priv->hs->inner;
+	struct smc_hs *hs = priv->hs;
+	struct smc_inner *inner = hs->inner;
 
-	if (smc_inner_established(inner))
+	if (smc_inner_established(inner)) {
+		/*
+		 * Not before: a server that was only being restarted refuses
+		 * this attempt, and serves SMC when it is back.
+		 */
+		smc_hs_remember(hs->sn, (struct sockaddr *)&hs->addr);
 		return priv->why;
+	}
 	if (inet_sk_state_load(inner->sk) != TCP_CLOSE)
 		return SMC_REASON_OK;
 	priv->err = abs(smc_inner_take_error(inner)) ?: ECONNREFUSED;

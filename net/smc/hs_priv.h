@@ -195,7 +195,7 @@ bool smc_hs_late(struct smc_hs_priv *priv);
 
 /* hs_memory.c */
 #define SMC_HS_MAX_NET		1024	/* handshakes of a namespace */
-#define SMC_HS_MAX_SOURCE	64	/* of them from one address */
+#define SMC_HS_MAX_SOURCE	256	/* of them from one address */
 
 void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr);
 bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr);

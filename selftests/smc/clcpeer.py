@@ -21,6 +21,7 @@ program at once.  Steps:
   send-split:WHAT:OFF:SECONDS  in two pieces with a pause between
   expect:HEX       exactly these bytes come
   wait:SECONDS     rst     fin
+  unlisten         from now on the port refuses connections
   silent           nothing until the other side ends the connection
   expect-end[:S]   the kernel resets or closes within S seconds (10)
   app              be the program: a server echoes what it gets (after a
@@ -209,6 +210,8 @@ class Peer:
             c.rst()
         elif name == "fin":
             c.fin()
+        elif name == "unlisten":
+            self.net.listening.pop(self.args.port)
         elif name == "silent":
             self.until_end(c, 60)
         elif name == "expect-end":

@@ -94,7 +94,30 @@ rows() {
 		recv:proposal send:accept-d silent
 }
 
+# A server that goes in the middle of a handshake is not remembered: when it is
+# back, it is offered SMC again.
+restart() {
+	start_row "client: the server is restarted"
+	port=$((port + 1))
+	peer -n 2 server $port recv:proposal unlisten rst
+	wait_file "$tmp/ready" && rdma_active
+	tcpecho -c -k ipproto 10.99.0.2 $port >"$tmp/client.out" 2>&1 &&
+		bad "nobody listened, but the connection came about"
+	grep -q -i refused "$tmp/client.out" || bad "not refused"
+	kill $peer_pid
+	wait $peer_pid
+	rm -f "$tmp/ready"
+	peer server $port recv:proposal send:decline app
+	wait_file "$tmp/ready" && rdma_active
+	tcpecho -c -k ipproto 10.99.0.2 $port >"$tmp/client2.out" 2>&1 ||
+		bad "the second attempt failed"
+	peer_end 1 1 0
+	counters HsClientTcp=1 HsClientErr=1 HsReconnect=1 HsRemembered=0
+	end_row
+}
+
 tap_up rdma
 sysctl -q net.smc.fallback_memory_s=60
 rows
+restart
 finish

@@ -59,12 +59,12 @@ g B 'rdma link add rxe0 type rxe netdev eth0'
 wait_for 30 B 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
 
 # RoCE does not pass: the link cannot be confirmed
-g B 'nft add table inet drop
-	nft add chain inet drop in "{ type filter hook input priority 0; }"
-	nft add rule inet drop in udp dport 4791 drop'
+g B 'nft add table inet lab
+	nft add chain inet lab input "{ type filter hook input priority 0; }"
+	nft add rule inet lab input udp dport 4791 drop'
 try "RoCE is blocked" ipproto "not confirmed in time\|peer declined" \
 	"$tcp" "$stcp" 6000
-g B 'nft delete table inet drop'
+g B 'nft delete table inet lab'
 try "RoCE passes again" ipproto SMCR "$smc" "$ssmc" 0
 
 g A "$s/peercfg.py ueid del SMCV2-DEFAULT-UEID

@@ -30,8 +30,12 @@ busy "a listener"
 kill $pid
 wait $pid || :
 
+trace=/sys/kernel/tracing
 for i in $(seq $rounds); do
 	g A "set -e
+		trap '[ \$? = 0 ] || { $s/smcstat.sh show
+			tail -n 200 $trace/trace; }' EXIT
+		echo 1 >$trace/events/smc/enable
 		for t in smcd smcr; do
 			sysctl -q net.smc.transports=\$t
 			$s/smcstat.sh mark
