@@ -73,12 +73,14 @@ static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
 		return ERR_PTR(rc);
 	}
 	smc_stats_inc(lgr->sn, SMC_STAT_BUF_CREATED);
+	atomic64_add(buf->size, &lgr->alloc[dir]);
 	return buf;
 }
 
 static void destroy(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	smc_stats_inc(lgr->sn, SMC_STAT_BUF_DESTROYED);
+	atomic64_sub(buf->size, &lgr->alloc[buf->dir]);
 	lgr->xport->buf_free(lgr, buf);
 }
 

@@ -297,6 +297,7 @@ static int publish(struct smc_lgr *lgr)
 		rc = -ENODEV;
 	else
 		list_add_tail(&lgr->node, &sn->lgrs);
+	lgr->seq = ++sn->lgr_seq;
 	spin_unlock_bh(&sn->lgr_lock);
 	return rc;
 }

@@ -51,6 +51,7 @@ struct smc_lgr_waiter {
  * @state: enum smc_lgr_state, written under @lock
  * @why: reason of death
  * @id: group number, a multiple of 0x100, never 0
+ * @seq: grows from group to group in the table
  * @role: SMC_CLNT or SMC_SERV
  * @path: local device, port and GID; the device is let go when the group dies
  * @dev: its name, for traces
@@ -74,6 +75,7 @@ struct smc_lgr_waiter {
  * @kill_work: runs lgr_down and aborts the connections
  * @pool: idle buffers by direction
  * @pool_num: how many
+ * @alloc: bytes of all buffers, idle ones included, by direction
  * @up: lgr_up succeeded, lgr_down is owed
  * @rcu: frees the group
  */
@@ -85,6 +87,7 @@ struct smc_lgr {
 	u8 state;
 	enum smc_reason why;
 	u32 id;
+	u64 seq;
 	enum smc_role role;
 	struct smc_path path;
 	char dev[64];
@@ -110,6 +113,7 @@ struct smc_lgr {
 	struct work_struct kill_work;
 	struct list_head pool[SMC_BUF_DIRS];
 	unsigned int pool_num;
+	atomic64_t alloc[SMC_BUF_DIRS];
 	struct rcu_head rcu;
 };
 

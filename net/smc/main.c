@@ -21,6 +21,7 @@
 #include "lgr.h"
 #include "lo.h"
 #include "net.h"
+#include "pnet.h"
 #include "rdma/init.h"
 #include "sock.h"
 #include "ueid.h"
@@ -50,6 +51,7 @@ static int __net_init net_init(struct net *net)
 	err = smc_stats_net_init(sn);
 	if (err)
 		return err;
+	smc_pnet_net_init(sn);
 	smc_lgr_net_init(sn);
 	err = smc_hs_net_init(sn);
 	if (err)
@@ -78,6 +80,7 @@ static void __net_exit net_exit(struct net *net)
 	smc_sysctl_net_exit(sn);
 	smc_hs_net_exit(sn);
 	smc_lgr_net_exit(sn);
+	smc_pnet_del(sn, NULL);
 	smc_stats_net_exit(sn);
 }
 

@@ -34,11 +34,14 @@ struct smc_negcache;
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: decline handshakes over the limit instead of queueing them
  * @node: in the list of all namespaces (lgr.c)
- * @lgr_lock: protects @lgrs, @lgr_next_id
+ * @lgr_lock: protects @lgrs, @lgr_next_id, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first
+ * @lgr_seq: smc_lgr.seq of the newest
  * @lgr_count: groups not yet freed (dead ones included)
  * @socks_lock: protects @socks
  * @socks: all our sockets, for diag and the namespace's exit
+ * @pnet: table of physical networks (pnet.c)
+ * @pnet_num: its length
  * @negcache: peers whose handshake was spoilt (hs_memory.c)
  * @hs_count: handshakes in progress
  */
@@ -60,10 +63,14 @@ struct smc_net {
 	spinlock_t lgr_lock;
 	struct list_head lgrs;
 	u32 lgr_next_id;
+	u64 lgr_seq;
 	atomic_t lgr_count;
 
 	spinlock_t socks_lock;
 	struct hlist_head socks;
+
+	struct list_head pnet;
+	unsigned int pnet_num;
 
 	struct smc_negcache *negcache;
 	atomic_t hs_count;

@@ -17,8 +17,9 @@
 #include "xport.h"
 
 static struct {
-	struct mutex lock;	/* devs */
+	struct mutex lock;	/* devs, seq */
 	struct list_head devs;
+	u64 seq;
 	const struct smc_xport *xports[SMC_XPORT_NUM];
 } registry = {
 	.lock = __MUTEX_INITIALIZER(registry.lock),
@@ -32,7 +33,7 @@ static bool complete_table(const struct smc_xport *xport)
 	       xport->lgr_connect && xport->lgr_confirm && xport->lgr_down &&
 	       xport->buf_alloc && xport->buf_free && xport->describe &&
 	       xport->conn_bind && xport->conn_unbind && xport->push &&
-	       xport->fill_info;
+	       xport->fill_info && xport->dev_info;
 }
 
 /**
@@ -155,6 +156,7 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
 	init_completion(&dev->gone);
 	strscpy(dev->name, name, sizeof(dev->name));
 	mutex_lock(&registry.lock);
+	dev->seq = ++registry.seq;
 	list_add_tail(&dev->node, &registry.devs);
 	mutex_unlock(&registry.lock);
 }

@@ -46,7 +46,10 @@ enum smc_xport_id {
  * @refs: one for the registry, one for each path and link group
  * @gone: completed by the last put; smc_dev_del() waits for it
  * @removing: no new user may take a reference
+ * @seq: grows from device to device in the registry
  * @name: for traces, netlink and smcss ("rxe0", "lo")
+ * @parent: name of the device it stands on, a PCI function mostly, or "";
+ *	set by the transport before smc_dev_add()
  */
 struct smc_dev {
 	struct list_head node;
@@ -54,7 +57,35 @@ struct smc_dev {
 	refcount_t refs;
 	struct completion gone;
 	bool removing;
+	u64 seq;
 	char name[64];
+	char parent[64];
+};
+
+/* Ports that netlink can show, numbers 1 and 2. */
+#define SMC_DEV_PORTS	2
+
+/**
+ * struct smc_dev_info - what netlink shows of a device
+ * @is_pci: the next two are valid, and smc_dev.parent is a PCI address
+ * @pci_vendor: PCI vendor id
+ * @pci_device: PCI device id
+ * @chid: SMC-D channel id
+ * @port: RDMA ports 1 and 2
+ * @port.valid: there is such a port and SMC can use its kind
+ * @port.active: it is up
+ * @port.ifindex: its network device, 0 if in another namespace
+ */
+struct smc_dev_info {
+	bool is_pci;
+	u16 pci_vendor;
+	u16 pci_device;
+	u16 chid;
+	struct {
+		bool valid;
+		bool active;
+		int ifindex;
+	} port[SMC_DEV_PORTS];
 };
 
 /**
@@ -90,6 +121,7 @@ struct smc_route {
  * @gid_v1: RoCE v1 GID
  * @gid_v1_index: index of @gid_v1
  * @mac: MAC address of the port
+ * @ifindex: network device of the GID
  * @mtu_code: active MTU of the port as a CLC MTU code (1..5)
  * @ism_gid: SMC-D GID
  * @ism_gid_ext: SMC-D GID extension of an emulated device
@@ -106,6 +138,7 @@ struct smc_path {
 	u8 gid[16];
 	u8 gid_v1[16];
 	u8 mac[6];
+	int ifindex;
 	u8 mtu_code;
 	u64 ism_gid;
 	u64 ism_gid_ext;
@@ -145,6 +178,9 @@ enum smc_buf_dir {
  * @dev: device name
  * @port: RDMA port
  * @link_id: link id on the wire
+ * @link_state: SMC-R: 0 none, 1 not usable, 2 being set up, 3 usable
+ * @link_uid: SMC-R: number of the link on the whole host
+ * @peer_link_uid: the peer's, 0 as long as it has not told
  * @gid: own GID (R: 16 bytes)
  * @peer_gid: the peer's GID
  * @token: SMC-D: own buffer token
@@ -155,6 +191,9 @@ struct smc_xport_info {
 	char dev[64];
 	u8 port;
 	u8 link_id;
+	u8 link_state;
+	u32 link_uid;
+	u32 peer_link_uid;
 	u8 gid[16];
 	u8 peer_gid[16];
 	u64 token;
@@ -235,6 +274,9 @@ struct smc_xport_info {
  * @pushed: optional; called after tx_lock has been dropped when at least one
  *	push succeeded, for what must not be done under it.  Context: any.
  * @fill_info: For sock_diag and netlink.  Context: process or BH, no sleep.
+ * @dev_info: For netlink; @info is zeroed.  False: the device cannot be used
+ *	from namespace @net and is not shown there.  Context: process, registry
+ *	locked, may sleep.
  */
 struct smc_xport {
 	const char *name;
@@ -271,6 +313,8 @@ struct smc_xport {
 	void (*fill_info)(const struct smc_lgr *lgr,
 			  const struct smc_conn *conn,
 			  struct smc_xport_info *info);
+	bool (*dev_info)(struct smc_dev *dev, const struct net *net,
+			 struct smc_dev_info *info);
 };
 
 /* Registry (xport.c).  At most one transport per id. */

@@ -2,14 +2,18 @@
 /*
  * RDMA devices: which there are, and which port and GID serve a route.
  *
- * The device behind a TCP route is found from the route alone, no table is
- * needed: a port belongs to a network device through its GIDs, and a route's
+ * The device behind a TCP route is found from the route alone, mostly: a port
+ * belongs to a network device through its GIDs, and a route's
  * device is either that one or stands on it (VLAN, bond, bridge).  Only RoCE
  * ports are used; their version 2 GIDs have to be mapped IPv4 addresses, of
  * which the one that TCP uses itself is the best.  An IPv6 route takes any
  * GID of its device.  When both ends are this host, any port may serve, and
  * both ends have to choose the same one, so the choice depends only on the
  * pair of addresses.
+ *
+ * When that finds nothing, the operator's table of physical networks is asked
+ * (pnet.c): then any port serves that is in the network of the route's device.
+ * It names the port, or the port's own network device.
  *
  * Context: process; devs.lock (mutex) protects the list of devices and is
  * never held while the core waits for a device.
@@ -19,11 +23,13 @@
 #include <linux/inetdevice.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/pci.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 
 #include "init.h"
+#include "pnet.h"
 #include "rdma.h"
 
 /* How well a GID fits a route; twice the value, one more if its device is
@@ -141,9 +147,31 @@ static int rank_remote(const struct smc_route *route, struct net_device *ndev,
 	return RANK_NONE;
 }
 
-/* May a GID of this device serve the route at all?  RCU. */
-static bool ndev_fits(const struct smc_route *route, struct net_device *ndev)
+/**
+ * struct search - what is being looked for
+ * @route: from the TCP connection
+ * @pnet_id: "": a port the route leads to, else one in this network
+ * @port_in: the port at hand is in this network, from its own row
+ */
+struct search {
+	const struct smc_route *route;
+	char pnet_id[SMC_PNET_ID_LEN + 1];
+	bool port_in;
+};
+
+static bool in_network(const struct search *search, struct net_device *ndev)
 {
+	char id[SMC_PNET_ID_LEN + 1];
+
+	return search->port_in ||
+	       (smc_pnet_of_ndev(search->route->net, ndev, id) &&
+		!strcmp(id, search->pnet_id));
+}
+
+/* May a GID of this device serve the route at all?  RCU. */
+static bool ndev_fits(const struct search *search, struct net_device *ndev)
+{
+	const struct smc_route *route = search->route;
 	u16 vlan_id = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
 
 	if (!net_eq(dev_net(ndev), route->net))
@@ -152,16 +180,19 @@ static bool ndev_fits(const struct smc_route *route, struct net_device *ndev)
 		return true;
 	if (vlan_id != route->vlan_id)
 		return false;
+	if (search->pnet_id[0])
+		return in_network(search, ndev);
 	return ndev == route->ndev || stands_on(route->ndev, ndev);
 }
 
 /*
- * How well does this GID serve the route?  The MAC address goes to @mac if it
- * does.
+ * How well does this GID serve the route?  The MAC address and the device go to
+ * @found if it does.
  */
-static int gid_rank(const struct smc_route *route,
-		    const struct ib_gid_attr *attr, u8 *mac)
+static int gid_rank(const struct search *search,
+		    const struct ib_gid_attr *attr, struct smc_path *found)
 {
+	const struct smc_route *route = search->route;
 	struct net_device *ndev;
 	int rank = RANK_NONE;
 
@@ -170,7 +201,7 @@ static int gid_rank(const struct smc_route *route,
 		return RANK_NONE;
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (IS_ERR_OR_NULL(ndev) || !ndev_fits(route, ndev))
+	if (IS_ERR_OR_NULL(ndev) || !ndev_fits(search, ndev))
 		goto out;
 	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		rank = is_local(route) ? RANK_NONE : RANK_DEVICE;
@@ -178,10 +209,14 @@ static int gid_rank(const struct smc_route *route,
 		rank = rank_local(route, ndev, &attr->gid);
 	else
 		rank = rank_remote(route, ndev, &attr->gid);
+	/* The operator says that the peer is reached by this port. */
+	if (rank == RANK_NONE && search->pnet_id[0])
+		rank = RANK_DEVICE;
 	if (rank == RANK_NONE)
 		goto out;
 	rank = 2 * rank + (ndev == route->ndev);
-	ether_addr_copy(mac, ndev->dev_addr);
+	ether_addr_copy(found->mac, ndev->dev_addr);
+	found->ifindex = ndev->ifindex;
 out:
 	rcu_read_unlock();
 	return rank;
@@ -189,10 +224,10 @@ out:
 
 /* The best GIDs of a port.  Returns the rank. */
 static int scan_gids(struct ib_device *ibdev, u32 port, int num,
-		     const struct smc_route *route, struct smc_path *path)
+		     const struct search *search, struct smc_path *path)
 {
 	const struct ib_gid_attr *attr;
-	u8 mac[ETH_ALEN];
+	struct smc_path found;
 	int best = 0;
 	int rank, i;
 
@@ -200,7 +235,7 @@ static int scan_gids(struct ib_device *ibdev, u32 port, int num,
 		attr = rdma_get_gid_attr(ibdev, port, i);
 		if (IS_ERR(attr))
 			continue;
-		rank = gid_rank(route, attr, mac);
+		rank = gid_rank(search, attr, &found);
 		if (rank && attr->gid_type == IB_GID_TYPE_ROCE && !path->v1) {
 			path->v1 = true;
 			path->gid_v1_index = i;
@@ -214,7 +249,8 @@ static int scan_gids(struct ib_device *ibdev, u32 port, int num,
 		}
 		if (rank > best) {
 			best = rank;
-			ether_addr_copy(path->mac, mac);
+			ether_addr_copy(path->mac, found.mac);
+			path->ifindex = found.ifindex;
 		}
 		rdma_put_gid_attr(attr);
 	}
@@ -233,8 +269,9 @@ static bool ns_usable(struct ib_device *ibdev, const struct net *net)
 }
 
 static int scan_port(struct smc_rdma_dev *rdev, u32 port,
-		     const struct smc_route *route, struct smc_path *path)
+		     struct search *search, struct smc_path *path)
 {
+	char id[SMC_PNET_ID_LEN + 1];
 	struct ib_device *ibdev = rdev->ibdev;
 	struct ib_port_attr attr;
 
@@ -242,20 +279,24 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	    ib_query_port(ibdev, port, &attr) ||
 	    attr.state != IB_PORT_ACTIVE)
 		return 0;
+	search->port_in = search->pnet_id[0] &&
+			  smc_pnet_of_port(rdev->dev.name, rdev->dev.parent,
+					   port, id) &&
+			  !strcmp(id, search->pnet_id);
 	path->port = port;
 	path->mtu_code = attr.active_mtu;
-	path->vlan_id = route->vlan_id;
-	return scan_gids(ibdev, port, attr.gid_tbl_len, route, path);
+	path->vlan_id = search->route->vlan_id;
+	return scan_gids(ibdev, port, attr.gid_tbl_len, search, path);
 }
 
 /* The best port of a device for the route, if better than @best. */
-static int scan_dev(struct smc_rdma_dev *rdev, const struct smc_route *route,
+static int scan_dev(struct smc_rdma_dev *rdev, struct search *search,
 		    struct smc_path *path, int best)
 {
 	unsigned int port;
 	int rank;
 
-	if (!ns_usable(rdev->ibdev, route->net))
+	if (!ns_usable(rdev->ibdev, search->route->net))
 		return best;
 	rdma_for_each_port(rdev->ibdev, port) {
 		struct smc_path try = {};
@@ -263,7 +304,7 @@ static int scan_dev(struct smc_rdma_dev *rdev, const struct smc_route *route,
 		/* A port's number is one byte here (uapi and core). */
 		if (port > U8_MAX)
 			break;
-		rank = scan_port(rdev, port, route, &try);
+		rank = scan_port(rdev, port, search, &try);
 		if (rank <= best)
 			continue;
 		if (!path->dev || path->dev != &rdev->dev) {
@@ -278,6 +319,18 @@ static int scan_dev(struct smc_rdma_dev *rdev, const struct smc_route *route,
 	return best;
 }
 
+static int scan_devs(struct search *search, struct smc_path *path)
+{
+	struct smc_rdma_dev *rdev;
+	int best = 0;
+
+	mutex_lock(&devs.lock);
+	list_for_each_entry(rdev, &devs.list, node)
+		best = scan_dev(rdev, search, path, best);
+	mutex_unlock(&devs.lock);
+	return best;
+}
+
 /**
  * smc_rdma_offer() - find the RDMA port for a route
  * @route: from the TCP connection
@@ -289,15 +342,71 @@ static int scan_dev(struct smc_rdma_dev *rdev, const struct smc_route *route,
 enum smc_reason smc_rdma_offer(const struct smc_route *route,
 			       struct smc_path *path)
 {
-	struct smc_rdma_dev *rdev;
-	int best = 0;
+	struct search search = { .route = route };
+	int best;
 
 	memset(path, 0, sizeof(*path));
-	mutex_lock(&devs.lock);
-	list_for_each_entry(rdev, &devs.list, node)
-		best = scan_dev(rdev, route, path, best);
-	mutex_unlock(&devs.lock);
+	best = scan_devs(&search, path);
+	if (!best && smc_pnet_of_ndev(route->net, route->ndev, search.pnet_id))
+		best = scan_devs(&search, path);
 	return best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
+}
+
+/* The network device of a port, by its first GID; 0 if not in @net. */
+static int port_ifindex(struct ib_device *ibdev, u32 port,
+			const struct net *net)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+	int ifindex = 0;
+
+	attr = rdma_get_gid_attr(ibdev, port, 0);
+	if (IS_ERR(attr))
+		return 0;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR_OR_NULL(ndev) && net_eq(dev_net(ndev), net))
+		ifindex = ndev->ifindex;
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return ifindex;
+}
+
+/**
+ * smc_rdma_dev_info() - for netlink, see xport.h
+ * @dev: device
+ * @net: namespace of who asks
+ * @info: zeroed
+ *
+ * Context: process, registry locked.
+ */
+bool smc_rdma_dev_info(struct smc_dev *dev, const struct net *net,
+		       struct smc_dev_info *info)
+{
+	struct ib_device *ibdev = smc_rdma_dev(dev)->ibdev;
+	struct device *parent = ibdev->dev.parent;
+	struct ib_port_attr attr;
+	unsigned int port;
+
+	if (!ns_usable(ibdev, net))
+		return false;
+	if (parent && dev_is_pci(parent)) {
+		info->is_pci = true;
+		info->pci_vendor = to_pci_dev(parent)->vendor;
+		info->pci_device = to_pci_dev(parent)->device;
+	}
+	rdma_for_each_port(ibdev, port) {
+		if (port > SMC_DEV_PORTS)
+			break;
+		if (!rdma_protocol_roce(ibdev, port))
+			continue;
+		info->port[port - 1].valid = true;
+		info->port[port - 1].active =
+			!ib_query_port(ibdev, port, &attr) &&
+			attr.state == IB_PORT_ACTIVE;
+		info->port[port - 1].ifindex = port_ifindex(ibdev, port, net);
+	}
+	return true;
 }
 
 /* Does this event take the link down? */
@@ -365,6 +474,9 @@ static int dev_add(struct ib_device *ibdev)
 	spin_lock_init(&rdev->lock);
 	INIT_LIST_HEAD(&rdev->links);
 	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);
+	if (ibdev->dev.parent)
+		strscpy(rdev->dev.parent, dev_name(ibdev->dev.parent),
+			sizeof(rdev->dev.parent));
 	smc_dev_add(&rdev->dev, &smc_rdma_xport, dev_name(&ibdev->dev));
 	ib_set_client_data(ibdev, &client, rdev);
 	ib_register_event_handler(&rdev->events);

@@ -449,6 +449,14 @@ static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	return 0;
 }
 
+/* As netlink has it: 1 not usable, 2 being set up, 3 usable. */
+static u8 shown_state(const struct smc_rdma_link *link)
+{
+	if (READ_ONCE(link->dead))
+		return 1;
+	return READ_ONCE(link->state) == SMC_RDMA_ACTIVE ? 3 : 2;
+}
+
 static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
 		      struct smc_xport_info *info)
 {
@@ -458,6 +466,9 @@ static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
 	strscpy(info->dev, link->name, sizeof(info->dev));
 	info->port = link->port;
 	info->link_id = link->link_id;
+	info->link_state = shown_state(link);
+	info->link_uid = lgr->id + link->link_id;
+	info->peer_link_uid = READ_ONCE(link->peer_uid);
 	memcpy(info->gid, link->gid.raw, sizeof(info->gid));
 	memcpy(info->peer_gid, link->peer.gid.raw, sizeof(info->peer_gid));
 }
@@ -484,4 +495,5 @@ const struct smc_xport smc_rdma_xport = {
 	.conn_unbind	= smc_rdma_conn_unbind,
 	.push		= smc_rdma_push,
 	.fill_info	= fill_info,
+	.dev_info	= smc_rdma_dev_info,
 };

@@ -147,6 +147,7 @@ static int rx_confirm_request(struct smc_rdma_link *link,
 	why = SMC_REASON_RMBE_EC;
 	if (msg->flags & SMC_LLC_CL_NO_EYEC) {
 		link->link_id = msg->confirm_link.link_id;
+		WRITE_ONCE(link->peer_uid, msg->confirm_link.user_id);
 		why = smc_rdma_link_ready(link);
 	}
 	if (why != SMC_REASON_OK) {
@@ -175,6 +176,7 @@ static int rx_confirm_response(struct smc_rdma_link *link,
 		confirmed(link, SMC_REASON_RMBE_EC);
 		return 0;
 	}
+	WRITE_ONCE(link->peer_uid, msg->confirm_link.user_id);
 	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
 	rc = send_add_link(link);
 	if (!rc)

@@ -231,6 +231,7 @@ struct smc_bringup {
  * @gid_index: of the own GID
  * @gid: own GID
  * @link_id: number of the link, from the server
+ * @peer_uid: the peer's number of it, from CONFIRM LINK, for netlink
  * @peer: the other end
  * @pd: protection domain, of this link alone
  * @cq: pooled completion queue, for both directions
@@ -295,6 +296,7 @@ struct smc_rdma_link {
 	u16 gid_index;
 	union ib_gid gid;
 	u8 link_id;
+	u32 peer_uid;
 	struct smc_rdma_peer peer;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
@@ -374,6 +376,8 @@ static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 /* dev.c */
 enum smc_reason smc_rdma_offer(const struct smc_route *route,
 			       struct smc_path *path);
+bool smc_rdma_dev_info(struct smc_dev *dev, const struct net *net,
+		       struct smc_dev_info *info);
 bool smc_rdma_gid_is_v4(const union ib_gid *gid);
 __be32 smc_rdma_gid_v4(const union ib_gid *gid);
 struct workqueue_struct *smc_rdma_wq(void);
