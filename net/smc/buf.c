@@ -84,6 +84,34 @@ static void destroy(struct smc_lgr *lgr, struct smc_buf *buf)
 	lgr->xport->buf_free(lgr, buf);
 }
 
+/* A connection got a buffer of @buf->size where it wanted @wanted. */
+static void count_got(struct smc_lgr *lgr, const struct smc_buf *buf,
+		      u32 wanted, bool reused)
+{
+	bool rx = buf->dir == SMC_BUF_RCV;
+	enum smc_xport_id id = lgr->xport->id;
+
+	if (reused)
+		smc_tech_inc(lgr->sn, id,
+			     rx ? SMC_TECH_RX_REUSED : SMC_TECH_TX_REUSED);
+	else
+		smc_tech_inc(lgr->sn, id,
+			     rx ? SMC_TECH_RX_ALLOC : SMC_TECH_TX_ALLOC);
+	if (buf->size < wanted)
+		smc_tech_inc(lgr->sn, id,
+			     rx ? SMC_TECH_RX_DOWN : SMC_TECH_TX_DOWN);
+	smc_tech_add(lgr->sn, id, rx ? SMC_TECH_RX_USAGE : SMC_TECH_TX_USAGE,
+		     buf->size);
+	smc_hist_count(lgr->sn, id, rx ? SMC_HIST_RX_BUF : SMC_HIST_TX_BUF,
+		       buf->size);
+}
+
+static void count_put(struct smc_lgr *lgr, const struct smc_buf *buf)
+{
+	smc_tech_add(lgr->sn, lgr->xport->id, buf->dir == SMC_BUF_RCV ?
+		     SMC_TECH_RX_USAGE : SMC_TECH_TX_USAGE, -(u64)buf->size);
+}
+
 /**
  * smc_buf_get() - a zeroed buffer
  * @lgr: group whose transport makes it
@@ -100,17 +128,22 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 {
 	u32 max = SMC_SIZE_MIN << lgr->xport->max_size_code;
 	struct smc_buf *buf;
+	u32 wanted;
 
 	size = size < max ? roundup_pow_of_two(max(size, SMC_SIZE_MIN)) : max;
 	buf = pool_take(lgr, dir, size);
 	if (buf) {
 		smc_stats_inc(lgr->sn, SMC_STAT_BUF_REUSED);
+		count_got(lgr, buf, size, true);
 		return buf;
 	}
+	wanted = size;
 	do {
 		buf = create(lgr, dir, size);
 		size /= 2;
 	} while (buf == ERR_PTR(-ENOMEM) && size >= SMC_SIZE_MIN);
+	if (!IS_ERR(buf))
+		count_got(lgr, buf, wanted, false);
 	return buf;
 }
 
@@ -124,6 +157,7 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
  */
 void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 {
+	count_put(lgr, buf);
 	if (lgr->xport->pools && !buf->peer_may_write) {
 		memset(buf->cpu, 0, buf->used);
 		buf->used = 0;

@@ -247,6 +247,14 @@ static u32 peer_window(const struct smc_conn *conn)
 	return used < conn->peer_size ? conn->peer_size - used : 0;
 }
 
+static void count_window(const struct smc_conn *conn)
+{
+	struct smc_net *sn = conn->lgr->sn;
+
+	smc_stats_inc(sn, SMC_STAT_TX_WINDOW);
+	smc_tech_inc(sn, conn->xport->id, SMC_TECH_TX_FULL_PEER);
+}
+
 /* State flags that may be sent when everything up to @end has been sent. */
 static u8 flags_due(const struct smc_conn *conn, u64 end, u64 prod)
 {
@@ -344,7 +352,7 @@ static int push_one(struct smc_conn *conn)
 	/* A sender that becomes blocked says so, or nobody announces room. */
 	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
 		if (unsent)
-			smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_WINDOW);
+			count_window(conn);
 		return -ENODATA;
 	}
 	if (p.len && !conn->merged)

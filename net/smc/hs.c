@@ -300,6 +300,19 @@ static void free_data(struct smc_hs_priv *priv)
 	priv->data = NULL;
 }
 
+static void count_version(struct smc_net *sn, const struct smc_conn *conn,
+			  bool serv)
+{
+	bool v2 = conn->lgr->version > 1;
+
+	if (serv)
+		smc_tech_inc(sn, conn->xport->id,
+			     v2 ? SMC_TECH_SRV_V2 : SMC_TECH_SRV_V1);
+	else
+		smc_tech_inc(sn, conn->xport->id,
+			     v2 ? SMC_TECH_CLNT_V2 : SMC_TECH_CLNT_V1);
+}
+
 static void count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
 {
 	bool serv = hs->role == SMC_SERV;
@@ -314,6 +327,8 @@ static void count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
 	else
 		stat = serv ? SMC_STAT_HS_SRV_SMCD : SMC_STAT_HS_CLNT_SMCD;
 	smc_stats_inc(hs->sn, stat);
+	if (outcome == SMC_HS_SMC)
+		count_version(hs->sn, hs->conn, serv);
 }
 
 /*

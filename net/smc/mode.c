@@ -277,6 +277,7 @@ static ssize_t smc_splice(struct smc_sock *smc, loff_t *ppos,
 			  struct pipe_inode_info *pipe, size_t len,
 			  unsigned int flags)
 {
+	smc_sock_count(smc, SMC_TECH_SPLICE, 1);
 	return copy_splice_read(smc->sk.sk_socket->file, ppos, pipe, len,
 				flags);
 }

@@ -46,6 +46,30 @@ static const struct text *find(u32 code)
 }
 
 /**
+ * smc_reason_index() - place of a reason in the list
+ * @code: enum smc_reason
+ *
+ * Return: 0 .. SMC_REASON_NUM - 1; SMC_REASON_NUM for a code not in the list.
+ */
+unsigned int smc_reason_index(u32 code)
+{
+	const struct text *text = find(code);
+
+	return text == &unknown ? SMC_REASON_NUM : text - texts;
+}
+
+/**
+ * smc_reason_code() - the reverse
+ * @index: 0 .. SMC_REASON_NUM - 1
+ *
+ * Return: enum smc_reason.
+ */
+u32 smc_reason_code(unsigned int index)
+{
+	return texts[index].code;
+}
+
+/**
  * smc_reason_label() - short upper-case name of a reason
  * @code: enum smc_reason, or any value from a peer
  *

@@ -8,6 +8,13 @@
 #include <linux/types.h>
 #include <linux/smc_reason.h>
 
+#define SMC_REASON_ONE(symbol, code, label, sentence, hint, err)	+ 1
+/* how many there are, success not counted */
+enum { SMC_REASON_NUM = 0 SMC_REASON_LIST(SMC_REASON_ONE) };
+#undef SMC_REASON_ONE
+
+unsigned int smc_reason_index(u32 code);
+u32 smc_reason_code(unsigned int index);
 const char *smc_reason_label(u32 code);
 const char *smc_reason_sentence(u32 code);
 const char *smc_reason_hint(u32 code);

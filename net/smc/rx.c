@@ -301,6 +301,19 @@ static int recv_all(struct smc_sock *smc, struct reader *r)
 	return rc < 0 ? rc : 0;
 }
 
+static void count_call(struct smc_sock *smc, size_t len)
+{
+	const struct smc_conn *conn = &smc->conn;
+	u32 size = READ_ONCE(conn->rcv_size);
+
+	smc_stats_inc(smc_sock_net(smc), SMC_STAT_RX_MSGS);
+	smc_sock_count(smc, SMC_TECH_RX_CALLS, 1);
+	if (len > size)
+		smc_sock_count(smc, SMC_TECH_RX_SMALL, 1);
+	if (smc_conn_readable(conn) >= size)
+		smc_sock_count(smc, SMC_TECH_RX_FULL, 1);
+}
+
 /**
  * smc_rx_recvmsg() - recvmsg() in mode SMC
  * @smc: socket
@@ -325,7 +338,7 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 	};
 	int rc;
 
-	smc_stats_inc(smc_sock_net(smc), SMC_STAT_RX_MSGS);
+	count_call(smc, len);
 	if (flags & MSG_ERRQUEUE)
 		return -EAGAIN;
 	if (flags & MSG_OOB)
@@ -336,5 +349,8 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 	rc = recv_all(smc, &r);
 	if (r.locked)
 		mutex_unlock(&smc->rx_mutex);
+	if (r.copied && !(flags & MSG_PEEK))
+		smc_sock_count_bytes(smc, SMC_TECH_RX_BYTES, SMC_HIST_RX_CALL,
+				     r.copied);
 	return r.copied ?: rc;
 }

@@ -97,6 +97,7 @@ void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	smc->st_flags = 0;
 	spin_unlock_bh(&smc->state_lock);
+	smc_stats_fallback(smc_sock_net(smc), smc->hs.role == SMC_SERV, reason);
 	trace_smc_switch_to_fallback(sk, smc->inner.sk,
 				     sock_net(sk)->net_cookie, reason);
 	smc_sockopt_to_tcp(smc);

@@ -146,6 +146,31 @@ static inline struct smc_net *smc_sock_net(const struct smc_sock *smc)
 	return smc->hs.sn;
 }
 
+/*
+ * Count for the transport of a socket in mode SMC.  Any context, no lock: a
+ * connection that is taken away meanwhile has no transport.
+ */
+static inline void smc_sock_count(const struct smc_sock *smc,
+				  enum smc_tech tech, u64 num)
+{
+	const struct smc_xport *xport = READ_ONCE(smc->conn.xport);
+
+	if (likely(xport))
+		smc_tech_add(smc_sock_net(smc), xport->id, tech, num);
+}
+
+static inline void smc_sock_count_bytes(const struct smc_sock *smc,
+					enum smc_tech tech, enum smc_hist hist,
+					int bytes)
+{
+	const struct smc_xport *xport = READ_ONCE(smc->conn.xport);
+
+	if (unlikely(!xport))
+		return;
+	smc_tech_add(smc_sock_net(smc), xport->id, tech, bytes);
+	smc_hist_count(smc_sock_net(smc), xport->id, hist, bytes);
+}
+
 /**
  * struct smc_mode - behaviour of a socket in one phase of its life
  * @name: for traces

@@ -136,12 +136,23 @@ static int set_cork(struct smc_sock *smc, sockptr_t optval,
 		return rc;
 	if (val) {
 		set_bit(SMC_SK_CORK, &smc->bits);
+		if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+			smc_sock_count(smc, SMC_TECH_CORK, 1);
 		return 0;
 	}
 	clear_bit(SMC_SK_CORK, &smc->bits);
 	if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
 		smc_tx_uncork(smc);
 	return 0;
+}
+
+static void set_nodelay(struct smc_sock *smc)
+{
+	if (smp_load_acquire(&smc->mode) != &smc_mode_smc)
+		return;
+	smc_sock_count(smc, SMC_TECH_NODELAY, 1);
+	if (!test_bit(SMC_SK_CORK, &smc->bits))
+		smc_tx_uncork(smc);
 }
 
 /* Before the inner socket sees it: 0 to go on, 1: done, -errno: refused. */
@@ -157,10 +168,8 @@ static int before_tcp(struct smc_sock *smc, int optname, sockptr_t optval,
 		return set_cork(smc, optval, optlen) ?: 1;
 	case TCP_NODELAY:
 		rc = get_int(optval, optlen, &val);
-		if (!rc && val &&
-		    smp_load_acquire(&smc->mode) == &smc_mode_smc &&
-		    !test_bit(SMC_SK_CORK, &smc->bits))
-			smc_tx_uncork(smc);
+		if (!rc && val)
+			set_nodelay(smc);
 		return rc;
 	case TCP_FASTOPEN:
 	case TCP_FASTOPEN_CONNECT:

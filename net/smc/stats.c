@@ -4,14 +4,16 @@
  *
  * Each counter is a 64-bit number per cpu, added to without a lock by
  * smc_stats_add(); a reader sums the cpus, so that a sum is exact once
- * traffic has stopped and never goes backwards.  The file has one line for each
- * counter of SMC_STAT_LIST, name and value, the way of /proc/net/tls_stat, and
- * needs no tool to be read, in a container too.
+ * traffic has stopped.  All but the bytes in use only grow.  The file has one line for each
+ * counter of SMC_STAT_LIST and, for each transport, of SMC_TECH_LIST, name and
+ * value, the way of /proc/net/tls_stat, and needs no tool to be read, in a
+ * container too.  Netlink has histograms and reasons of fallback besides.
  *
  * Context: process.  Test: selftests/vm/tests.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include "net.h"
 #include "stats.h"
 
@@ -20,21 +22,72 @@ static const char * const stat_names[SMC_STAT_NUM] = {
 	SMC_STAT_LIST(STAT_NAME)
 };
 
+static const char * const tech_names[SMC_TECH_NUM] = {
+	SMC_TECH_LIST(STAT_NAME)
+};
+
+static const char * const xport_names[SMC_STATS_XPORTS] = { "Smcr", "Smcd" };
+
 /**
- * smc_stats_read() - value of one counter
+ * smc_hist_count() - one more in a histogram
  * @sn: namespace state
- * @stat: which counter
+ * @xport_id: enum smc_xport_id
+ * @hist: which histogram
+ * @bytes: its size
  *
  * Context: any.
- * Return: the sum over all cpus.
  */
-u64 smc_stats_read(const struct smc_net *sn, enum smc_stat stat)
+void smc_hist_count(struct smc_net *sn, unsigned int xport_id,
+		    enum smc_hist hist, u64 bytes)
 {
-	u64 sum = 0;
+	unsigned int i = 0;
+
+	while (i < SMC_HIST_BUCKETS - 1 && bytes > 8192ULL << i)
+		i++;
+	this_cpu_inc(sn->stats->hist[xport_id][hist][i]);
+}
+
+/**
+ * smc_stats_fallback() - a connection goes on as plain TCP
+ * @sn: namespace state
+ * @server: our role
+ * @reason: enum smc_reason
+ *
+ * Context: any.
+ */
+void smc_stats_fallback(struct smc_net *sn, bool server, u32 reason)
+{
+	unsigned int i = smc_reason_index(reason);
+
+	if (i < SMC_REASON_NUM)
+		this_cpu_inc(sn->stats->fallback[server][i]);
+}
+
+/**
+ * smc_stats_sum() - all counters at once
+ * @sn: namespace state
+ *
+ * Context: process.
+ * Return: sums over all cpus, for kfree(), or NULL.
+ */
+struct smc_stats *smc_stats_sum(const struct smc_net *sn)
+{
+	size_t n = sizeof(struct smc_stats) / sizeof(u64);
+	struct smc_stats *sum;
+	const u64 *from;
+	u64 *to;
+	size_t i;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(sn->stats, cpu)->val[stat]);
+	sum = kzalloc(sizeof(*sum), GFP_KERNEL);
+	if (!sum)
+		return NULL;
+	to = (u64 *)sum;
+	for_each_possible_cpu(cpu) {
+		from = (const u64 *)per_cpu_ptr(sn->stats, cpu);
+		for (i = 0; i < n; i++)
+			to[i] += READ_ONCE(from[i]);
+	}
 	return sum;
 }
 
@@ -42,11 +95,22 @@ static int stats_show(struct seq_file *seq, void *v)
 {
 	struct net *net = seq->private;
 	const struct smc_net *sn = smc_net(net);
+	const struct smc_stats *sum;
 	enum smc_stat stat;
+	enum smc_tech tech;
+	int x;
 
+	sum = smc_stats_sum(sn);
+	if (!sum)
+		return -ENOMEM;
 	for (stat = 0; stat < SMC_STAT_NUM; stat++)
 		seq_printf(seq, "%-32s\t%llu\n", stat_names[stat],
-			   smc_stats_read(sn, stat));
+			   sum->val[stat]);
+	for (x = 0; x < SMC_STATS_XPORTS; x++)
+		for (tech = 0; tech < SMC_TECH_NUM; tech++)
+			seq_printf(seq, "%s%-28s\t%llu\n", xport_names[x],
+				   tech_names[tech], sum->tech[x][tech]);
+	kfree(sum);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 #include <linux/percpu.h>
+#include "reason.h"
 
 /* X(symbol, name, one line) */
 #define SMC_STAT_LIST(X)						\
@@ -58,14 +59,79 @@
 	X(TX_MSGS, "TxCalls", "send calls on SMC connections")		\
 	X(RX_MSGS, "RxCalls", "receive calls on SMC connections")
 
+/*
+ * Counters of each transport; in /proc/net/smc_stat with "Smcr" or "Smcd" in
+ * front.
+ * X(symbol, name, one line)
+ */
+#define SMC_TECH_LIST(X)						\
+	X(CLNT_V1, "ClientV1", "client handshakes that ended in version 1") \
+	X(CLNT_V2, "ClientV2", "client handshakes that ended in version 2") \
+	X(SRV_V1, "ServerV1", "server handshakes that ended in version 1") \
+	X(SRV_V2, "ServerV2", "server handshakes that ended in version 2") \
+	X(SPLICE, "Splice", "calls of splice()")			\
+	X(CORK, "Cork", "times TCP_CORK was set")			\
+	X(NODELAY, "Nodelay", "times TCP_NODELAY was set")		\
+	X(URGENT, "Urgent", "urgent bytes sent")			\
+	X(RX_BYTES, "BytesRead", "bytes programs have read")		\
+	X(TX_BYTES, "BytesWritten", "bytes programs have written")	\
+	X(RX_CALLS, "CallsRead", "receive calls")			\
+	X(TX_CALLS, "CallsWritten", "send calls")			\
+	X(RX_USAGE, "RxBufBytes", "bytes of receive buffers in use now") \
+	X(TX_USAGE, "TxBufBytes", "bytes of send buffers in use now")	\
+	X(TX_SMALL_PEER, "TxSmallPeer", "sends larger than the peer's buffer") \
+	X(TX_SMALL, "TxSmall", "sends larger than the send buffer")	\
+	X(TX_FULL_PEER, "TxFullPeer", "times the peer's buffer was full") \
+	X(TX_FULL, "TxFull", "times the send buffer was full")		\
+	X(TX_REUSED, "TxReused", "send buffers taken from a pool")	\
+	X(TX_ALLOC, "TxAllocated", "send buffers allocated")		\
+	X(TX_DOWN, "TxDowngraded", "send buffers smaller than wanted")	\
+	X(RX_SMALL, "RxSmall", "receives larger than the receive buffer") \
+	X(RX_FULL, "RxFull", "receives that found the buffer full")	\
+	X(RX_REUSED, "RxReused", "receive buffers taken from a pool")	\
+	X(RX_ALLOC, "RxAllocated", "receive buffers allocated")		\
+	X(RX_DOWN, "RxDowngraded", "receive buffers smaller than wanted")
+
+#define SMC_TECH_ENUM(sym, name, text)	SMC_TECH_##sym,
+enum smc_tech {
+	SMC_TECH_LIST(SMC_TECH_ENUM)
+	SMC_TECH_NUM
+};
+
+/* Histograms of each transport; in netlink only. */
+enum smc_hist {
+	SMC_HIST_TX_BUF,	/* send buffers, by size */
+	SMC_HIST_RX_BUF,
+	SMC_HIST_TX_CALL,	/* bytes of calls that moved any */
+	SMC_HIST_RX_CALL,
+	SMC_HIST_NUM
+};
+
+/* Up to 8 KiB, 16, .. 1024, and more. */
+#define SMC_HIST_BUCKETS	9
+
+/* Transports, by enum smc_xport_id. */
+#define SMC_STATS_XPORTS	2
+
 #define SMC_STAT_ENUM(sym, name, text)	SMC_STAT_##sym,
 enum smc_stat {
 	SMC_STAT_LIST(SMC_STAT_ENUM)
 	SMC_STAT_NUM
 };
 
+/**
+ * struct smc_stats - of one cpu
+ * @val: enum smc_stat
+ * @tech: enum smc_tech, by transport
+ * @hist: enum smc_hist, by transport
+ * @fallback: connections that went on as TCP, by role (client, server) and
+ *	smc_reason_index()
+ */
 struct smc_stats {
 	u64 val[SMC_STAT_NUM];
+	u64 tech[SMC_STATS_XPORTS][SMC_TECH_NUM];
+	u64 hist[SMC_STATS_XPORTS][SMC_HIST_NUM][SMC_HIST_BUCKETS];
+	u64 fallback[2][SMC_REASON_NUM];
 };
 
 struct smc_net;
@@ -76,8 +142,17 @@ struct net;
 	this_cpu_add((sn)->stats->val[(stat)], (n))
 #define smc_stats_inc(sn, stat)	smc_stats_add(sn, stat, 1)
 
+/* The same for one transport. */
+#define smc_tech_add(sn, xport_id, stat, n) \
+	this_cpu_add((sn)->stats->tech[(xport_id)][(stat)], (n))
+#define smc_tech_inc(sn, xport_id, stat) smc_tech_add(sn, xport_id, stat, 1)
+
+void smc_hist_count(struct smc_net *sn, unsigned int xport_id,
+		    enum smc_hist hist, u64 bytes);
+void smc_stats_fallback(struct smc_net *sn, bool server, u32 reason);
+
 int smc_stats_net_init(struct smc_net *sn);
 void smc_stats_net_exit(struct smc_net *sn);
-u64 smc_stats_read(const struct smc_net *sn, enum smc_stat stat);
+struct smc_stats *smc_stats_sum(const struct smc_net *sn);
 
 #endif /* SMC_STATS_H */

@@ -186,6 +186,7 @@ static int no_room(struct smc_sock *smc, struct msghdr *msg, long *timeo,
 	u32 need = third(conn);
 	int rc;
 
+	smc_sock_count(smc, SMC_TECH_TX_FULL, 1);
 	/* Corked or not: a full ring goes out. */
 	smc_conn_push(conn);
 	if (smc_conn_snd_free(conn))
@@ -262,14 +263,28 @@ static int send_all(struct smc_sock *smc, struct msghdr *msg, bool *locked)
 			rc = check(smc);
 			continue;
 		}
-		if (msg->msg_flags & MSG_OOB)
+		if (msg->msg_flags & MSG_OOB) {
 			smc_conn_set_urgent(conn);
+			smc_sock_count(smc, SMC_TECH_URGENT, 1);
+		}
 		push(smc, more);
 	}
 	/* What was copied before a fault goes out like a short write. */
 	if (copied && rc)
 		push(smc, false);
 	return copied ?: rc;
+}
+
+static void count_call(struct smc_sock *smc, size_t len)
+{
+	const struct smc_conn *conn = &smc->conn;
+
+	smc_stats_inc(smc_sock_net(smc), SMC_STAT_TX_MSGS);
+	smc_sock_count(smc, SMC_TECH_TX_CALLS, 1);
+	if (len > READ_ONCE(conn->snd_size))
+		smc_sock_count(smc, SMC_TECH_TX_SMALL, 1);
+	if (len > READ_ONCE(conn->peer_size))
+		smc_sock_count(smc, SMC_TECH_TX_SMALL_PEER, 1);
 }
 
 /**
@@ -288,7 +303,7 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	bool locked = true;
 	int rc;
 
-	smc_stats_inc(smc_sock_net(smc), SMC_STAT_TX_MSGS);
+	count_call(smc, len);
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EISCONN;
 	if (mutex_lock_interruptible(&smc->tx_mutex))
@@ -297,6 +312,9 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	rc = send_all(smc, msg, &locked);
 	if (locked)
 		mutex_unlock(&smc->tx_mutex);
+	if (rc > 0)
+		smc_sock_count_bytes(smc, SMC_TECH_TX_BYTES, SMC_HIST_TX_CALL,
+				     rc);
 	if (rc == -EPIPE)
 		rc = sk_stream_error(sk, msg->msg_flags, rc);
 	return rc;

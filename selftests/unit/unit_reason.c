@@ -79,6 +79,8 @@ static void text__of_every_code(void **state)
 				    list[i].sentence);
 		assert_string_equal(smc_reason_hint(code), list[i].hint);
 		assert_int_equal(smc_reason_errno(code), list[i].err);
+		assert_int_equal(smc_reason_index(code), i);
+		assert_int_equal(smc_reason_code(i), code);
 	}
 }
 
@@ -92,9 +94,11 @@ static void text__of_unknown_codes(void **state)
 		assert_in_range(strlen(smc_reason_sentence(codes[i])), 1, 80);
 		assert_string_equal(smc_reason_hint(codes[i]), "");
 		assert_int_equal(smc_reason_errno(codes[i]), 0);
+		assert_int_equal(smc_reason_index(codes[i]), SMC_REASON_NUM);
 		assert_false(smc_reason_on_wire(codes[i]));
 	}
 	assert_string_equal(smc_reason_label(0), "OK");
+	assert_int_equal(smc_reason_index(0), SMC_REASON_NUM);
 	assert_false(smc_reason_on_wire(0));
 }
 

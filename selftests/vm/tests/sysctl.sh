@@ -58,6 +58,6 @@ is wmem 1073741823
 # one line for each counter, a name and a number
 [ "$3" = "$(wc -l </proc/net/smc_stat)" ] || fail "smc_stat: $out"
 [ "$3" -gt 30 ] || fail "smc_stat has $3 lines"
-! grep -Ev "^[A-Z][A-Za-z]+ *	[0-9]+$" /proc/net/smc_stat || fail "smc_stat"
+! grep -Ev "^[A-Z][A-Za-z0-9]+ *	[0-9]+$" /proc/net/smc_stat || fail "smc_stat"
 exit $bad
 '
