@@ -390,7 +390,7 @@ static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
 	info->peer_token = lc->peer_token;
 }
 
-static bool dev_info(struct smc_dev *dev, const struct net *net,
+static bool fill_dev(struct smc_dev *dev, const struct net *net,
 		     struct smc_dev_info *info)
 {
 	info->chid = SMC_CHID_LOOPBACK;
@@ -420,7 +420,7 @@ static const struct smc_xport xport = {
 	.push		= push,
 	.pushed		= pushed,
 	.fill_info	= fill_info,
-	.dev_info	= dev_info,
+	.fill_dev	= fill_dev,
 };
 
 /**

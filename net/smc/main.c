@@ -14,7 +14,9 @@
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/rcupdate.h>
+#include <linux/smc.h>
 #include <net/netns/generic.h>
+#include "ctl/genl.h"
 #include "ctl/sysctl.h"
 #include "host.h"
 #include "hs.h"
@@ -125,6 +127,7 @@ static const struct {
 	{ "smcr",	smc_rdma_init,		smc_rdma_exit },
 	{ "handshake",	smc_hs_init,		smc_hs_exit },
 	{ "sockets",	smc_sock_init,		smc_sock_exit },
+	{ "netlink",	smc_genl_init,		smc_genl_exit },
 };
 
 /* Take down parts[n - 1] to parts[0]. */
@@ -167,3 +170,6 @@ MODULE_ALIAS_NETPROTO(PF_SMC);
 /* socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_SMC) loads the module */
 MODULE_ALIAS("net-pf-2-proto-256-type-1");
 MODULE_ALIAS("net-pf-10-proto-256-type-1");
+/* so does a program that asks for one of the netlink families */
+MODULE_ALIAS_GENL_FAMILY(SMC_GENL_FAMILY_NAME);
+MODULE_ALIAS_GENL_FAMILY(SMCR_GENL_FAMILY_NAME);

@@ -33,7 +33,7 @@ static bool complete_table(const struct smc_xport *xport)
 	       xport->lgr_connect && xport->lgr_confirm && xport->lgr_down &&
 	       xport->buf_alloc && xport->buf_free && xport->describe &&
 	       xport->conn_bind && xport->conn_unbind && xport->push &&
-	       xport->fill_info && xport->dev_info;
+	       xport->fill_info && xport->fill_dev;
 }
 
 /**

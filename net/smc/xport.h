@@ -274,7 +274,7 @@ struct smc_xport_info {
  * @pushed: optional; called after tx_lock has been dropped when at least one
  *	push succeeded, for what must not be done under it.  Context: any.
  * @fill_info: For sock_diag and netlink.  Context: process or BH, no sleep.
- * @dev_info: For netlink; @info is zeroed.  False: the device cannot be used
+ * @fill_dev: For netlink; @info is zeroed.  False: the device cannot be used
  *	from namespace @net and is not shown there.  Context: process, registry
  *	locked, may sleep.
  */
@@ -313,7 +313,7 @@ struct smc_xport {
 	void (*fill_info)(const struct smc_lgr *lgr,
 			  const struct smc_conn *conn,
 			  struct smc_xport_info *info);
-	bool (*dev_info)(struct smc_dev *dev, const struct net *net,
+	bool (*fill_dev)(struct smc_dev *dev, const struct net *net,
 			 struct smc_dev_info *info);
 };
 

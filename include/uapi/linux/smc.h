@@ -299,4 +299,16 @@ enum {					/* .._HS_LIMITATION */
 	SMC_NLA_HS_LIMITATION_MAX = __SMC_NLA_HS_LIMITATION_MAX - 1
 };
 
+/*
+ * Ours alone, beside attributes that are too narrow; numbers far above those
+ * in use, so that parsers skip them.
+ */
+enum {			/* in SMC_GEN_LGR_SMCR and SMC_GEN_LGR_SMCD */
+	SMC_NLA_LGR_FULL_VLAN_ID = 256,	/* u16 */
+};
+
+enum {			/* in SMC_GEN_FBACK_STATS */
+	SMC_NLA_FBACK_STATS_FULL_CNT = 256,	/* u64, of RSN_CODE */
+};
+
 #endif /* _UAPI_LINUX_SMC_H */

@@ -373,14 +373,14 @@ static int port_ifindex(struct ib_device *ibdev, u32 port,
 }
 
 /**
- * smc_rdma_dev_info() - for netlink, see xport.h
+ * smc_rdma_fill_dev() - for netlink, see xport.h
  * @dev: device
  * @net: namespace of who asks
  * @info: zeroed
  *
  * Context: process, registry locked.
  */
-bool smc_rdma_dev_info(struct smc_dev *dev, const struct net *net,
+bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		       struct smc_dev_info *info)
 {
 	struct ib_device *ibdev = smc_rdma_dev(dev)->ibdev;

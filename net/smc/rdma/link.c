@@ -495,5 +495,5 @@ const struct smc_xport smc_rdma_xport = {
 	.conn_unbind	= smc_rdma_conn_unbind,
 	.push		= smc_rdma_push,
 	.fill_info	= fill_info,
-	.dev_info	= smc_rdma_dev_info,
+	.fill_dev	= smc_rdma_fill_dev,
 };

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family SMC_GEN_NETLINK: commands, rights, helpers, and
+ * what is too small for a file of its own.
+ *
+ * Everybody may look, CAP_NET_ADMIN in the initial user namespace may change
+ * something.  What is shown is the requester's network namespace and nothing
+ * of another one.  Rows of a dump are built from plain values, strings are cut
+ * to their length, and nothing of the message is left unwritten.
+ *
+ * A dump that does not fit one message goes on at the first row that was not
+ * sent.  Groups and devices have numbers that grow along their lists, so rows
+ * that come and go meanwhile make no row appear twice or be left out.
+ *
+ * Requests may carry attributes we do not know, they are skipped; attribute 1
+ * is refused where a command takes none, as programs are used to.
+ *
+ * Context: process; generic netlink calls one function of a family at a time.
+ * Tests: selftests/smc/genl.py.
+ */
+#include <linux/module.h>
+#include <linux/smc.h>
+#include <linux/string.h>
+#include "../host.h"
+#include "../net.h"
+#include "../xport.h"
+#include "genl.h"
+
+#define SMC_VERSION	2
+#define SMC_RELEASE	1
+
+/**
+ * smc_genl_net() - whose rows are wanted?
+ * @cb: dump
+ *
+ * Return: state of the requester's namespace.
+ */
+struct smc_net *smc_genl_net(const struct netlink_callback *cb)
+{
+	return smc_net(sock_net(cb->skb->sk));
+}
+
+/**
+ * smc_genl_row() - begin a message of a dump
+ * @skb: being filled
+ * @cb: dump
+ * @cmd: SMC_NETLINK_*
+ *
+ * Return: for genlmsg_end() or genlmsg_cancel(); NULL: no room.
+ */
+void *smc_genl_row(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+{
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+			   cb->nlh->nlmsg_seq, &smc_genl_family, NLM_F_MULTI,
+			   cmd);
+}
+
+/**
+ * smc_genl_once() - a dump of one message
+ * @skb: being filled
+ * @cb: dump
+ * @cmd: SMC_NETLINK_*
+ * @fill: puts the attributes; 0 or -EMSGSIZE
+ *
+ * Return: what a dump function returns.
+ */
+int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+		  int (*fill)(struct sk_buff *skb, struct smc_net *sn))
+{
+	void *hdr;
+	int rc;
+
+	if (cb->args[0])
+		return 0;
+	hdr = smc_genl_row(skb, cb, cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	rc = fill(skb, smc_genl_net(cb));
+	if (rc) {
+		genlmsg_cancel(skb, hdr);
+		return rc;
+	}
+	genlmsg_end(skb, hdr);
+	cb->args[0] = 1;
+	return skb->len;
+}
+
+/**
+ * smc_genl_put_uint() - 32 bits if that is enough, else 64
+ * @skb: being filled
+ * @attr: attribute
+ * @val: value
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int smc_genl_put_uint(struct sk_buff *skb, int attr, u64 val)
+{
+	u32 low = val;
+
+	if (low == val)
+		return nla_put_u32(skb, attr, low);
+	return nla_put_u64_64bit(skb, attr, val, 0);
+}
+
+static int fill_sys_info(struct sk_buff *skb, struct smc_net *sn)
+{
+	char host[SMC_MAX_HOSTNAME_LEN + 1];
+	bool ism = smc_xport_get(SMC_XPORT_D);
+	struct nlattr *nest;
+	size_t len;
+
+	smc_host_name(host);
+	len = strlen(host);
+	memset(host + len, ' ', SMC_MAX_HOSTNAME_LEN - len);
+	host[SMC_MAX_HOSTNAME_LEN] = 0;
+
+	nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
+	if (!nest || nla_put_u8(skb, SMC_NLA_SYS_VER, SMC_VERSION) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_REL, SMC_RELEASE) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, ism) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, 1) ||
+	    nla_put_string(skb, SMC_NLA_SYS_LOCAL_HOST, host) ||
+	    (ism && nla_put_string(skb, SMC_NLA_SYS_SEID, "")))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int dump_sys_info(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smc_genl_once(skb, cb, SMC_NETLINK_GET_SYS_INFO, fill_sys_info);
+}
+
+static int fill_hs_limit(struct sk_buff *skb, struct smc_net *sn)
+{
+	return nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED,
+			  !!READ_ONCE(sn->limit_hs));
+}
+
+static int dump_hs_limit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smc_genl_once(skb, cb, SMC_NETLINK_DUMP_HS_LIMITATION,
+			     fill_hs_limit);
+}
+
+/* The same as sysctl net.smc.limit_smc_hs. */
+static int set_hs_limit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct smc_net *sn = smc_net(genl_info_net(info));
+
+	WRITE_ONCE(sn->limit_hs, info->genlhdr->cmd ==
+		   SMC_NETLINK_ENABLE_HS_LIMITATION);
+	return 0;
+}
+
+/* Attribute 1 where a command takes none. */
+static const struct nla_policy no_attrs[] = {
+	[SMC_GEN_UNSPEC]	= { .type = NLA_UNSPEC, },
+	[SMC_GEN_SYS_INFO]	= { .type = NLA_REJECT, },
+};
+
+#define LENIENT	(GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP_STRICT)
+
+#define GET(_cmd, _dump)						\
+	{ .cmd = (_cmd), .dumpit = (_dump), .validate = LENIENT }
+
+#define SET(_cmd, _do)							\
+	{ .cmd = (_cmd), .doit = (_do), .flags = GENL_ADMIN_PERM,	\
+	  .validate = LENIENT }
+
+#define SET_UEID(_cmd, _do)						\
+	{ .cmd = (_cmd), .doit = (_do), .flags = GENL_ADMIN_PERM,	\
+	  .validate = LENIENT, .policy = smc_genl_ueid_policy,		\
+	  .maxattr = SMC_NLA_EID_TABLE_MAX }
+
+static const struct genl_ops ops[] = {
+	GET(SMC_NETLINK_GET_SYS_INFO, dump_sys_info),
+	GET(SMC_NETLINK_GET_LGR_SMCR, smc_genl_dump_lgr_r),
+	GET(SMC_NETLINK_GET_LINK_SMCR, smc_genl_dump_link),
+	GET(SMC_NETLINK_GET_LGR_SMCD, smc_genl_dump_lgr_d),
+	GET(SMC_NETLINK_GET_DEV_SMCD, smc_genl_dump_dev_d),
+	GET(SMC_NETLINK_GET_DEV_SMCR, smc_genl_dump_dev_r),
+	GET(SMC_NETLINK_GET_STATS, smc_genl_dump_stats),
+	GET(SMC_NETLINK_GET_FBACK_STATS, smc_genl_dump_fback),
+	GET(SMC_NETLINK_DUMP_UEID, smc_genl_dump_ueid),
+	SET_UEID(SMC_NETLINK_ADD_UEID, smc_genl_add_ueid),
+	SET_UEID(SMC_NETLINK_REMOVE_UEID, smc_genl_remove_ueid),
+	SET(SMC_NETLINK_FLUSH_UEID, smc_genl_flush_ueid),
+	GET(SMC_NETLINK_DUMP_SEID, smc_genl_dump_seid),
+	SET(SMC_NETLINK_ENABLE_SEID, smc_genl_set_seid),
+	SET(SMC_NETLINK_DISABLE_SEID, smc_genl_set_seid),
+	GET(SMC_NETLINK_DUMP_HS_LIMITATION, dump_hs_limit),
+	SET(SMC_NETLINK_ENABLE_HS_LIMITATION, set_hs_limit),
+	SET(SMC_NETLINK_DISABLE_HS_LIMITATION, set_hs_limit),
+};
+
+struct genl_family smc_genl_family __ro_after_init = {
+	.name = SMC_GENL_FAMILY_NAME,
+	.version = SMC_GENL_FAMILY_VERSION,
+	.module = THIS_MODULE,
+	.netnsok = true,
+	.ops = ops,
+	.n_ops = ARRAY_SIZE(ops),
+	.policy = no_attrs,
+	.maxattr = ARRAY_SIZE(no_attrs) - 1,
+	.resv_start_op = SMC_NETLINK_DISABLE_HS_LIMITATION + 1,
+};
+
+int smc_genl_init(void)
+{
+	int rc;
+
+	rc = genl_register_family(&smc_genl_family);
+	if (rc)
+		return rc;
+	rc = smc_genl_pnet_init();
+	if (rc)
+		genl_unregister_family(&smc_genl_family);
+	return rc;
+}
+
+void smc_genl_exit(void)
+{
+	smc_genl_pnet_exit();
+	genl_unregister_family(&smc_genl_family);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the generic netlink families share.
+ */
+#ifndef SMC_CTL_GENL_H
+#define SMC_CTL_GENL_H
+
+#include <linux/skbuff.h>
+#include <net/genetlink.h>
+#include <net/netlink.h>
+#include <net/sock.h>
+
+struct smc_net;
+
+extern struct genl_family smc_genl_family;
+
+/* Both families.  0 or -errno.  Process. */
+int smc_genl_init(void);
+void smc_genl_exit(void);
+
+/* genl.c */
+struct smc_net *smc_genl_net(const struct netlink_callback *cb);
+void *smc_genl_row(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
+int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+		  int (*fill)(struct sk_buff *skb, struct smc_net *sn));
+int smc_genl_put_uint(struct sk_buff *skb, int attr, u64 val);
+
+/* Dumps and setters; context: process, the family's lock held. */
+int smc_genl_dump_lgr_r(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_link(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_lgr_d(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_dev_d(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_dev_r(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_fback(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_remove_ueid(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_flush_ueid(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_dump_seid(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_set_seid(struct sk_buff *skb, struct genl_info *info);
+
+/* genl_eid.c */
+extern const struct nla_policy smc_genl_ueid_policy[];
+
+/* genl_pnet.c: the other family */
+int smc_genl_pnet_init(void);
+void smc_genl_pnet_exit(void);
+
+#endif /* SMC_CTL_GENL_H */
