@@ -310,7 +310,8 @@ static void count_call(struct smc_sock *smc, size_t len)
 	smc_sock_count(smc, SMC_TECH_RX_CALLS, 1);
 	if (len > size)
 		smc_sock_count(smc, SMC_TECH_RX_SMALL, 1);
-	if (smc_conn_readable(conn) >= size)
+	/* what has been read is announced in steps: full is nearly full */
+	if (smc_conn_readable(conn) >= size - size / 8)
 		smc_sock_count(smc, SMC_TECH_RX_FULL, 1);
 }
 

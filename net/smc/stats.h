@@ -87,7 +87,7 @@
 	X(TX_ALLOC, "TxAllocated", "send buffers allocated")		\
 	X(TX_DOWN, "TxDowngraded", "send buffers smaller than wanted")	\
 	X(RX_SMALL, "RxSmall", "receives larger than the receive buffer") \
-	X(RX_FULL, "RxFull", "receives that found the buffer full")	\
+	X(RX_FULL, "RxFull", "receives that found the buffer full or nearly")	\
 	X(RX_REUSED, "RxReused", "receive buffers taken from a pool")	\
 	X(RX_ALLOC, "RxAllocated", "receive buffers allocated")		\
 	X(RX_DOWN, "RxDowngraded", "receive buffers smaller than wanted")
