@@ -218,6 +218,8 @@ class Lab:
         await asyncio.start_unix_server(self.client, self.sockets + "/ctl",
                                         limit=1 << 24)
         stop = asyncio.Event()
+        # a script that was killed leaves no laboratory behind
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
         for s in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(s, stop.set)
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT,
