@@ -214,14 +214,9 @@ enum smc_reason smc_hs_step_accept(struct smc_hs_priv *priv)
 	enum smc_reason why;
 	bool got;
 
-	why = smc_hs_read(priv, &got);
-	if (why != SMC_REASON_OK)
+	why = smc_hs_await(priv, SMC_CLC_ACCEPT, SMC_REASON_SILENT, &got);
+	if (why != SMC_REASON_OK || !got)
 		return why;
-	if (!got)
-		return smc_hs_expired(priv) ? SMC_REASON_SILENT :
-					      SMC_REASON_OK;
-	if (data->msg.type != SMC_CLC_ACCEPT)
-		return SMC_REASON_WRONGMSG;
 	why = smc_select_accept(&data->prop, &data->msg, &data->choice);
 	if (why != SMC_REASON_OK)
 		return why;

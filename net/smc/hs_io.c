@@ -156,6 +156,28 @@ enum smc_reason smc_hs_read(struct smc_hs_priv *priv, bool *got)
 }
 
 /**
+ * smc_hs_await() - take the one message that may come now
+ * @priv: handshake
+ * @type: SMC_CLC_ACCEPT, ...
+ * @late: what it means that the deadline passes without it
+ * @got: true if it is in data->msg
+ *
+ * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; or as smc_hs_read().
+ */
+enum smc_reason smc_hs_await(struct smc_hs_priv *priv, u8 type,
+			     enum smc_reason late, bool *got)
+{
+	enum smc_reason why = smc_hs_read(priv, got);
+
+	if (why != SMC_REASON_OK)
+		return why;
+	if (!*got)
+		return smc_hs_expired(priv) ? late : SMC_REASON_OK;
+	return priv->data->msg.type == type ? SMC_REASON_OK :
+					      SMC_REASON_WRONGMSG;
+}
+
+/**
  * smc_hs_look() - while something else is awaited: has the peer declined?
  * @priv: handshake
  *

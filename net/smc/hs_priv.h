@@ -160,6 +160,8 @@ void smc_hs_stop_waiting(struct smc_hs_priv *priv);
 
 /* hs_io.c */
 enum smc_reason smc_hs_read(struct smc_hs_priv *priv, bool *got);
+enum smc_reason smc_hs_await(struct smc_hs_priv *priv, u8 type,
+			     enum smc_reason late, bool *got);
 enum smc_reason smc_hs_look(struct smc_hs_priv *priv);
 int smc_hs_write(struct smc_hs_priv *priv);
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs_priv *priv,

@@ -144,15 +144,8 @@ enum smc_reason smc_hs_step_proposal(struct smc_hs_priv *priv)
 	enum smc_reason why;
 	bool got;
 
-	why = smc_hs_read(priv, &got);
-	if (why != SMC_REASON_OK)
-		return why;
-	if (!got)
-		return smc_hs_expired(priv) ? SMC_REASON_SILENT :
-					      SMC_REASON_OK;
-	if (priv->data->msg.type != SMC_CLC_PROPOSAL)
-		return SMC_REASON_WRONGMSG;
-	return proposed(priv);
+	why = smc_hs_await(priv, SMC_CLC_PROPOSAL, SMC_REASON_SILENT, &got);
+	return why != SMC_REASON_OK || !got ? why : proposed(priv);
 }
 
 /**
@@ -217,13 +210,6 @@ enum smc_reason smc_hs_step_confirm(struct smc_hs_priv *priv)
 	enum smc_reason why;
 	bool got;
 
-	why = smc_hs_read(priv, &got);
-	if (why != SMC_REASON_OK)
-		return why;
-	if (!got)
-		return smc_hs_expired(priv) ? SMC_REASON_NOCONFIRM :
-					      SMC_REASON_OK;
-	if (priv->data->msg.type != SMC_CLC_CONFIRM)
-		return SMC_REASON_WRONGMSG;
-	return confirmed(priv);
+	why = smc_hs_await(priv, SMC_CLC_CONFIRM, SMC_REASON_NOCONFIRM, &got);
+	return why != SMC_REASON_OK || !got ? why : confirmed(priv);
 }
