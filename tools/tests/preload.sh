@@ -233,8 +233,11 @@ fi
 make -s install DESTDIR="$tmp/root" PREFIX=/usr LIBDIR=/usr/lib/x \
 	VERSION=9.8 >"$tmp/out" 2>&1
 (cd "$tmp/root" && find . -type f | sort) >"$tmp/files"
-expect 'make install puts three files' "$tmp/files" <<'END'
+expect 'make install puts all files' "$tmp/files" <<'END'
+./usr/bin/smc_pnet
 ./usr/bin/smc_run
+./usr/bin/smcd
+./usr/bin/smcr
 ./usr/bin/smcss
 ./usr/lib/x/libsmc-preload.so
 END

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# tools.sh [-u] - output of the tools from recorded netlink messages
+#
+# data/NAME.txt describes a recording, which pack.py makes.  cases/*.cases are
+# lists of command lines, the recording each one reads before it; what it
+# prints, what it says, its exit status and the requests it sent are compared
+# with golden/*.out.  Output of commands with -j, and of "stats json", is also
+# read with another JSON parser.  -u writes the golden files anew: read the
+# difference before it goes in.
+cd "$(dirname "$0")" || exit 1
+update=${1:-}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+tests=$PWD
+passed=0
+failed=0
+TZ=UTC LC_ALL=C TMPDIR=$tmp
+export TZ LC_ALL TMPDIR
+
+for d in data/*.txt; do
+	name=${d##*/}
+	python3 pack.py "$d" "$tmp/${name%.txt}.nl" || exit 1
+done
+
+bad() {
+	failed=$((failed + 1))
+	echo "FAIL $*"
+}
+
+# one RECORDING COMMAND...: what one command line does
+one() {
+	rec=$1
+	shift
+	rm -f "$tmp/sent"
+	echo "\$ $rec: $*"
+	SMC_TOOLS_REPLAY=$tmp/$rec.nl SMC_TOOLS_SENT=$tmp/sent \
+	SMC_TOOLS_ROOT=$tests/data/root PATH=$tests/..:$PATH \
+		"$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	cat "$tmp/out"
+	sed 's/^/! /' "$tmp/err"
+	grep -v ' dump [0-9]* $' "$tmp/sent" 2>"$tmp/null" | sed 's/^/> /'
+	echo "= $rc"
+	case " $* " in
+	*" -j"* | *json*)
+		[ $rc -ne 0 ] || python3 -m json.tool <"$tmp/out" >"$tmp/null" ||
+			echo "NOT JSON"
+		;;
+	esac
+}
+
+for c in cases/*.cases; do
+	name=${c##*/}
+	name=${name%.cases}
+	rm -f "$tmp"/.smcstats*
+	while read -r rec args; do
+		case $rec in
+		'' | '#'*) continue ;;
+		esac
+		# shellcheck disable=SC2086
+		one "$rec" $args </dev/null
+	done <"$c" >"$tmp/$name.out"
+	[ "$update" != -u ] || cp "$tmp/$name.out" "golden/$name.out"
+	grep -q 'NOT JSON' "$tmp/$name.out" && bad "$name: not JSON"
+	if diff -u "golden/$name.out" "$tmp/$name.out" >"$tmp/diff"; then
+		passed=$((passed + $(grep -c '^\$ ' "$tmp/$name.out")))
+	else
+		bad "$name"
+		cat "$tmp/diff"
+	fi
+done
+
+# A recording cut short anywhere is no reason to crash or hang.
+for cut in 1 15 17 40 100 333 801; do
+	head -c "$cut" "$tmp/full.nl" >"$tmp/cut.nl"
+	for args in info linkgroup 'linkgroup link-show' device ueid; do
+		# shellcheck disable=SC2086
+		SMC_TOOLS_REPLAY=$tmp/cut.nl timeout 10 ../smcr $args \
+			>"$tmp/null" 2>&1
+		if [ $? -le 2 ]; then
+			passed=$((passed + 1))
+		else
+			bad "smcr $args of a recording of $cut bytes"
+		fi
+	done
+done
+
+# What cannot be written is an error.
+if [ -e /dev/full ]; then
+	if SMC_TOOLS_REPLAY=$tmp/full.nl ../smcr device >/dev/full 2>"$tmp/err"
+	then
+		bad 'no complaint about a full disk'
+	else
+		passed=$((passed + 1))
+	fi
+fi
+
+# The file of "stats reset" is not written through somebody's link.
+rm -f "$tmp"/.smcstats*
+echo precious >"$tmp/precious"
+ln -s "$tmp/precious" "$tmp/.smcstats.u$(id -u)"
+SMC_TOOLS_REPLAY=$tmp/stats.nl ../smcr stats reset >"$tmp/null"
+if [ "$(cat "$tmp/precious")" = precious ] &&
+   [ ! -L "$tmp/.smcstats.u$(id -u)" ]; then
+	passed=$((passed + 1))
+else
+	bad 'stats reset wrote through a symbolic link'
+fi
+
+echo "tools: $passed passed, $failed failed"
+[ $failed -eq 0 ]
