@@ -232,6 +232,8 @@ static int add(const struct request *req)
 	rc = genl_do(FAMILY, SMC_PNETID_ADD, args, num);
 	if (rc == -EEXIST)
 		return genl_complain(rc, "add the row, the interface or device has a PNETID already");
+	if (rc == -EINVAL)
+		return genl_complain(rc, "add the row, one of its names cannot be");
 	return genl_complain(rc, "add the row");
 }
 

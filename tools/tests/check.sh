@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# check.sh - all tests of the tools that need no SMC in the kernel; the last
-# line is "N passed, N failed"
+# check.sh PROGRAM... - all tests of the tools that need no SMC in the kernel;
+# the last line is "N passed, N failed"
 cd "$(dirname "$0")" || exit 1
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
@@ -14,8 +14,11 @@ number() {
 	tail -1 "$out" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1.*/\1/p"
 }
 
-for t in preload tools; do
-	sh "./$t.sh" >"$out" 2>&1
+for t in preload tools man; do
+	case $t in
+	man) sh "./$t.sh" "$@" ;;
+	*) sh "./$t.sh" ;;
+	esac >"$out" 2>&1
 	rc=$?
 	cat "$out"
 	p=$(number passed)

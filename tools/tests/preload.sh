@@ -235,11 +235,19 @@ make -s install DESTDIR="$tmp/root" PREFIX=/usr LIBDIR=/usr/lib/x \
 (cd "$tmp/root" && find . -type f | sort) >"$tmp/files"
 expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/bin/smc_pnet
+./usr/bin/smc_rnics
 ./usr/bin/smc_run
 ./usr/bin/smcd
 ./usr/bin/smcr
 ./usr/bin/smcss
 ./usr/lib/x/libsmc-preload.so
+./usr/share/man/man7/af_smc.7
+./usr/share/man/man8/smc_pnet.8
+./usr/share/man/man8/smc_rnics.8
+./usr/share/man/man8/smc_run.8
+./usr/share/man/man8/smcd.8
+./usr/share/man/man8/smcr.8
+./usr/share/man/man8/smcss.8
 END
 "$tmp/root/usr/bin/smc_run" -v >"$tmp/out" 2>&1
 expect 'the installed smc_run knows its version' "$tmp/out" <<'END'

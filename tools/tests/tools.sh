@@ -24,6 +24,18 @@ for d in data/*.txt; do
 	python3 pack.py "$d" "$tmp/${name%.txt}.nl" || exit 1
 done
 
+# A root with /sys and /proc: "PATH CONTENT" or "PATH -> TARGET" a line
+while read -r path content; do
+	case $path in
+	'' | '#'*) continue ;;
+	esac
+	mkdir -p "$tmp/root${path%/*}"
+	case $content in
+	'-> '*) ln -s "${content#-> }" "$tmp/root$path" ;;
+	*) printf '%b\n' "$content" >"$tmp/root$path" ;;
+	esac
+done <data/root.list
+
 bad() {
 	failed=$((failed + 1))
 	echo "FAIL $*"
@@ -36,7 +48,7 @@ one() {
 	rm -f "$tmp/sent"
 	echo "\$ $rec: $*"
 	SMC_TOOLS_REPLAY=$tmp/$rec.nl SMC_TOOLS_SENT=$tmp/sent \
-	SMC_TOOLS_ROOT=$tests/data/root PATH=$tests/..:$PATH \
+	SMC_TOOLS_ROOT=$tmp/root PATH=$tests/..:$PATH \
 		"$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 	cat "$tmp/out"
