@@ -4,7 +4,8 @@
  *
  * One dump request, answered in as many datagrams as the kernel needs.  The
  * receive buffer is large, because a dump of many sockets comes in 32 KiB
- * pieces and printing is slower than the kernel.
+ * pieces and printing is slower than the kernel.  Under SMC_TOOLS_REPLAY the
+ * messages come from a file (replay.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <netlink/socket.h>
 
 #include "diag.h"
+#include "replay.h"
 
 #ifndef AF_SMC
 #define AF_SMC		43
@@ -122,6 +124,19 @@ static int run_dump(struct nl_sock *nl, unsigned int ext, struct dump *d)
 	return d->ret;
 }
 
+static int on_replay(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct nlmsgerr *e = NLMSG_DATA(nlh);
+	struct dump *d = arg;
+	struct diag_row row;
+
+	if (nlh->nlmsg_type == NLMSG_ERROR || nlh->nlmsg_type == NLMSG_DONE)
+		return e->error;
+	if (diag_parse(e, nlh->nlmsg_len - NLMSG_HDRLEN, &row))
+		return 0;
+	return d->fn(&row, d->arg);
+}
+
 /**
  * diag_dump() - list the SMC sockets of this network namespace
  * @ext: DIAG_EXT() bits of the attributes wanted
@@ -137,6 +152,10 @@ int diag_dump(unsigned int ext, diag_fn fn, void *arg)
 	struct nl_sock *nl;
 	int rc;
 
+	if (replay_active())
+		return replay_request(REPLAY_DIAG_NAME, "dump",
+				      SOCK_DIAG_BY_FAMILY, NULL, 0, on_replay,
+				      &d);
 	nl = nl_socket_alloc();
 	if (!nl)
 		return -ENOMEM;

@@ -114,6 +114,8 @@ int replay_request(const char *family, const char *what, int cmd,
 
 	if (!strcmp(family, SMCR_GENL_FAMILY_NAME))
 		who = REPLAY_PNETID;
+	else if (!strcmp(family, REPLAY_DIAG_NAME))
+		who = REPLAY_DIAG;
 	note_request(family, what, cmd, attrs, len);
 	data = load(&size);
 	if (!data)

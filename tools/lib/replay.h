@@ -14,7 +14,11 @@
 enum {
 	REPLAY_SMC_GEN	= 1,
 	REPLAY_PNETID	= 2,
+	REPLAY_DIAG	= 3,
 };
+
+/* sock_diag, which has no name of its own */
+#define REPLAY_DIAG_NAME	"sock_diag"
 
 typedef int (*replay_fn)(const struct nlmsghdr *nlh, void *arg);
 

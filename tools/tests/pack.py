@@ -6,22 +6,28 @@ A description has one thing a line, indentation does not matter:
   family NAME                  who answers what follows
   ask COMMAND                  which request is answered by what follows
   message COMMAND              starts a message of the answer
-  ATTRIBUTE TYPE VALUE         u8 u16 u32 u64 be32 str (NUL-terminated) hex
+  ATTRIBUTE TYPE VALUE         u8 u16 u32 u64 be32 str (NUL-terminated) hex;
+                               =FORMAT of Python's struct, with its values
   ATTRIBUTE {  ...  }          nest
+  sock STATE MODE UID INODE SRC SPORT DST DPORT IF
+                               starts a message of sock_diag
   error ERRNO [TEXT]           the request fails; TEXT is the kernel's sentence
   done ERRNO [TEXT]            the same at the end of a list
   # comment
-Names are those of include/uapi/linux/smc.h; numbers do as well.  The tools
+Names are those of include/uapi/linux/smc.h and smc_diag.h; numbers do as well.  The tools
 read the result with SMC_TOOLS_REPLAY (tools/lib/replay.c).
 """
 import os
 import re
+import socket
 import struct
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HEADER = os.path.join(HERE, "../../include/uapi/linux/smc.h")
-FAMILIES = {"SMC_GEN_NETLINK": 1, "SMC_PNETID": 2}
+HEADERS = ["../../include/uapi/linux/smc.h",
+           "../../include/uapi/linux/smc_diag.h"]
+FAMILIES = {"SMC_GEN_NETLINK": 1, "SMC_PNETID": 2, "sock_diag": 3}
+STARTS = ("family", "ask", "message", "sock", "error", "done")
 NLM_F_MULTI, NLM_F_ACK_TLVS, NLM_F_CAPPED = 2, 0x200, 0x100
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 FIRST_FAMILY, NLA_F_NESTED = 0x20, 0x8000
@@ -29,10 +35,12 @@ NLMSGERR_ATTR_MSG = 1
 
 
 def constants():
-    """Members of the enums of the header, by name."""
-    with open(HEADER, encoding="ascii") as f:
-        text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
-    found = {}
+    """Members of the enums of the headers, by name."""
+    text = ""
+    for header in HEADERS:
+        with open(os.path.join(HERE, header), encoding="ascii") as f:
+            text += re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+    found = {"SOCK_DIAG_BY_FAMILY": 20}
     for body in re.findall(r"enum\s*\w*\s*\{(.*?)\}", text, flags=re.S):
         value = 0
         for member in filter(None, (m.strip() for m in body.split(","))):
@@ -61,6 +69,12 @@ def payload_of(kind, value):
     if kind == "str":
         return value.encode("latin-1").decode("unicode_escape").encode(
             "latin-1") + b"\0"
+    if kind[0] == "=":
+        words = value.split()
+        letters = re.sub("[^A-Za-z]", "", kind)
+        return struct.pack(kind, *[
+            w.encode() if letters[i] == "s" else int(w, 0)
+            for i, w in enumerate(words)])
     if kind == "hex":
         return bytes.fromhex(value)
     if kind == "be32":
@@ -77,7 +91,7 @@ def attributes(lines):
         if words[0] == "}":
             lines.pop(0)
             return data
-        if words[0] in ("family", "ask", "message", "error", "done"):
+        if words[0] in STARTS:
             return data
         lines.pop(0)
         if words[1] == "{":
@@ -94,6 +108,19 @@ def netlink(kind, flags, seq, who, body):
     return data + bytes(-len(data) % 4)
 
 
+def address(text):
+    """Four words; IPv4 takes the first one."""
+    family = socket.AF_INET6 if ":" in text else socket.AF_INET
+    return socket.inet_pton(family, text).ljust(16, b"\0")
+
+
+def sock(state, mode, uid, inode, src, sport, dst, dport, ifindex):
+    """struct smc_diag_msg"""
+    return struct.pack("=BBBB", 2, int(state), int(mode), 0) + struct.pack(
+        "!HH", int(sport), int(dport)) + address(src) + address(
+        dst) + struct.pack("=I8sIQ", int(ifindex), b"", int(uid), int(inode))
+
+
 def pack(lines):
     out, who, seq = b"", 0, 0
     while lines:
@@ -107,6 +134,10 @@ def pack(lines):
         elif words[0] == "message":
             body = struct.pack("=BBH", number(words[1]), 1, 0)
             body += attributes(lines)
+            out += netlink(FIRST_FAMILY, NLM_F_MULTI, seq, who, body)
+        elif words[0] == "sock":
+            words = (words + [""])[1:]
+            body = sock(*" ".join(words).split()) + attributes(lines)
             out += netlink(FIRST_FAMILY, NLM_F_MULTI, seq, who, body)
         elif words[0] in ("error", "done"):
             kind, flags = NLMSG_DONE, NLM_F_MULTI

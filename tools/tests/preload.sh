@@ -234,6 +234,7 @@ make -s install DESTDIR="$tmp/root" PREFIX=/usr LIBDIR=/usr/lib/x \
 	VERSION=9.8 >"$tmp/out" 2>&1
 (cd "$tmp/root" && find . -type f | sort) >"$tmp/files"
 expect 'make install puts all files' "$tmp/files" <<'END'
+./usr/bin/smc_chk
 ./usr/bin/smc_pnet
 ./usr/bin/smc_rnics
 ./usr/bin/smc_run
@@ -242,6 +243,7 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/bin/smcss
 ./usr/lib/x/libsmc-preload.so
 ./usr/share/man/man7/af_smc.7
+./usr/share/man/man8/smc_chk.8
 ./usr/share/man/man8/smc_pnet.8
 ./usr/share/man/man8/smc_rnics.8
 ./usr/share/man/man8/smc_run.8
