@@ -238,6 +238,7 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/bin/smc_pnet
 ./usr/bin/smc_rnics
 ./usr/bin/smc_run
+./usr/bin/smc_stats
 ./usr/bin/smcd
 ./usr/bin/smcr
 ./usr/bin/smcss
@@ -247,6 +248,7 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/share/man/man8/smc_pnet.8
 ./usr/share/man/man8/smc_rnics.8
 ./usr/share/man/man8/smc_run.8
+./usr/share/man/man8/smc_stats.8
 ./usr/share/man/man8/smcd.8
 ./usr/share/man/man8/smcr.8
 ./usr/share/man/man8/smcss.8

@@ -76,6 +76,7 @@ for c in cases/*.cases; do
 	done <"$c" >"$tmp/$name.out"
 	[ "$update" != -u ] || cp "$tmp/$name.out" "golden/$name.out"
 	grep -q 'NOT JSON' "$tmp/$name.out" && bad "$name: not JSON"
+	grep -q '^= 1[0-9][0-9]$' "$tmp/$name.out" && bad "$name: crash"
 	if diff -u "golden/$name.out" "$tmp/$name.out" >"$tmp/diff"; then
 		passed=$((passed + $(grep -c '^\$ ' "$tmp/$name.out")))
 	else
