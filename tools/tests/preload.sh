@@ -232,7 +232,7 @@ fi
 
 make -s install DESTDIR="$tmp/root" PREFIX=/usr LIBDIR=/usr/lib/x \
 	VERSION=9.8 >"$tmp/out" 2>&1
-(cd "$tmp/root" && find . -type f | sort) >"$tmp/files"
+(cd "$tmp/root" && find . ! -type d | sort) >"$tmp/files"
 expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/bin/smc_chk
 ./usr/bin/smc_pnet
@@ -243,6 +243,14 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/bin/smcr
 ./usr/bin/smcss
 ./usr/lib/x/libsmc-preload.so
+./usr/share/bash-completion/completions/smc_chk
+./usr/share/bash-completion/completions/smc_pnet
+./usr/share/bash-completion/completions/smc_rnics
+./usr/share/bash-completion/completions/smc_run
+./usr/share/bash-completion/completions/smc_stats
+./usr/share/bash-completion/completions/smcd
+./usr/share/bash-completion/completions/smcr
+./usr/share/bash-completion/completions/smcss
 ./usr/share/man/man7/af_smc.7
 ./usr/share/man/man8/smc_chk.8
 ./usr/share/man/man8/smc_pnet.8

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# completion.sh - what bash offers after the beginning of a command line
+cd "$(dirname "$0")/.." || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+PATH=$PWD:$PATH
+passed=0
+failed=0
+
+python3 tests/pack.py tests/data/full.txt "$tmp/full.nl" || exit 1
+export SMC_TOOLS_REPLAY=$tmp/full.nl
+# shellcheck source=SCRIPTDIR/../completion/smc-tools.bash
+. completion/smc-tools.bash
+
+# offers WORDS... : EXPECTED...: the last of WORDS is being written
+offers() {
+	local words=() cur prev got want
+
+	while [ "$1" != : ]; do
+		words+=("$1")
+		shift
+	done
+	shift
+	want=$(printf '%s\n' "$@" | sort)
+	COMP_WORDS=("${words[@]}")
+	COMP_CWORD=$((${#words[@]} - 1))
+	COMPREPLY=()
+	cur=${words[COMP_CWORD]}
+	prev=${words[COMP_CWORD - 1]}
+	case ${words[0]} in
+	smc_run) _smc_run smc_run "$cur" "$prev" ;;
+	*) _smc_complete "${words[0]}" "$cur" "$prev" ;;
+	esac
+	got=$(printf '%s\n' "${COMPREPLY[@]}" | sort)
+	if [ "$got" = "$want" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL ${words[*]}"
+		diff <(echo "$want") <(echo "$got")
+	fi
+}
+
+offers smcr '' : info linkgroup device stats ueid help
+offers smcd se : seid
+offers smcr -d l : linkgroup
+offers smcr -j : -json
+offers smcr linkgroup li : link-show
+offers smcr linkgroup show '' : all netdev ibdev 00000100 00000200
+offers smcd linkgroup show 0 : 00000301 00000302
+offers smcd device l :
+offers smcr -d stats '' : show reset json help
+offers smcr ueid del R : RACK.7
+offers smcr device netdev l : lo
+offers smcd seid e : enable
+offers smc_pnet -d '' : NET1 NET2
+offers smc_pnet -P '' : 1 2
+offers smc_pnet --i : --interface --ibdevice --ibport
+offers smc_rnics --I : --IB-dev
+offers smcss --s : --smcr --smcd
+offers smc_chk --se : --server
+offers smc_stats --p : --prometheus --pretty
+offers smc_run - : -d -r -t -v -h
+
+echo "completion: $passed passed, $failed failed"
+[ $failed -eq 0 ]
