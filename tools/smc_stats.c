@@ -68,11 +68,19 @@ static const struct {
 #include "lib/counters.h"
 };
 
+/* A counter of one transport has its name in front. */
+static bool of_transport(const char *name)
+{
+	return !strncmp(name, "Smcr", 4) || !strncmp(name, "Smcd", 4);
+}
+
 /* What it counts; its name for one this program is too old for. */
 static const char *text_of(const char *name)
 {
 	size_t i;
 
+	if (of_transport(name))
+		name += 4;
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(known[i].name, name))
 			return known[i].text;
@@ -93,9 +101,16 @@ static int read_counters(struct counter *c)
 	return num;
 }
 
+/* What is in use now goes up and down. */
+static bool is_gauge(const char *name)
+{
+	return of_transport(name) && strstr(name, "BufBytes");
+}
+
 /* TxBytes becomes smc_tx_bytes_total */
 static void metric_name(char *out, size_t size, const char *name)
 {
+	const char *end = is_gauge(name) ? "" : "_total";
 	size_t len = snprintf(out, size, "smc");
 
 	for (; *name && len < size - 8; name++) {
@@ -104,12 +119,17 @@ static void metric_name(char *out, size_t size, const char *name)
 		out[len++] = isalnum((unsigned char)*name) ?
 			     tolower((unsigned char)*name) : '_';
 	}
-	snprintf(out + len, size - len, "_total");
+	snprintf(out + len, size - len, "%s", end);
+}
+
+static void metric_type(const char *name, const char *text, const char *type)
+{
+	printf("# HELP %s %s\n# TYPE %s %s\n", name, text, name, type);
 }
 
 static void metric_head(const char *name, const char *text)
 {
-	printf("# HELP %s %s\n# TYPE %s counter\n", name, text, name);
+	metric_type(name, text, "counter");
 }
 
 static void metrics_of_file(const struct counter *c, int num)
@@ -119,7 +139,8 @@ static void metrics_of_file(const struct counter *c, int num)
 
 	for (i = 0; i < num; i++) {
 		metric_name(name, sizeof(name), c[i].name);
-		metric_head(name, text_of(c[i].name));
+		metric_type(name, text_of(c[i].name),
+			    is_gauge(c[i].name) ? "gauge" : "counter");
 		printf("%s %" PRIu64 "\n", name, c[i].value);
 	}
 }

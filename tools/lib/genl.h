@@ -15,9 +15,10 @@
  * struct genl_attrs - attributes of a message or a nest, by number
  * @at: address of the attribute, NULL if it did not come
  *
- * Larger than the largest number of any nest; larger ones are skipped.
+ * Room for all numbers in use, those of this module from 256 on included;
+ * larger ones are skipped.
  */
-#define GENL_ATTRS	64
+#define GENL_ATTRS	272
 struct genl_attrs {
 	const struct nlattr *at[GENL_ATTRS];
 };

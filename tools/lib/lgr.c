@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "genl_uapi.h"
 #include "json.h"
 #include "lgr.h"
 
@@ -41,6 +42,20 @@ void lgr_parse_v2(struct lgr_v2 *v2, const struct genl_attrs *lgr, int type)
 		 genl_str(&nest, SMC_NLA_LGR_V2_NEG_EID));
 	snprintf(v2->host, sizeof(v2->host), "%.39s",
 		 genl_str(&nest, SMC_NLA_LGR_V2_PEER_HOST));
+}
+
+/**
+ * lgr_vlan() - VLAN of a link group
+ * @lgr: its attributes
+ * @type: number of the attribute all kernels send, which has 8 bits only
+ *
+ * Return: the VLAN, cut to 8 bits if this kernel does not tell more.
+ */
+unsigned int lgr_vlan(const struct genl_attrs *lgr, int type)
+{
+	if (lgr->at[GENL_LGR_FULL_VLAN_ID])
+		type = GENL_LGR_FULL_VLAN_ID;
+	return genl_uint(lgr, type);
 }
 
 /**

@@ -32,6 +32,7 @@ struct lgr_v2 {
 void lgr_parse_v2(struct lgr_v2 *v2, const struct genl_attrs *lgr, int type);
 void lgr_print_v2(const struct lgr_v2 *v2, const bool *direct);
 void lgr_json_v2(const struct lgr_v2 *v2);
+unsigned int lgr_vlan(const struct genl_attrs *lgr, int type);
 void lgr_field(const char *name, const char *format, ...)
 	__printf(2, 3);
 

@@ -37,7 +37,7 @@ static void json_group(const struct genl_attrs *a, const struct lgr_v2 *v2)
 {
 	json_object(NULL);
 	json_fmt("lg_id", "%08x", (uint32_t)genl_uint(a, SMC_NLA_LGR_D_ID));
-	json_uint("vlan", genl_uint(a, SMC_NLA_LGR_D_VLAN_ID));
+	json_uint("vlan", lgr_vlan(a, SMC_NLA_LGR_D_VLAN_ID));
 	json_uint("conns", genl_uint(a, SMC_NLA_LGR_D_CONNS_NUM));
 	json_str("pnetid", genl_str(a, SMC_NLA_LGR_D_PNETID));
 	lgr_json_v2(v2);
@@ -63,7 +63,7 @@ static void field_gid(const char *name, const struct genl_attrs *a, int type,
 static void print_long(const struct genl_attrs *a, const struct lgr_v2 *v2)
 {
 	lgr_field("LG-ID", "%08x", (uint32_t)genl_uint(a, SMC_NLA_LGR_D_ID));
-	lgr_field("VLAN", "%" PRIu64, genl_uint(a, SMC_NLA_LGR_D_VLAN_ID));
+	lgr_field("VLAN", "%u", lgr_vlan(a, SMC_NLA_LGR_D_VLAN_ID));
 	lgr_field("PNET-ID", "%s", genl_str(a, SMC_NLA_LGR_D_PNETID));
 	lgr_print_v2(v2, NULL);
 	lgr_field("#Conns", "%" PRIu64,
@@ -86,7 +86,7 @@ static void print_short(const struct genl_attrs *a, bool first)
 		puts("LG-ID    VLAN  #Conns  PNET-ID ");
 	printf("%08x %4u  %6u  %-7s \n",
 	       (uint32_t)genl_uint(a, SMC_NLA_LGR_D_ID),
-	       (unsigned int)genl_uint(a, SMC_NLA_LGR_D_VLAN_ID),
+	       lgr_vlan(a, SMC_NLA_LGR_D_VLAN_ID),
 	       (uint32_t)genl_uint(a, SMC_NLA_LGR_D_CONNS_NUM),
 	       genl_str(a, SMC_NLA_LGR_D_PNETID));
 }

@@ -114,7 +114,7 @@ static void parse_group(struct group *g, const struct genl_attrs *a)
 	g->type = genl_uint(a, SMC_NLA_LGR_R_TYPE);
 	snprintf(g->pnetid, sizeof(g->pnetid), "%.19s",
 		 genl_str(a, SMC_NLA_LGR_R_PNETID));
-	g->vlan = genl_uint(a, SMC_NLA_LGR_R_VLAN_ID);
+	g->vlan = lgr_vlan(a, SMC_NLA_LGR_R_VLAN_ID);
 	g->conns = genl_uint(a, SMC_NLA_LGR_R_CONNS_NUM);
 	g->net_cookie = genl_uint(a, SMC_NLA_LGR_R_NET_COOKIE);
 	g->buf_type = genl_uint(a, SMC_NLA_LGR_R_BUF_TYPE);
