@@ -143,6 +143,8 @@ int main(int argc, char **argv)
 		usage_error("-S goes without a host and without -s");
 	if (!opt.host && !opt.server && !opt.only_static)
 		usage_error("a host is missing");
+	if (opt.only_static && tool_opt.json)
+		usage_error("-j is about a connection and goes without -s");
 	if (opt.only_static && opt.only_live)
 		usage_error("-s and -l exclude each other");
 	return tool_flush(chk_run(&opt)) ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -230,11 +230,10 @@ static int add(const struct request *req)
 		args[num++].len = 1;
 	}
 	rc = genl_do(FAMILY, SMC_PNETID_ADD, args, num);
-	if (rc == -EEXIST)
-		return genl_complain(rc, "add the row, the interface or device has a PNETID already");
-	if (rc == -EINVAL)
-		return genl_complain(rc, "add the row, one of its names cannot be");
-	return genl_complain(rc, "add the row");
+	return genl_explain(rc, "add the row", rc == -EEXIST ?
+			    "the interface or device has a PNETID already" :
+			    rc == -EINVAL ? "one of the names cannot be" :
+			    NULL);
 }
 
 static int delete(const struct request *req)
@@ -245,9 +244,8 @@ static int delete(const struct request *req)
 
 	add_text(arg, &num, SMC_PNETID_NAME, req->pnetid);
 	rc = genl_do(FAMILY, SMC_PNETID_DEL, arg, num);
-	if (rc == -ENOENT)
-		return genl_complain(rc, "delete, there is no such PNETID");
-	return genl_complain(rc, "delete the PNETID");
+	return genl_explain(rc, "delete the PNETID", rc == -ENOENT ?
+			    "there is no such PNETID" : NULL);
 }
 
 static int run(const struct request *req)

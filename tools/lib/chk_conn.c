@@ -65,10 +65,14 @@ static struct addrinfo *resolve(const struct chk_options *opt)
 
 static int bind_iface(int fd, const struct chk_options *opt)
 {
+	int err;
+
 	if (!opt->iface || !setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE,
 				       opt->iface, strlen(opt->iface) + 1))
 		return 0;
-	tool_say("cannot use interface %s: %s", opt->iface, strerror(errno));
+	err = errno;
+	tool_say("cannot use interface %s: %s", opt->iface, strerror(err));
+	errno = err;
 	return -1;
 }
 
@@ -137,6 +141,36 @@ static int judge(const struct chk_options *opt, int fd)
 	return rc ? explain_find(rc) : chk_verdict(opt, &row);
 }
 
+/* Try an address; @more says whether another one may do better. */
+static int connect_one(const struct chk_options *opt,
+		       const struct addrinfo *ai, bool *more)
+{
+	int fd, err, rc;
+
+	chk_step("Address", "%s", addr_text(ai->ai_addr, ai->ai_addrlen));
+	fd = try_connect(opt, ai, IPPROTO_SMC);
+	err = errno;
+	if (fd < 0) {
+		*more = err != EPROTONOSUPPORT && err != EPERM &&
+			err != ENODEV && ai->ai_next;
+		if (*more) {
+			chk_step("Connection", "failed: %s", strerror(err));
+			return EXIT_FAILURE;
+		}
+		if (err == EPROTONOSUPPORT)
+			return chk_no_smc(err);
+		/* of the interface, and that was said */
+		if (err == ENODEV || err == EPERM)
+			return EXIT_FAILURE;
+		return explain_failure(opt, ai, err);
+	}
+	*more = false;
+	chk_step("Connection", "established");
+	rc = judge(opt, fd);
+	close(fd);
+	return rc;
+}
+
 /**
  * chk_connect() - connect to the host and say what became of it
  * @opt: options
@@ -145,28 +179,18 @@ static int judge(const struct chk_options *opt, int fd)
  */
 int chk_connect(const struct chk_options *opt)
 {
-	struct addrinfo *ai;
-	int fd, err, rc;
+	struct addrinfo *list, *ai;
+	int rc = EXIT_FAILURE;
+	bool more = true;
 
 	if (replay_active())
 		return judge(opt, -1);
-	ai = resolve(opt);
-	if (!ai)
-		return EXIT_FAILURE;
-	chk_step("Address", "%s", addr_text(ai->ai_addr, ai->ai_addrlen));
-	fd = try_connect(opt, ai, IPPROTO_SMC);
-	err = errno;
-	if (fd < 0) {
-		if (err == EPROTONOSUPPORT)
-			rc = chk_no_smc(err);
-		else
-			rc = explain_failure(opt, ai, err);
-	} else {
-		chk_step("Connection", "established");
-		rc = judge(opt, fd);
-		close(fd);
-	}
-	freeaddrinfo(ai);
+	list = resolve(opt);
+	/* as programs do: the addresses of a name, until one answers */
+	for (ai = list; ai && more; ai = ai->ai_next)
+		rc = connect_one(opt, ai, &more);
+	if (list)
+		freeaddrinfo(list);
 	return rc;
 }
 

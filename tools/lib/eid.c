@@ -92,11 +92,11 @@ int ueid_add(int argc, char **argv)
 	case -EDESTADDRREQ:
 		return TOOL_USAGE;
 	case -EINVAL:
-		return genl_complain(rc, "add a UEID which is not of A-Z 0-9 . and -, a letter or digit first");
+		return genl_explain(rc, "add the UEID", "it has A-Z, 0-9 and, not in front, . and -");
 	case -ERANGE:
-		return genl_complain(rc, "add the UEID, the table is full");
+		return genl_explain(rc, "add the UEID", "the table is full");
 	case -EEXIST:
-		return genl_complain(rc, "add the UEID, it is there already");
+		return genl_explain(rc, "add the UEID", "it is there already");
 	default:
 		return genl_complain(rc, "add the UEID");
 	}
@@ -121,7 +121,7 @@ int ueid_del(int argc, char **argv)
 		tool_say("this was the last UEID, the SEID is enabled again");
 		return TOOL_OK;
 	case -ENOENT:
-		return genl_complain(rc, "delete the UEID, it is not there");
+		return genl_explain(rc, "delete the UEID", "it is not there");
 	default:
 		return genl_complain(rc, "delete the UEID");
 	}

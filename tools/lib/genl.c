@@ -374,23 +374,39 @@ int genl_do(const char *family, int cmd, const struct genl_arg *args,
 }
 
 /**
- * genl_complain() - say why a request failed
+ * genl_explain() - say why a request failed
  * @rc: its result, 0 for success
+ * @what: what was tried, to follow "cannot"
+ * @why: what @rc means here, for kernels that do not say it themselves; NULL
+ *	if there is no more to say
+ *
+ * Return: exit status of the program.
+ */
+int genl_explain(int rc, const char *what, const char *why)
+{
+	if (!rc)
+		return TOOL_OK;
+	if (said[0])
+		why = said;
+	if (rc == -EPROTONOSUPPORT)
+		tool_say("the kernel module smc is not loaded and could not be loaded (modprobe smc smc_diag)");
+	else if (why)
+		tool_say("cannot %s: %s (%s)", what, why, strerror(-rc));
+	else if (rc == -EOPNOTSUPP)
+		tool_say("cannot %s: this kernel does not know how", what);
+	else
+		tool_say("cannot %s: %s", what, strerror(-rc));
+	return TOOL_FAILED;
+}
+
+/**
+ * genl_complain() - genl_explain() with nothing more to say
+ * @rc: result of the request, 0 for success
  * @what: what was tried, to follow "cannot"
  *
  * Return: exit status of the program.
  */
 int genl_complain(int rc, const char *what)
 {
-	if (!rc)
-		return TOOL_OK;
-	if (rc == -EPROTONOSUPPORT)
-		tool_say("the kernel module smc is not loaded and could not be loaded (modprobe smc smc_diag)");
-	else if (said[0])
-		tool_say("cannot %s: %s (%s)", what, said, strerror(-rc));
-	else if (rc == -EOPNOTSUPP)
-		tool_say("cannot %s: this kernel does not know how", what);
-	else
-		tool_say("cannot %s: %s", what, strerror(-rc));
-	return TOOL_FAILED;
+	return genl_explain(rc, what, NULL);
 }

@@ -49,6 +49,7 @@ int genl_dump(const char *family, int cmd, genl_fn fn, void *arg);
 int genl_do(const char *family, int cmd, const struct genl_arg *args,
 	    size_t num);
 int genl_complain(int rc, const char *what);
+int genl_explain(int rc, const char *what, const char *why);
 
 void genl_parse(struct genl_attrs *attrs, const void *data, size_t len);
 void genl_nest(struct genl_attrs *attrs, const struct genl_attrs *outer,
