@@ -14,5 +14,6 @@ try:
     rows = json.loads(run.stdout)
 except ValueError:
     sys.exit("%s: no JSON: %r" % (sys.argv[2:], run.stdout))
-if not eval(sys.argv[1], {"rows": rows}):
+# in brackets an expression may have several lines
+if not eval("(" + sys.argv[1] + ")", {"rows": rows}):
     sys.exit("%s: not %s: %s" % (" ".join(sys.argv[2:]), sys.argv[1], rows))

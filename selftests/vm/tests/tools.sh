@@ -79,7 +79,8 @@ g A "$t/smc_stats -P" |
 	fail 'smc_stats and the reasons'
 # another namespace has none of it
 g A "ip netns add toolns && ip netns exec toolns \
-	$s/tooljson.py 'rows == []' $t/smcr -j linkgroup" || fail 'namespace'
+	$s/tooljson.py 'rows == []' $t/smcr -j linkgroup &&
+	ip netns del toolns" || fail 'namespace'
 
 for x in A B; do g $x 'touch /tmp/hold'; done
 wait $cpid || fail 'client'
