@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Loading and unloading: refused while a socket is open, done at once after
 # the last, as often as one likes, also with an idle link group.
-# status: unproven
 # guests: 1
 # timeout: 300
 # rdma: lo
