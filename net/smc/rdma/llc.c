@@ -128,9 +128,32 @@ static int send_add_link(struct smc_rdma_link *link)
 
 static void now_active(struct smc_rdma_link *link)
 {
+	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
 	watch_in(link, WATCH_MS);
 	confirmed(link, SMC_REASON_OK);
 	smc_rdma_tx_kick(link);
+}
+
+/*
+ * The answer to CONFIRM LINK goes out: the link is active when the peer's
+ * adapter has acknowledged it.  Where RoCE passes in one direction only it
+ * never does, and the program gets TCP instead of a dead connection.
+ */
+static int answer_confirm(struct smc_rdma_link *link)
+{
+	int rc;
+
+	spin_lock_bh(&link->post_lock);
+	/* Nobody else sends before the link is active. */
+	link->confirm_end = link->tx_head + 1;
+	spin_unlock_bh(&link->post_lock);
+	rc = send_confirm(link, true);
+	if (!rc)
+		return 0;
+	spin_lock_bh(&link->post_lock);
+	link->confirm_end = 0;
+	spin_unlock_bh(&link->post_lock);
+	return rc;
 }
 
 /* The server's request: the client's last step to a usable link. */
@@ -138,9 +161,9 @@ static int rx_confirm_request(struct smc_rdma_link *link,
 			      const struct smc_llc_msg *msg)
 {
 	enum smc_reason why;
-	int rc;
 
-	if (link->lgr->role != SMC_CLNT || link->confirmed) {
+	if (link->lgr->role != SMC_CLNT || link->confirmed ||
+	    READ_ONCE(link->confirm_end)) {
 		dropped(link);
 		return 0;
 	}
@@ -154,12 +177,7 @@ static int rx_confirm_request(struct smc_rdma_link *link,
 		confirmed(link, why);
 		return 0;
 	}
-	/* The peer may write as soon as it has the response. */
-	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
-	rc = send_confirm(link, true);
-	if (!rc)
-		now_active(link);
-	return rc;
+	return answer_confirm(link);
 }
 
 static int rx_confirm_response(struct smc_rdma_link *link,
@@ -177,7 +195,6 @@ static int rx_confirm_response(struct smc_rdma_link *link,
 		return 0;
 	}
 	WRITE_ONCE(link->peer_uid, msg->confirm_link.user_id);
-	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
 	rc = send_add_link(link);
 	if (!rc)
 		now_active(link);
@@ -392,6 +409,9 @@ static int do_todo(struct smc_rdma_link *link, enum smc_rdma_todo what)
 		return do_test(link);
 	case SMC_RDMA_DO_RETIRE:
 		return do_retire(link);
+	case SMC_RDMA_DO_ACTIVE:
+		now_active(link);
+		return 0;
 	default:
 		return 0;
 	}
@@ -552,7 +572,7 @@ static void watch_work(struct work_struct *work)
 
 	if (READ_ONCE(link->dead))
 		return;
-	if (READ_ONCE(link->state) < SMC_RDMA_ACTIVE) {
+	if (!READ_ONCE(link->confirmed)) {
 		confirmed(link, SMC_REASON_TIMEOUT_CL);
 		return;
 	}
@@ -580,7 +600,7 @@ int smc_rdma_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
 	if (lgr->role == SMC_SERV)
 		smc_rdma_llc_do(link, SMC_RDMA_DO_CONFIRM);
 	spin_lock_bh(&link->post_lock);
-	if (link->state < SMC_RDMA_ACTIVE)
+	if (!link->confirmed)
 		watch_in(link, lgr->role == SMC_SERV ?
 			 SMC_RDMA_CONFIRM_SERV_MS : SMC_RDMA_CONFIRM_CLNT_MS);
 	spin_unlock_bh(&link->post_lock);

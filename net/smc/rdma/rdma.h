@@ -183,6 +183,7 @@ enum smc_rdma_todo {
 	SMC_RDMA_DO_CONFIRM,	/* send CONFIRM LINK */
 	SMC_RDMA_DO_TEST,	/* send TEST LINK */
 	SMC_RDMA_DO_RETIRE,	/* see to the retired keys */
+	SMC_RDMA_DO_ACTIVE,	/* the peer has the answer to its CONFIRM LINK */
 	SMC_RDMA_DO_NUM,
 };
 
@@ -256,6 +257,8 @@ struct smc_bringup {
  * @tx_head: slots ever used; the next one is tx_head % SLOTS
  * @tx_tail: slots ever given back
  * @tx_quiet: newest slots in flight without a completion asked for
+ * @confirm_end: client: @tx_tail once the answer to CONFIRM LINK has arrived;
+ *	0 before it is sent and after that was noticed
  * @tx_stamp: since when the oldest completion is awaited, or later
  * @waiting: connections without a slot, first come first served
  *
@@ -322,6 +325,7 @@ struct smc_rdma_link {
 	u64 tx_head;
 	u64 tx_tail;
 	u32 tx_quiet;
+	u64 confirm_end;
 	unsigned long tx_stamp;
 	struct list_head waiting;
 

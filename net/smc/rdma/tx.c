@@ -364,7 +364,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smc_rdma_tx *tx = container_of(wc->wr_cqe, struct smc_rdma_tx,
 					      cqe);
 	struct smc_rdma_link *link = tx->link;
-	bool llc_blocked;
+	bool llc_blocked, confirm;
 	LIST_HEAD(batch);
 	u32 ahead;
 
@@ -383,9 +383,14 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	retire_slots(link, link->tx_tail + ahead + 1, &batch);
 	llc_blocked = link->llc_blocked;
 	link->llc_blocked = false;
+	confirm = link->confirm_end && link->tx_tail >= link->confirm_end;
+	if (confirm)
+		link->confirm_end = 0;
 	report_done(link, &batch);
 	kick_waiting(link);
 	spin_unlock(&link->post_lock);
+	if (confirm)
+		smc_rdma_llc_do(link, SMC_RDMA_DO_ACTIVE);
 	if (llc_blocked)
 		smc_rdma_llc_wake(link);
 	if (wq_has_sleeper(&link->wait))
