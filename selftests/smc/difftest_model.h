@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the executor of the differential tester knows about its sockets, and
+ * how it waits until TCP's answer is determined.
+ *
+ * A flow is one direction of a connection: how many bytes were written and
+ * read, where the urgent byte is, how it ended.  Every byte of a flow follows
+ * from its position, so that what is read can be checked without a copy.
+ *
+ * Before a call on a socket, settle() waits until everything that is on its
+ * way has arrived there: bytes, FIN, reset, room.  Corked bytes are pushed
+ * first (TCP_NODELAY does that), otherwise a timer would decide.  A flow that
+ * is "full" holds as much as the kernel took, which is not the same for two
+ * kinds: until it is drained its amounts are not looked at.
+ */
+#ifndef SMC_DIFFTEST_MODEL_H
+#define SMC_DIFFTEST_MODEL_H
+
+#include "difftest_script.h"
+
+#include <linux/sockios.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+
+#define LIMIT		6000	/* bytes on the way that fit in any ring */
+#define MAX_PEND	4	/* connections not accepted */
+#define NO_MARK		UINT64_MAX
+#define TRACE_LEN	96
+#define TCP_BUF		262144	/* SO_SNDBUF, SO_RCVBUF of TCP sockets */
+
+struct flow {
+	uint64_t wr, rd, mark;
+	int key;
+	bool fin;	/* no more will be written */
+	bool rst;	/* the reader's side is reset */
+	bool full;	/* more on the way than fits */
+	bool lossy;	/* what is on the way may be dropped */
+	bool more;	/* held back */
+	bool rx_shut;	/* reader has SHUT_RD */
+	bool rx_gone;	/* reader has closed */
+};
+
+struct pend {
+	struct flow *in, *out;	/* as the accepting side sees them */
+};
+
+struct slot {
+	int fd;
+	struct flow *in, *out;
+	bool listening, inl, cork, timeo_rcv, timeo_snd;
+	int linger, npend;
+	struct pend pend[MAX_PEND];
+};
+
+struct run {
+	enum kind kind;
+	int listener, ring, nflows;
+	bool smc;
+	struct slot slot[NUM_SLOTS];
+	struct flow flow[4 * MAX_OPS];
+	char trace[MAX_OPS + NUM_SLOTS][TRACE_LEN];
+};
+
+/* Options of the program. */
+struct config {
+	enum kind kind;		/* against TCP */
+	bool smc;		/* rings are SMC's, not TCP's buffers */
+	const char *host;
+	int tick_us;		/* interrupts a blocking call */
+	int wait_ms;		/* settle() gives up */
+};
+
+static struct config config = {
+	.kind = KIND_TCP, .host = "127.0.0.1", .tick_us = 3000,
+	.wait_ms = 5000,
+};
+
+static volatile sig_atomic_t sigpipes;
+
+/* -- memory -- */
+
+#define PATTERN		65521
+#define AREA		(256 * 1024)
+#define GUARD		(128 * 1024)
+
+static unsigned char pattern[2 * PATTERN + AREA];
+static unsigned char *area;	/* AREA bytes, then GUARD without access */
+
+static inline void memory_init(void)
+{
+	uint32_t x = 1;
+	unsigned int i;
+
+	for (i = 0; i < PATTERN; i++) {
+		x = x * 1664525 + 1013904223;
+		pattern[i] = x >> 24;
+	}
+	for (; i < sizeof(pattern); i++)
+		pattern[i] = pattern[i - PATTERN];
+	area = mmap(NULL, AREA + GUARD, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (area == MAP_FAILED || mprotect(area + AREA, GUARD, PROT_NONE))
+		die("mmap");
+}
+
+static inline const unsigned char *flow_bytes(const struct flow *f,
+					      uint64_t pos)
+{
+	return pattern + (pos + f->key * 7919) % PATTERN;
+}
+
+/*
+ * Lay @len bytes out in up to @pieces, from good memory; with @hole >= 0 the
+ * bytes from there on cannot be accessed.  Returns the number of pieces.
+ */
+static inline int memory_layout(struct iovec *iov, int len, int pieces,
+				int hole)
+{
+	unsigned char *at = area;
+	int n = 0, step;
+
+	if (hole >= 0) {
+		at = area + AREA - hole;
+		if (pieces < 2) {
+			iov[0] = (struct iovec){ at, len };
+			return 1;
+		}
+		/* good, bad, good again */
+		iov[n++] = (struct iovec){ at, hole };
+		step = (len - hole + 1) / 2;
+		iov[n++] = (struct iovec){ area + AREA, step };
+		iov[n++] = (struct iovec){ area, len - hole - step };
+		return n;
+	}
+	if (pieces < 1)
+		pieces = 1;
+	step = len / pieces;
+	while (--pieces) {
+		iov[n++] = (struct iovec){ at, step };
+		at += step;
+		len -= step;
+	}
+	iov[n++] = (struct iovec){ at, len };
+	return n;
+}
+
+/* -- waiting -- */
+
+static inline int events_now(int fd)
+{
+	struct pollfd p = {
+		.fd = fd,
+		.events = POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLRDNORM |
+			  POLLWRNORM | POLLRDBAND | POLLWRBAND,
+	};
+
+	poll(&p, 1, 0);
+	return p.revents;
+}
+
+static inline int inq(int fd)
+{
+	int n = -1;
+
+	ioctl(fd, FIONREAD, &n);
+	return n;
+}
+
+static inline uint64_t on_way(const struct flow *f)
+{
+	return f ? f->wr - f->rd : 0;
+}
+
+static inline struct slot *writer_of(struct run *run, const struct flow *f)
+{
+	int i;
+
+	for (i = 0; i < NUM_SLOTS; i++)
+		if (run->slot[i].fd >= 0 && run->slot[i].out == f)
+			return &run->slot[i];
+	return NULL;
+}
+
+static inline struct slot *reader_of(struct run *run, const struct flow *f)
+{
+	int i;
+
+	for (i = 0; i < NUM_SLOTS; i++)
+		if (run->slot[i].fd >= 0 && run->slot[i].in == f)
+			return &run->slot[i];
+	return NULL;
+}
+
+static inline void push_held(struct slot *s)
+{
+	int one = 1;
+
+	if (s->fd < 0 || !s->out || !s->out->more)
+		return;
+	s->out->more = false;
+	setsockopt(s->fd, SOL_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+/* Bytes FIONREAD must show: it stops at the urgent byte. */
+static inline uint64_t inq_wanted(const struct slot *s)
+{
+	const struct flow *f = s->in;
+
+	if (!s->inl && f->mark != NO_MARK && f->mark >= f->rd)
+		return f->mark - f->rd;
+	return f->wr - f->rd;
+}
+
+static inline bool behind_mark_arrived(const struct slot *s)
+{
+	const struct flow *f = s->in;
+	int want = f->wr - f->rd - 1;
+
+	if (s->inl || f->mark != f->rd || want <= 0 || f->rst)
+		return true;
+	return recv(s->fd, area, want,
+		    MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == want;
+}
+
+static inline bool settled(const struct slot *s)
+{
+	const struct flow *f = s->in;
+	int ev;
+
+	if (s->listening)
+		return !s->npend || events_now(s->fd) & POLLIN;
+	if (!f)
+		return true;
+	ev = events_now(s->fd);
+	if (f->rst && !(ev & POLLHUP))
+		return false;
+	if (f->lossy)
+		return true;
+	if (inq(s->fd) < (f->full && inq_wanted(s) > LIMIT ? LIMIT :
+			  (int)inq_wanted(s)))
+		return false;
+	if (f->full)
+		return true;
+	if (f->fin && !(ev & POLLRDHUP))
+		return false;
+	if (!s->out->full && !(ev & POLLOUT))
+		return false;
+	return behind_mark_arrived(s);
+}
+
+/* Wait until all that is on the way to the socket is there. */
+static inline bool settle(struct slot *s)
+{
+	uint64_t end = 0;
+	int tries = 0;
+
+	if (s->fd < 0)
+		return true;
+	while (!settled(s)) {
+		if (!end)
+			end = now_ns() + config.wait_ms * 1000000ULL;
+		else if (now_ns() > end)
+			return false;
+		if (++tries > 20)
+			usleep(200);
+	}
+	return true;
+}
+
+/* -- blocking calls are interrupted, again and again until they return -- */
+
+static inline void tick(bool on)
+{
+	struct itimerval it = {};
+
+	if (on) {
+		it.it_value.tv_usec = config.tick_us;
+		it.it_interval.tv_usec = config.tick_us;
+	}
+	setitimer(ITIMER_REAL, &it, NULL);
+}
+
+/* -- reading with a check of every byte -- */
+
+/* An in-band read: the urgent byte is skipped if it is the next. */
+static inline void skip_mark(struct slot *s)
+{
+	struct flow *f = s->in;
+
+	if (!s->inl && f->mark == f->rd && f->wr > f->rd) {
+		f->rd++;
+		f->mark = NO_MARK;
+	}
+}
+
+/* @n bytes were read in-band */
+static inline void advance(struct flow *f, int n)
+{
+	f->rd += n;
+	if (f->mark != NO_MARK && f->mark < f->rd)
+		f->mark = NO_MARK;
+}
+
+/* false: what was read is not what was written there */
+static inline bool bytes_right(const struct flow *f, uint64_t pos,
+			       const unsigned char *buf, int len)
+{
+	return pos + len <= f->wr && !memcmp(flow_bytes(f, pos), buf, len);
+}
+
+/* recv() of plain memory; advances the flow.  -2: wrong bytes. */
+static inline int read_some(struct slot *s, int len)
+{
+	struct flow *f = s->in;
+	int n;
+
+	n = recv(s->fd, area, len < AREA ? len : AREA, MSG_DONTWAIT);
+	skip_mark(s);
+	if (n <= 0)
+		return n;
+	if (!bytes_right(f, f->rd, area, n))
+		return -2;
+	advance(f, n);
+	return n;
+}
+
+#endif /* SMC_DIFFTEST_MODEL_H */
