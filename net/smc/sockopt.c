@@ -151,8 +151,8 @@ static void set_nodelay(struct smc_sock *smc)
 	if (smp_load_acquire(&smc->mode) != &smc_mode_smc)
 		return;
 	smc_sock_count(smc, SMC_TECH_NODELAY, 1);
-	if (!test_bit(SMC_SK_CORK, &smc->bits))
-		smc_tx_uncork(smc);
+	/* an explicit push, as TCP has it, of a corked socket too */
+	smc_tx_uncork(smc);
 }
 
 /* Before the inner socket sees it: 0 to go on, 1: done, -errno: refused. */
