@@ -46,6 +46,7 @@ void smc_conn_init(struct smc_conn *conn, const struct smc_conn_owner *owner)
 	spin_lock_init(&conn->rx_lock);
 	conn->urg_tx_pos = SMC_NO_POS;
 	conn->urg_rx_pos = SMC_NO_POS;
+	conn->urg_drop_pos = SMC_NO_POS;
 }
 
 static int token_alloc(struct smc_conn *conn)
@@ -523,6 +524,8 @@ static bool rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
 	if (!(cdc->prod_flags & SMC_CDC_URG_PRESENT) ||
 	    conn->rcvd_pos == old_rcvd)
 		return false;
+	if (conn->urg_rx_pos == READ_ONCE(conn->read_pos))
+		WRITE_ONCE(conn->urg_drop_pos, conn->urg_rx_pos);
 	WRITE_ONCE(conn->urg_rx_pos, conn->rcvd_pos - 1);
 	return true;
 }

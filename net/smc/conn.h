@@ -107,6 +107,7 @@ struct smc_conn {
 	u64 read_pos;			/* writer: recvmsg */
 	u64 peer_read_pos;		/* writer: rx */
 	u64 urg_rx_pos;			/* position of the urgent byte */
+	u64 urg_drop_pos;		/* superseded while next to be read */
 	u16 rx_seq;
 	u8 rx_prod_flags;
 	u8 rx_conn_flags;

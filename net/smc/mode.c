@@ -257,6 +257,8 @@ static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
 	/* An urgent byte that is next does not count, see rx.c. */
 	if (smc_rx_at_mark(smc) && !sock_flag(sk, SOCK_URGINLINE))
 		target++;
+	if (smc_rx_dropped(smc, READ_ONCE(smc->conn.read_pos)))
+		target++;
 	/* More than the ring holds would never come. */
 	target = min(target, smc->conn.rcv_size);
 	if (smc_conn_readable(&smc->conn) >= target)

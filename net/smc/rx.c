@@ -54,6 +54,22 @@ bool smc_rx_urgent_valid(struct smc_sock *smc)
 }
 
 /**
+ * smc_rx_dropped() - is the next byte an old urgent one that nobody gets?
+ * @smc: socket
+ * @pos: position of the next byte
+ *
+ * TCP drops an urgent byte that is next to be read when another one comes;
+ * one further away becomes data.
+ *
+ * Context: any.
+ */
+bool smc_rx_dropped(struct smc_sock *smc, u64 pos)
+{
+	return unlikely(READ_ONCE(smc->conn.urg_drop_pos) == pos) &&
+	       !sock_flag(&smc->sk, SOCK_URGINLINE);
+}
+
+/**
  * smc_rx_at_mark() - is the urgent byte the next to be read?
  * @smc: socket
  *
@@ -61,7 +77,9 @@ bool smc_rx_urgent_valid(struct smc_sock *smc)
  */
 bool smc_rx_at_mark(struct smc_sock *smc)
 {
-	return !urgent_ahead(smc, READ_ONCE(smc->conn.read_pos));
+	u64 pos = READ_ONCE(smc->conn.read_pos);
+
+	return !urgent_ahead(smc, pos + smc_rx_dropped(smc, pos));
 }
 
 /**
@@ -77,7 +95,11 @@ u32 smc_rx_inq(struct smc_sock *smc)
 
 	if (sock_flag(&smc->sk, SOCK_URGINLINE))
 		return len;
-	return min(len, urg);
+	if (len && smc_rx_dropped(smc, pos)) {
+		len--;
+		pos++;
+	}
+	return min(len, urgent_ahead(smc, pos));
 }
 
 /* Copy @len bytes at @pos to the program; bytes copied. */
@@ -176,6 +198,8 @@ static int take(struct smc_sock *smc, struct reader *r)
 	/* Another reader was here while we waited. */
 	if (r->pos < conn->read_pos)
 		r->pos = conn->read_pos;
+	if (rcvd != r->pos && smc_rx_dropped(smc, r->pos))
+		skip_mark(smc, r);
 	urg = urgent_ahead(smc, r->pos);
 	if (!urg && rcvd != r->pos) {
 		if (r->copied)

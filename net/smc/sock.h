@@ -251,6 +251,7 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		   int flags);
 u32 smc_rx_inq(struct smc_sock *smc);
 bool smc_rx_at_mark(struct smc_sock *smc);
+bool smc_rx_dropped(struct smc_sock *smc, u64 pos);
 bool smc_rx_urgent_valid(struct smc_sock *smc);
 
 /* close.c */
