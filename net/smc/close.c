@@ -78,6 +78,42 @@ void smc_close_inner_reset(struct smc_sock *smc)
 		smc_sock_queue_work(smc, SMC_SK_WORK_PEER_GONE);
 }
 
+/**
+ * smc_close_over() - would TCP have closed this connection?
+ * @smc: socket in mode SMC
+ *
+ * Both have finished and nothing is left to send, or it was aborted.
+ *
+ * Context: any, lockless.
+ */
+bool smc_close_over(const struct smc_sock *smc)
+{
+	switch (READ_ONCE(smc->sk.sk_state)) {
+	case SMC_APPCLOSEWAIT2:
+	case SMC_PEERCLOSEWAIT2:
+	case SMC_APPFINCLOSEWAIT:
+	case SMC_PEERFINCLOSEWAIT:
+		return !(READ_ONCE(smc->st_flags) & (SMC_ST_DONE_QUEUED |
+						     SMC_ST_CLOSE_QUEUED));
+	case SMC_PROCESSABORT:
+	case SMC_CLOSED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * TCP's error for a reset in the present state: EPIPE where the peer has
+ * finished and we have not; none when it is over.
+ */
+static int reset_err(const struct smc_sock *smc)
+{
+	if (smc_close_over(smc))
+		return 0;
+	return smc->sk.sk_state == SMC_APPCLOSEWAIT1 ? EPIPE : ECONNRESET;
+}
+
 /* What a step changes in the socket itself; state_lock held. */
 static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 		 const struct smc_state_step *step)
@@ -87,6 +123,15 @@ static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 	u8 shut = sk->sk_shutdown;
 	int err = 0;
 
+	if (todo & SMC_DO_ERR_RESET) {
+		err = reset_err(smc);
+		if (!err)
+			todo &= ~SMC_DO_ERR_RESET;
+		shut = SHUTDOWN_MASK;
+	}
+	if (todo & SMC_DO_RCV_EOF &&
+	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
+		set_bit(SMC_SK_PEER_DONE, &smc->bits);
 	/* Delivered and said so: a peer that keeps its end open is no error. */
 	if (ev == SMC_EV_TIMEOUT && smc->st_flags & SMC_ST_CLOSE_SENT)
 		todo &= ~SMC_DO_SEND_ABORT;
@@ -107,8 +152,6 @@ static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 		shut |= SEND_SHUTDOWN;
 	if (todo & SMC_DO_RCV_EOF)
 		shut |= RCV_SHUTDOWN;
-	if (todo & SMC_DO_ERR_RESET)
-		err = ECONNRESET;
 	if (todo & SMC_DO_ERR_ABORTED)
 		err = smc->abort_err ?: ECONNABORTED;
 	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
@@ -425,6 +468,25 @@ void smc_sock_reset_conn(struct smc_sock *smc)
 }
 
 /**
+ * smc_close_no_reader() - bytes were written that the peer will never read
+ * @smc: socket in mode SMC whose peer has closed
+ *
+ * TCP's peer would answer with a reset: so do we here, in its name, and the
+ * peer is told, which may have shut down without having closed.
+ *
+ * Context: process.
+ */
+void smc_close_no_reader(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	/* before the state, see apply() */
+	WRITE_ONCE(sk->sk_err, EPIPE);
+	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, false);
+	sk_error_report(sk);
+}
+
+/**
  * smc_close_disconnect() - connect(AF_UNSPEC) in mode SMC
  * @smc: socket; afterwards unconnected, with the same options and binding
  *
@@ -435,6 +497,9 @@ void smc_sock_reset_conn(struct smc_sock *smc)
  */
 int smc_close_disconnect(struct smc_sock *smc)
 {
+	bool over;
+	int err;
+
 	/* Nobody copies; who sleeps holds neither, and sees the mode then. */
 	if (mutex_lock_interruptible(&smc->tx_mutex))
 		return -ERESTARTSYS;
@@ -442,10 +507,23 @@ int smc_close_disconnect(struct smc_sock *smc)
 		mutex_unlock(&smc->tx_mutex);
 		return -ERESTARTSYS;
 	}
+	over = smc_close_over(smc);
 	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, false);
 	wait_last_flags(&smc->conn);
+	/*
+	 * What is left to the worker would hit the next connection, or a socket
+	 * that close() frees itself now that the mode is no longer smc.
+	 */
+	clear_bit(SMC_SK_WORK_TCP_SHUT_WR, &smc->bits);
+	clear_bit(SMC_SK_WORK_TCP_SHUT, &smc->bits);
+	clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits);
+	clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits);
 	smp_store_release(&smc->mode, &smc_mode_init);
+	flush_work(&smc->work);
+	err = xchg(&smc->sk.sk_err, 0);
 	smc_sock_reset_conn(smc);
+	/* the program's own doing, and still TCP reports it */
+	WRITE_ONCE(smc->sk.sk_err, over ? err : ECONNRESET);
 	mutex_unlock(&smc->rx_mutex);
 	mutex_unlock(&smc->tx_mutex);
 	return 0;
@@ -456,6 +534,8 @@ int smc_close_disconnect(struct smc_sock *smc)
  * @smc: socket
  * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
  *
+ * One direction after the other is the same as both at once.
+ *
  * Context: process, lock_sock() held.
  * Return: 0 or -ENOTCONN.
  */
@@ -465,6 +545,13 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	int rc;
 
 	rc = smc_state_shut_check(READ_ONCE(sk->sk_state));
+	if (smc_close_over(smc))
+		rc = -ENOTCONN;
+	if (how & RCV_SHUTDOWN)
+		set_bit(SMC_SK_SHUT_RD, &smc->bits);
+	if (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
+	    (how | READ_ONCE(sk->sk_shutdown)) & SEND_SHUTDOWN)
+		how = SHUTDOWN_MASK;
 	spin_lock_bh(&smc->state_lock);
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	spin_unlock_bh(&smc->state_lock);

@@ -75,6 +75,9 @@ static int listen_locked(struct smc_sock *smc, int backlog)
 
 	if (mode == &smc_mode_smc || smc_sock_connecting(smc))
 		return -EINVAL;
+	/* an outcome that connect() has still to fetch */
+	if (test_bit(SMC_SK_FAILED, &smc->bits))
+		return -EINVAL;
 	smc->backlog = min_t(unsigned int, backlog,
 			     READ_ONCE(sock_net(sk)->core.sysctl_somaxconn));
 	if (mode == &smc_mode_listen) {

@@ -93,8 +93,12 @@ static int init_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 
 	if (flags & MSG_ERRQUEUE)
 		return -EAGAIN;
+	if (flags & MSG_OOB)
+		return -EINVAL;
 	rc = await_mode(smc, sock_rcvtimeo(&smc->sk, flags & MSG_DONTWAIT),
 			-ENOTCONN);
+	if (rc == -ENOTCONN && READ_ONCE(smc->sk.sk_shutdown) & RCV_SHUTDOWN)
+		return 0;
 	return rc ?: smc->mode->recvmsg(smc, msg, len, flags);
 }
 
@@ -329,9 +333,11 @@ static int tcp_wait_hidden(struct smc_sock *smc, bool nonblock)
 	return smc_sock_wait(sk, &timeo, not_hidden);
 }
 
-/* TCP would have reported this error instead of @rc. */
+/* TCP would have reported this error instead of @rc, but after a FIN. */
 static int tcp_error(struct smc_sock *smc, int rc)
 {
+	if (!rc && sock_flag(smc->inner.sk, SOCK_DONE))
+		return 0;
 	smc_mode_move_error(smc);
 	return sock_error(&smc->sk) ?: rc;
 }
@@ -369,7 +375,8 @@ static int tcp_recvmsg_mode(struct smc_sock *smc, struct msghdr *msg,
 	if (rc)
 		return rc;
 	rc = tcp->ops->recvmsg(tcp, msg, len, flags);
-	if ((!rc && len) || rc == -ENOTCONN)
+	if ((!rc && (len || !smc_inner_readable(&smc->inner))) ||
+	    rc == -ENOTCONN)
 		return tcp_error(smc, rc);
 	return rc;
 }

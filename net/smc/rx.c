@@ -91,7 +91,7 @@ bool smc_rx_at_mark(struct smc_sock *smc)
 u32 smc_rx_inq(struct smc_sock *smc)
 {
 	u32 len = smc_conn_readable(&smc->conn);
-	u32 urg = urgent_ahead(smc, READ_ONCE(smc->conn.read_pos));
+	u64 pos = READ_ONCE(smc->conn.read_pos);
 
 	if (sock_flag(&smc->sk, SOCK_URGINLINE))
 		return len;
@@ -133,7 +133,10 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		return -ERESTARTSYS;
 	urg = READ_ONCE(conn->urg_rx_pos);
 	rc = -EINVAL;
-	if (smc_rx_urgent_valid(smc)) {
+	if (smc_rx_urgent_valid(smc) && smc_close_over(smc) &&
+	    !test_bit(SMC_SK_PEER_DONE, &smc->bits)) {
+		rc = -ENOTCONN;
+	} else if (smc_rx_urgent_valid(smc)) {
 		rc = 0;
 		msg->msg_flags |= MSG_OOB;
 		if (!len)
@@ -234,7 +237,7 @@ static int take(struct smc_sock *smc, struct reader *r)
 static int nothing(struct smc_sock *smc, struct reader *r)
 {
 	struct sock *sk = &smc->sk;
-	bool over, failed, closed;
+	bool over, failed, closed, done;
 
 	if (r->copied >= r->target)
 		return 1;
@@ -247,6 +250,7 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 	over = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 	smp_rmb();
 	failed = READ_ONCE(sk->sk_err);
+	done = test_bit(SMC_SK_PEER_DONE, &smc->bits);
 	/* The last bytes may have come just before their end did. */
 	smp_rmb();
 	if (smp_load_acquire(&smc->conn.rcvd_pos) > r->pos)
@@ -254,6 +258,8 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 	if (r->copied)
 		return failed || over || closed || !r->timeo ||
 		       signal_pending(current);
+	if (done)
+		return 1;
 	if (failed)
 		return sock_error(sk) ?: 1;
 	if (over)
@@ -321,6 +327,9 @@ static int recv_all(struct smc_sock *smc, struct reader *r)
 			wait_data(smc, r);
 		if (!r->locked)
 			return sock_intr_errno(r->timeo);
+		/* as with TCP: nothing was wanted, whatever ended the wait */
+		if (!r->len)
+			break;
 	} while (1);
 	return rc < 0 ? rc : 0;
 }

@@ -272,12 +272,14 @@ static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	struct socket *tcp = smc->inner.sock;
 
 	/*
-	 * The inner connection may be closed long before ours; 2 asks for the
-	 * peer's name whatever its state.
+	 * The inner connection may be closed long before ours, or after it; 2
+	 * asks for the peer's name whatever its state.
 	 */
-	if (peer && smc->mode == &smc_mode_smc &&
-	    READ_ONCE(smc->sk.sk_state) != SMC_CLOSED)
+	if (peer && smc->mode == &smc_mode_smc) {
+		if (smc_close_over(smc))
+			return -ENOTCONN;
 		peer = 2;
+	}
 	return tcp->ops->getname(tcp, addr, peer);
 }
 
@@ -291,6 +293,10 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 	if (addr->sa_family != AF_UNSPEC &&
 	    test_and_clear_bit(SMC_SK_CONNECTED, &smc->bits))
 		return 0;
+	/* a new attempt forgets the error of the last one */
+	if (addr->sa_family != AF_UNSPEC && tcp->state == SS_UNCONNECTED &&
+	    inet_sk_state_load(tcp->sk) == TCP_CLOSE)
+		xchg(&sk->sk_err, 0);
 	rc = tcp->ops->connect(tcp, addr, len, flags);
 	if (rc == -ECONNABORTED) {
 		smc_mode_move_error(smc);
@@ -298,8 +304,7 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 	}
 	if (!rc && addr->sa_family == AF_UNSPEC) {
 		clear_bit(SMC_SK_CONNECTED, &smc->bits);
-		smc_inner_take_error(&smc->inner);
-		xchg(&sk->sk_err, 0);
+		smc_mode_move_error(smc);
 	}
 	if (!rc)
 		WRITE_ONCE(sk->sk_state, addr->sa_family == AF_UNSPEC ?
@@ -310,12 +315,18 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 /* connect(AF_UNSPEC) */
 static int disconnect(struct smc_sock *smc)
 {
+	int err;
+
 	if (smc->mode == &smc_mode_smc)
 		return smc_close_disconnect(smc);
-	if (smc->mode == &smc_mode_listen)
+	if (smc->mode == &smc_mode_listen) {
 		smc_listen_drop(smc);
-	else
+	} else {
+		err = smc_sock_connecting(smc) ? ECONNRESET :
+						 READ_ONCE(smc->sk.sk_err);
 		smc_sock_reset_conn(smc);
+		WRITE_ONCE(smc->sk.sk_err, err);
+	}
 	return 0;
 }
 
@@ -372,6 +383,8 @@ static int connect_start(struct smc_sock *smc, struct sockaddr *addr, int len)
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	clear_bit(SMC_SK_FAILED, &smc->bits);
 	clear_bit(SMC_SK_CONNECTED, &smc->bits);
+	clear_bit(SMC_SK_PEER_DONE, &smc->bits);
+	clear_bit(SMC_SK_SHUT_RD, &smc->bits);
 	memset(&smc->hs.addr, 0, sizeof(smc->hs.addr));
 	smc->hs.addr_len = min_t(int, len, sizeof(smc->hs.addr));
 	memcpy(&smc->hs.addr, addr, smc->hs.addr_len);
@@ -403,6 +416,18 @@ static bool not_connecting(struct sock *sk)
 	return !smc_sock_connecting(smc_sk(sk));
 }
 
+/* The outcome of a failed attempt, once; then the socket is as new. */
+static int fetch_failure(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	clear_bit(SMC_SK_FAILED, &smc->bits);
+	spin_lock_bh(&smc->state_lock);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	spin_unlock_bh(&smc->state_lock);
+	return sock_error(sk) ?: -ECONNABORTED;
+}
+
 /* Wait for the outcome, lock_sock held on entry and exit. */
 static int connect_wait(struct smc_sock *smc, int flags, int pending)
 {
@@ -423,10 +448,8 @@ static int connect_wait(struct smc_sock *smc, int flags, int pending)
 	}
 	if (rc)
 		return rc == -EAGAIN ? pending : rc;
-	if (smp_load_acquire(&smc->mode) == &smc_mode_init) {
-		clear_bit(SMC_SK_FAILED, &smc->bits);
-		return sock_error(sk) ?: -ECONNABORTED;
-	}
+	if (smp_load_acquire(&smc->mode) == &smc_mode_init)
+		return fetch_failure(smc);
 	clear_bit(SMC_SK_CONNECTED, &smc->bits);
 	return 0;
 }
@@ -450,9 +473,8 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 	if (mode != &smc_mode_init)
 		return -EISCONN;
 	if (!smc_sock_connecting(smc)) {
-		/* one call fetches the outcome of a failed attempt */
-		if (test_and_clear_bit(SMC_SK_FAILED, &smc->bits))
-			return sock_error(&smc->sk) ?: -ECONNABORTED;
+		if (test_bit(SMC_SK_FAILED, &smc->bits))
+			return fetch_failure(smc);
 		rc = check_addr(addr, len);
 		if (rc)
 			return rc;

@@ -45,6 +45,8 @@ enum smc_sock_bits {
 	SMC_SK_CORK,		/* TCP_CORK is set (the inner has it in mode TCP) */
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
 	SMC_SK_FAILED,		/* connect() failed: poll shows it as TCP does */
+	SMC_SK_PEER_DONE,	/* its last byte is here: end of file for good */
+	SMC_SK_SHUT_RD,		/* the program has shut reading down */
 	SMC_SK_FREED,		/* smc_sock_free() has run */
 	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut the inner socket down */
 	SMC_SK_WORK_TCP_SHUT,
@@ -260,6 +262,8 @@ int smc_sock_release(struct socket *sock);
 int smc_sock_shutdown(struct socket *sock, int how);
 int smc_close_shutdown(struct smc_sock *smc, int how);
 int smc_close_disconnect(struct smc_sock *smc);
+void smc_close_no_reader(struct smc_sock *smc);
+bool smc_close_over(const struct smc_sock *smc);
 void smc_sock_dispose(struct smc_sock *smc);
 u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
 		   unsigned int set, bool upcall);

@@ -144,7 +144,7 @@ static const struct rule active_rules[SMC_EV_COUNT][RULES] = {
 		RULE(0, state, FLUSH | SEND_CLOSED | TCP_SHUT | WAKE),	\
 	},								\
 	[SMC_EV_CLOSE_ABORT] = {					\
-		RULE(CLOSE_SENT, state, 0),				\
+		RULE(CLOSE_SENT, state, SEND_ABORT),			\
 		RULE(0, state, SEND_ABORT | TCP_SHUT | WAKE),		\
 	},								\
 	[SMC_EV_PEER_CLOSED] = {					\

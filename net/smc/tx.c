@@ -122,13 +122,43 @@ static int check(struct smc_sock *smc)
 	struct sock *sk = &smc->sk;
 	bool over;
 
-	/* A peer that has closed reads nothing any more: TCP's EPIPE, too. */
+	/* A peer that has closed meanwhile reads nothing any more. */
 	over = smc_state_send_check(READ_ONCE(sk->sk_state),
 				    READ_ONCE(smc->st_flags)) ||
 	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN;
 	/* The error was set before both: who reports it finds it. */
 	smp_rmb();
 	return over || READ_ONCE(sk->sk_err) ? -EPIPE : 0;
+}
+
+/* The peer has closed, and the program has not been told by an error yet. */
+static bool no_reader(const struct smc_sock *smc)
+{
+	const struct sock *sk = &smc->sk;
+
+	return READ_ONCE(sk->sk_state) == SMC_APPCLOSEWAIT1 &&
+	       READ_ONCE(smc->st_flags) & SMC_ST_PEER_CLOSED &&
+	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
+	       !READ_ONCE(sk->sk_err);
+}
+
+/*
+ * TCP takes what is written first after the peer has closed, and learns from
+ * its reset that nobody reads: the next call fails.  The bytes go nowhere, as
+ * the peer's ring may be somebody else's by now.
+ */
+static int send_to_nobody(struct smc_sock *smc, struct msghdr *msg)
+{
+	size_t len = msg_data_left(msg);
+
+	if (!len)
+		return 0;
+	len -= fault_in_iov_iter_readable(&msg->msg_iter, len);
+	if (!len)
+		return -EFAULT;
+	iov_iter_advance(&msg->msg_iter, len);
+	smc_close_no_reader(smc);
+	return len;
 }
 
 /* Copy what fits and commit exactly that; bytes copied, -EFAULT if none. */
@@ -309,7 +339,10 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	if (mutex_lock_interruptible(&smc->tx_mutex))
 		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
 						     MSG_DONTWAIT));
-	rc = send_all(smc, msg, &locked);
+	if (unlikely(no_reader(smc)))
+		rc = send_to_nobody(smc, msg);
+	else
+		rc = send_all(smc, msg, &locked);
 	if (locked)
 		mutex_unlock(&smc->tx_mutex);
 	if (rc > 0)
