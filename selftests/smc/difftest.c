@@ -337,19 +337,44 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "k:t:a:s:n:m:i:w:vpxr")) != -1) {
 		switch (c) {
-		case 'k': config.kind = parse_kind(optarg); break;
-		case 't': tr = transport_find(optarg); break;
-		case 'a': config.host = optarg; break;
-		case 's': todo.seed = strtoul(optarg, NULL, 0); break;
-		case 'n': todo.scripts = atoi(optarg); break;
-		case 'm': todo.max = atoi(optarg); break;
-		case 'i': config.tick_us = atoi(optarg); break;
-		case 'w': config.wait_ms = atoi(optarg); break;
-		case 'v': verbose = true; break;
-		case 'p': todo.print = true; break;
-		case 'x': todo.small = false; break;
-		case 'r': todo.files = argv; break;
-		default: usage();
+		case 'k':
+			config.kind = parse_kind(optarg);
+			break;
+		case 't':
+			tr = transport_find(optarg);
+			break;
+		case 'a':
+			config.host = optarg;
+			break;
+		case 's':
+			todo.seed = strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			todo.scripts = atoi(optarg);
+			break;
+		case 'm':
+			todo.max = atoi(optarg);
+			break;
+		case 'i':
+			config.tick_us = atoi(optarg);
+			break;
+		case 'w':
+			config.wait_ms = atoi(optarg);
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		case 'p':
+			todo.print = true;
+			break;
+		case 'x':
+			todo.small = false;
+			break;
+		case 'r':
+			todo.files = argv;
+			break;
+		default:
+			usage();
 		}
 	}
 	if (todo.files) {
@@ -361,6 +386,7 @@ int main(int argc, char **argv)
 	runs[1].kind = config.kind;
 	runs[1].smc = config.smc;
 	rules_on = config.smc;
+	rules_rdma = tr && !strcmp(tr->name, "smcr");
 	memory_init();
 	signals_init();
 	before = tr ? counter(tr->counter) : 0;

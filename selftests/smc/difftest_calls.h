@@ -21,7 +21,10 @@ static inline void op_shutdown(struct slot *s, int how, char *out)
 	int rc;
 
 	/* what is on the way would be cut somewhere */
-	if (s->in && s->in->full && (how != SHUT_WR || s->in->rx_shut)) {
+	if (s->in && ((s->in->full && how != SHUT_WR) ||
+		      ((s->in->full || s->out->full) &&
+		       (how != SHUT_WR || s->in->rx_shut) &&
+		       (how != SHUT_RD || s->out->fin)))) {
 		SAY("-");
 		return;
 	}
@@ -279,28 +282,68 @@ static inline void call(struct run *run, struct slot *s, const struct op *op,
 	struct slot *t = &run->slot[op->slot[1]];
 
 	switch (op->code) {
-	case OP_SEND: op_send(run, s, op, out); break;
-	case OP_RECV: op_recv(s, op, out); break;
-	case OP_XFER: op_xfer(run, s, op, out); break;
-	case OP_FILL: op_fill(run, s, out); break;
-	case OP_DRAIN: op_drain(run, s, out); break;
-	case OP_POLL: op_poll(s, out); break;
-	case OP_INQ: case OP_OUTQ: case OP_ATMARK: op_ioctl(s, op, out); break;
-	case OP_SHUT: op_shutdown(s, op->num[0], out); break;
-	case OP_CLOSE: op_close(s, out); break;
-	case OP_LINGER: op_linger(s, op, out); break;
-	case OP_RCVTIMEO: case OP_SNDTIMEO: op_timeo(s, op, out); break;
+	case OP_SEND:
+		op_send(run, s, op, out);
+		break;
+	case OP_RECV:
+		op_recv(s, op, out);
+		break;
+	case OP_XFER:
+		op_xfer(run, s, op, out);
+		break;
+	case OP_FILL:
+		op_fill(run, s, out);
+		break;
+	case OP_DRAIN:
+		op_drain(run, s, out);
+		break;
+	case OP_POLL:
+		op_poll(s, out);
+		break;
+	case OP_INQ: case OP_OUTQ: case OP_ATMARK:
+		op_ioctl(s, op, out);
+		break;
+	case OP_SHUT:
+		op_shutdown(s, op->num[0], out);
+		break;
+	case OP_CLOSE:
+		op_close(s, out);
+		break;
+	case OP_LINGER:
+		op_linger(s, op, out);
+		break;
+	case OP_RCVTIMEO: case OP_SNDTIMEO:
+		op_timeo(s, op, out);
+		break;
 	case OP_LOWAT: case OP_OOBINLINE: case OP_CORK:
-		op_int_option(s, op, out); break;
-	case OP_SOERR: op_soerror(s, out); break;
-	case OP_SOCKNAME: op_name(s, false, out); break;
-	case OP_PEERNAME: op_name(s, true, out); break;
-	case OP_BIND: op_bind(s, out); break;
-	case OP_LISTEN: op_listen(s, op->num[0], out); break;
-	case OP_CONNECT: op_connect(run, s, t, op, out); break;
-	case OP_UNCONNECT: op_unconnect(s, out); break;
-	case OP_ACCEPT: op_accept(s, t, op, out); break;
-	default: SAY("-");
+		op_int_option(s, op, out);
+		break;
+	case OP_SOERR:
+		op_soerror(s, out);
+		break;
+	case OP_SOCKNAME:
+		op_name(s, false, out);
+		break;
+	case OP_PEERNAME:
+		op_name(s, true, out);
+		break;
+	case OP_BIND:
+		op_bind(s, out);
+		break;
+	case OP_LISTEN:
+		op_listen(s, op->num[0], out);
+		break;
+	case OP_CONNECT:
+		op_connect(run, s, t, op, out);
+		break;
+	case OP_UNCONNECT:
+		op_unconnect(s, out);
+		break;
+	case OP_ACCEPT:
+		op_accept(s, t, op, out);
+		break;
+	default:
+		SAY("-");
 	}
 }
 

@@ -37,6 +37,7 @@ struct flow {
 	int key;
 	bool fin;	/* no more will be written */
 	bool rst;	/* the reader's side is reset */
+	bool rst_seen;	/* and its error has been there */
 	bool full;	/* more on the way than fits */
 	bool lossy;	/* what is on the way may be dropped */
 	bool more;	/* held back */
@@ -79,7 +80,7 @@ static struct config config = {
 	.wait_ms = 5000,
 };
 
-static volatile sig_atomic_t sigpipes;
+static sig_atomic_t sigpipes;	/* since the call began */
 
 /* -- memory -- */
 
@@ -228,7 +229,7 @@ static inline bool behind_mark_arrived(const struct slot *s)
 
 static inline bool settled(const struct slot *s)
 {
-	const struct flow *f = s->in;
+	struct flow *f = s->in;
 	int ev;
 
 	if (s->listening)
@@ -236,8 +237,10 @@ static inline bool settled(const struct slot *s)
 	if (!f)
 		return true;
 	ev = events_now(s->fd);
-	if (f->rst && !(ev & POLLHUP))
+	if (f->rst && !f->rst_seen && (ev & (POLLHUP | POLLERR)) !=
+	    (POLLHUP | POLLERR))
 		return false;
+	f->rst_seen = f->rst;
 	if (f->lossy)
 		return true;
 	if (inq(s->fd) < (f->full && inq_wanted(s) > LIMIT ? LIMIT :

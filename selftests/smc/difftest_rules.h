@@ -10,6 +10,8 @@
 
 #include "difftest_calls.h"
 
+static bool rules_rdma;	/* and over RDMA */
+
 struct rule {
 	const char *name;
 	/* is this what makes the answers of the call differ? */
@@ -17,11 +19,85 @@ struct rule {
 			 const char *smc);
 };
 
+static inline bool is_op(const struct script *sc, int call, enum op_code code)
+{
+	return call < sc->n && sc->op[call].code == code;
+}
+
+/* Has a call of this kind come before?  @num: its first number, -1: any. */
+static inline bool came_before(const struct script *sc, int call,
+			       enum op_code code, int num, int flags)
+{
+	int i;
+
+	for (i = 0; i < call && i < sc->n; i++)
+		if (sc->op[i].code == code && (sc->op[i].flags & flags) == flags &&
+		    (num < 0 || sc->op[i].num[0] == num))
+			return true;
+	return false;
+}
+
+/* POLLPRI of a connection that is over, or recv(MSG_OOB) there */
+static inline bool late_urgent(const struct script *sc, int call,
+			       const char *tcp, const char *smc)
+{
+	const char *pri = strstr(tcp, "pri ");
+	char text[TRACE_LEN];
+
+	if (!came_before(sc, call, OP_SEND, -1, MSG_OOB))
+		return false;
+	if (is_op(sc, call, OP_RECV) && sc->op[call].flags & MSG_OOB)
+		return !strcmp(tcp, "ENOTCONN") && !strcmp(smc, "EINVAL");
+	if (!pri || !strstr(tcp, "hup"))
+		return false;
+	snprintf(text, sizeof(text), "%.*s%s", (int)(pri - tcp), tcp, pri + 4);
+	return !strcmp(text, smc);
+}
+
+static inline bool late_bind(const struct script *sc, int call,
+			     const char *tcp, const char *smc)
+{
+	return is_op(sc, call, OP_BIND) && !strcmp(tcp, "0") &&
+	       !strcmp(smc, "EINVAL");
+}
+
+static inline bool refused_name(const struct script *sc, int call,
+				const char *tcp, const char *smc)
+{
+	return is_op(sc, call, OP_SOCKNAME) && strstr(tcp, " address ") &&
+	       strstr(smc, " any ") &&
+	       came_before(sc, call, OP_CONNECT, -1, MSG_DONTWAIT);
+}
+
+static inline bool refused_shutdown(const struct script *sc, int call,
+				    const char *tcp, const char *smc)
+{
+	return is_op(sc, call, OP_CONNECT) && !strcmp(tcp, "EINVAL") &&
+	       came_before(sc, call, OP_SHUT, -1, 0) &&
+	       came_before(sc, call, OP_CONNECT, -1, MSG_DONTWAIT);
+}
+
+/* SMC-R only: with shared memory nothing is ever under way */
+static inline bool crossing(const struct script *sc, int call, const char *tcp,
+			    const char *smc)
+{
+	if (!rules_rdma || !strstr(smc, "not settled"))
+		return false;
+	return came_before(sc, call, OP_SHUT, SHUT_RDWR, 0) ||
+	       (came_before(sc, call, OP_SHUT, SHUT_RD, 0) &&
+		came_before(sc, call, OP_SHUT, SHUT_WR, 0));
+}
+
 static const struct rule rules[] = {
+	{ "urgent byte to nobody", late_urgent },
+	{ "bind after the end", late_bind },
+	{ "name after a refusal", refused_name },
+	{ "shutdown after a refusal", refused_shutdown },
+	{ "write that crosses a shutdown", crossing },
 	{ NULL, NULL },
 };
 
-static bool rules_on;
+static bool rules_on;	/* the sockets are SMC's */
 static int rule_counts[sizeof(rules) / sizeof(*rules)];
 
 static inline const struct rule *rule_find(const struct script *sc, int call,

@@ -132,7 +132,9 @@ static inline void op_send(struct run *run, struct slot *s,
 	struct iovec iov[8];
 	struct msghdr msg = { .msg_iov = iov };
 
-	if (f->full || on_way(f) + len > LIMIT) {
+	/* the last one: it depends on how much its buffers took of the other */
+	if (f->full || on_way(f) + len > LIMIT ||
+	    (f->rx_gone && s->in->full)) {
 		SAY("-");
 		return;
 	}

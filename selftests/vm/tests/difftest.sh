@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0
+# Random scripts of socket calls give the same answers on TCP and on sockets
+# of ours, over both transports and after fallback: selftests/smc/difftest.c.
+# The scripts in difftest_cases once showed a difference.
+# status: unproven
+# guests: 1
+# timeout: 900
+# rdma: lo
+d="cd /lab/selftests/smc && ./difftest -k ipproto -i 20000 -w 2000"
+
+g A 'sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304'
+g A "cd /lab/selftests/smc && ./difftest -k tcp -i 20000 -n 200" ||
+	fail "TCP against TCP: the tester or the guest is at fault"
+
+g A 'sysctl -q net.smc.transports=smcd'
+g A "$d -t smcd -r difftest_cases/*.txt" || fail "cases over SMC-D"
+g A "$d -t smcd -n 2000" || fail "SMC-D"
+
+g A 'sysctl -q net.smc.transports=smcr'
+g A "$d -t smcr -a 10.9.0.1 -r difftest_cases/*.txt" || fail "cases over SMC-R"
+g A "$d -t smcr -a 10.9.0.1 -s 5000 -n 300" || fail "SMC-R"
+
+g A 'sysctl -q net.smc.transports='
+g A "$d -t fallback -r difftest_cases/*.txt" || fail "cases after fallback"
+g A "$d -t fallback -s 8000 -n 500" || fail "fallback"
+g A 'sysctl -q net.smc.transports="smcd smcr"'
