@@ -120,13 +120,21 @@ static __poll_t init_poll(struct smc_sock *smc, struct file *file,
 
 static int init_shutdown(struct smc_sock *smc, int how)
 {
+	struct socket *tcp = smc->inner.sock;
 	struct sock *sk = &smc->sk;
 
 	if (smc_sock_connecting(smc)) {
 		smc_sock_reset_conn(smc);
 		return 0;
 	}
-	/* as TCP: remembered, although it is an error */
+	/*
+	 * As TCP: remembered, although it is an error, and a connection made
+	 * later begins shut down.  That one is left to TCP.
+	 */
+	if (!test_bit(SMC_SK_FAILED, &smc->bits)) {
+		set_bit(SMC_SK_NOSMC, &smc->bits);
+		tcp->ops->shutdown(tcp, how - 1);
+	}
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	sk->sk_state_change(sk);
 	return -ENOTCONN;

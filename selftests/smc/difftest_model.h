@@ -35,6 +35,7 @@
 struct flow {
 	uint64_t wr, rd, mark;
 	int key;
+	bool urg_new;	/* the mark has not shown as POLLPRI yet */
 	bool fin;	/* no more will be written */
 	bool rst;	/* the reader's side is reset */
 	bool rst_seen;	/* and its error has been there */
@@ -241,6 +242,9 @@ static inline bool settled(const struct slot *s)
 	    (POLLHUP | POLLERR))
 		return false;
 	f->rst_seen = f->rst;
+	if (f->urg_new && !f->rst && !(ev & POLLPRI))
+		return false;
+	f->urg_new = false;
 	if (f->lossy)
 		return true;
 	if (inq(s->fd) < (f->full && inq_wanted(s) > LIMIT ? LIMIT :

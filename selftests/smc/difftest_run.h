@@ -120,6 +120,7 @@ static inline void set_mark(struct run *run, struct flow *f)
 	if (f->mark == f->rd && !(r && r->inl))
 		f->rd++;
 	f->mark = f->wr - 1;
+	f->urg_new = true;
 }
 
 /* -- calls -- */
