@@ -242,7 +242,7 @@ static inline bool settled(const struct slot *s)
 	    (POLLHUP | POLLERR))
 		return false;
 	f->rst_seen = f->rst;
-	if (f->urg_new && !f->rst && !(ev & POLLPRI))
+	if (f->urg_new && f->mark != NO_MARK && !f->rst && !(ev & POLLPRI))
 		return false;
 	f->urg_new = false;
 	if (f->lossy)
