@@ -19,9 +19,9 @@ try() {
 	local name=$1 spoilt=$2 limit=$3 reason=$4 g n option plain who
 	shift 4
 
-	for g in "" -g; do
-		who=client
-		[ -z "$g" ] || who=server
+	for g in $speakers; do
+		who=server
+		[ $g != - ] || { g=; who=client; }
 		start_row "client: $name, $who speaks first"
 		port=$((port + 1))
 		n=2 option=2 plain=0

@@ -62,7 +62,7 @@ tcp="HsServerTcp=2 HsServerErr=0"
 err="HsServerTcp=1 HsServerErr=1"
 
 tap_up rdma
-for g in - -g; do
+for g in $speakers; do
 	who="client speaks first"
 	[ $g = - ] || who="server speaks first"
 	try "declines at once, $who" $g 1 0 "" "$tcp" send:decline app

@@ -93,7 +93,7 @@ trap 'for n in c r s; do ip netns delete $n 2>/dev/null; done; cleanup' EXIT
 netns_up
 tcp="HsClientTcp=1 HsClientSmcd=0"
 stcp="HsServerTcp=1 HsServerSmcd=0"
-for g in - -g; do
+for g in $speakers; do
 	who="client speaks first"
 	[ $g = - ] || who="server speaks first"
 	# a server that speaks first is given the connection at the deadline

@@ -8,6 +8,9 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PATH=$here:$here/../../tools:$PATH
 tmp=$(mktemp -d /tmp/smctest.XXXXXX)
+# what says who speaks first; with QUICK=1 it is always the client
+speakers='- -g'
+[ -z "${QUICK:-}" ] || speakers=-
 failed=0
 row=
 peer_pid=

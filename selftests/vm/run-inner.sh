@@ -28,8 +28,12 @@ begin() {
 		$(nth $i $ports $ports)"
 }
 
+# A scan for leaks takes the debug kernel longer than many a test: once a boot,
+# after the last test, and after each that failed.
 verdict() {
-	g "$1" "@verdict end $name '$(header "$file" dmesg)'"
+	leaks=now
+	[ "$rc" -ne 0 ] || [ "$left" = 0 ] || leaks=later
+	g "$1" "@verdict end $name '$(header "$file" dmesg)' $leaks"
 }
 
 body() {
@@ -64,7 +68,9 @@ one() {
 }
 
 # When the guests never came up, nobody else would count this test.
+left=$#
 for t; do
+	left=$((left - 1))
 	one "$t"
 	[ -n "$fit" ] || exit 77
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""verdict.py begin TEST MODULE RDMA | end TEST [DMESG_OK]
+"""verdict.py begin TEST MODULE RDMA | end TEST [DMESG_OK [LEAKS]]
 
 begin, before a test, in each guest: the module and the RDMA port the test
 asks for, and the numbers "end" compares with.
@@ -12,7 +12,8 @@ within LIMIT seconds, so do all sockets; created equals destroyed in
 /proc/net/smc_stat; rmmod succeeds within RMMOD_LIMIT; the RDMA resources are those
 from before; kmemleak, scanned twice, finds nothing; dmesg is clean.  Only
 dmesg and unloading count in a guest that ran the kernel's own smc.
-DMESG_OK is a regular expression for lines the test means to provoke.
+DMESG_OK is a regular expression for lines the test means to provoke; LEAKS is
+"now" or "later": the next test looks for leaks of this one, too.
 
 Python, because starting a process is slow in an emulated debug kernel: the
 agent runs this in a fork of itself ("@verdict ..." as the command), and few
@@ -240,7 +241,7 @@ def check_dmesg(test, dmesg_ok):
         complain("dmesg:\n" + "\n".join(lines[first:first + 80]))
 
 
-def end(test, dmesg_ok=""):
+def end(test, dmesg_ok="", leaks="now"):
     which = run("sh", HERE + "module.sh", "which")[1].strip()
     end_processes()
     restore_network()
@@ -254,7 +255,8 @@ def end(test, dmesg_ok=""):
                             f"{test}.{os.uname().nodename}")
         unload()
         check_rdma()
-        check_leaks()
+        if leaks == "now":
+            check_leaks()
     elif which == "upstream":
         if not within(LIMIT, lambda: not run(
                 "sh", HERE + "module.sh", "unload")[0]):
