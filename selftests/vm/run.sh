@@ -15,6 +15,8 @@
 #   # mtu: N                  of eth0, default 1500
 #   # status: unproven [debug] has not passed yet [on that kernel]; run by name
 #   #                         or with -a, and never counted without that
+#   # long: K                 takes so long on kernel K that it is left to
+#   #                         "make check-long", which sets LONG=1
 #   # icount: yes             virtual time counts instructions, one CPU
 #   # dmesg: REGEX            lines it means to provoke
 # Tests with the same needs share one boot; after one that leaves the guests
@@ -55,6 +57,10 @@ for t; do
 		echo "# left out, unproven on $k: $(basename "$t" .sh)" >&2
 		continue ;;
 	esac
+	if [ -z "$all${LONG:-}" ] && [ "$(header "$t" long)" = "$k" ]; then
+		echo "# left to check-long on $k: $(basename "$t" .sh)" >&2
+		continue
+	fi
 	echo "$n $(header "$t" mtu 1500) $(header "$t" icount no) $t"
 done >"$run/plan"
 

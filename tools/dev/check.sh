@@ -80,6 +80,7 @@ stage guests-6.12 guests 6.12
 case $1 in
 ci) stage guests-debug guests debug ;;
 long)
+	export LONG=1
 	for round in 1 2 3; do
 		stage "guests-debug-$round" guests debug
 		stage "guests-6.12-$round" guests 6.12

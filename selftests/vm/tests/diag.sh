@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # sock_diag: selftests/smc/diag.py says what is tried.
-# status: unproven debug
 # guests: 1
 # timeout: 240
 # rdma: none

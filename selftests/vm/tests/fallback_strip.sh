@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # The option removed by a router: selftests/smc/fallback_strip.sh says what is tried.
-# status: unproven debug
 # guests: 1
 # timeout: 300
 # rdma: none

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # Generic netlink: selftests/smc/genl.py says what is tried.
-# status: unproven debug
 # guests: 1
 # timeout: 240
 # rdma: lo

@@ -2,7 +2,6 @@
 # Loading: a socket() of any of the four kinds loads our module, installed in
 # updates/, and not the kernel's own; it can be loaded and unloaded over and
 # over; the kernel's own and ours do not fit beside each other.
-# status: unproven debug
 # guests: 1
 # rdma: none
 # module: none

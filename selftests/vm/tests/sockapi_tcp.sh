@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # The same calls on sockets of ours that fell back to TCP.
-# status: unproven debug
 # guests: 1
 # timeout: 240
 # rdma: none

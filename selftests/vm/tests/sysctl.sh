@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # net.smc.*: names, defaults, ranges, one directory for each namespace; and
 # /proc/net/smc_stat.  Nonsense is refused with EINVAL and changes nothing.
-# status: unproven debug
 # guests: 1
 # rdma: none
 

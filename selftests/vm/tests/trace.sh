@@ -2,7 +2,6 @@
 # Trace events: there under the names the kernel's own SMC gave them, and they
 # fire for a connection on one host and for one that falls back to TCP; sender
 # and receiver can be joined by token.
-# status: unproven debug
 # guests: 1
 # rdma: none
 
