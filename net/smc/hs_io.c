@@ -632,7 +632,8 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs_priv *priv)
 	int rc;
 
 	if (test_bit(SMC_HS_FIRST, &priv->bits)) {
-		smc_hs_enter(priv, SMC_HS_LINK, SMC_HS_LINK_MS);
+		smc_hs_enter(priv, SMC_HS_LINK,
+			     max(SMC_HS_LINK_MS, 5 * priv->span_ms));
 		rc = lgr->xport->lgr_confirm(lgr, conn);
 		if (rc)
 			return smc_hs_errno_reason(rc, SMC_REASON_TIMEOUT_CL);

@@ -132,9 +132,12 @@ struct smc_hs_priv {
 	struct smc_hs_data *data;
 };
 
-/* Long enough for every timer of a transport's link confirmation. */
-#define SMC_HS_LINK_MS		10000
-#define SMC_HS_CONFIRM_MS	6000
+/*
+ * At least, and long enough for every timer of a transport's confirmation; they
+ * grow with the deadline of those who have to do with slow hosts.
+ */
+#define SMC_HS_LINK_MS		10000U
+#define SMC_HS_CONFIRM_MS	6000U
 #define SMC_HS_CROSSING_MS	1000
 
 /* How a handshake ends. */

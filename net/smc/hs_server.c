@@ -24,7 +24,8 @@ static enum smc_reason send_accept(struct smc_hs_priv *priv)
 	if (smc_hs_write(priv))
 		return SMC_REASON_LOSTPEER;
 	set_bit(SMC_HS_SENT_ACCEPT, &priv->bits);
-	smc_hs_enter(priv, SMC_HS_CONFIRM, SMC_HS_CONFIRM_MS);
+	smc_hs_enter(priv, SMC_HS_CONFIRM,
+		     max(SMC_HS_CONFIRM_MS, 3 * priv->span_ms));
 	return SMC_REASON_OK;
 }
 

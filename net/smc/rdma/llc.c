@@ -595,14 +595,19 @@ static void watch_work(struct work_struct *work)
  */
 int smc_rdma_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
 {
+	unsigned int slow_ms = READ_ONCE(lgr->sn->handshake_timeout_ms);
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
+	unsigned int limit_ms;
 
-	if (lgr->role == SMC_SERV)
+	if (lgr->role == SMC_SERV) {
+		limit_ms = max(SMC_RDMA_CONFIRM_SERV_MS, slow_ms);
 		smc_rdma_llc_do(link, SMC_RDMA_DO_CONFIRM);
+	} else {
+		limit_ms = max(SMC_RDMA_CONFIRM_CLNT_MS, 2 * slow_ms);
+	}
 	spin_lock_bh(&link->post_lock);
 	if (!link->confirmed)
-		watch_in(link, lgr->role == SMC_SERV ?
-			 SMC_RDMA_CONFIRM_SERV_MS : SMC_RDMA_CONFIRM_CLNT_MS);
+		watch_in(link, limit_ms);
 	spin_unlock_bh(&link->post_lock);
 	return 0;
 }
