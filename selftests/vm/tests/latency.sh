@@ -3,6 +3,7 @@
 # instructions, so the figures hold on any machine: TCP, the kernel's own SMC
 # and ours over soft-RoCE on lo, and ours over shared memory.  Ours must be
 # below the kernel's own, measured in the same run, and SMC-D below 8 us.
+# kernels: 6.12
 # guests: 1
 # timeout: 600
 # icount: yes
