@@ -56,14 +56,6 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static void usage_error(const char *what)
-{
-	if (what)
-		tool_say("%s", what);
-	fputs("Try 'smc_chk --help'.\n", stderr);
-	exit(EXIT_FAILURE);
-}
-
 static void take_option(struct chk_options *opt, int c)
 {
 	switch (c) {
@@ -102,7 +94,7 @@ static void take_option(struct chk_options *opt, int c)
 		fputs(usage_text, stdout);
 		exit(EXIT_SUCCESS);
 	default:
-		usage_error(NULL);
+		tool_usage_error(NULL);
 	}
 }
 
@@ -138,14 +130,14 @@ int main(int argc, char **argv)
 	if (optind < argc && !opt.host)
 		split_host(&opt, argv[optind++]);
 	if (optind < argc)
-		usage_error("there is an argument too many");
+		tool_usage_error("there is an argument too many");
 	if (opt.server && (opt.host || opt.only_static))
-		usage_error("-S goes without a host and without -s");
+		tool_usage_error("-S goes without a host and without -s");
 	if (!opt.host && !opt.server && !opt.only_static)
-		usage_error("a host is missing");
+		tool_usage_error("a host is missing");
 	if (opt.only_static && tool_opt.json)
-		usage_error("-j is about a connection and goes without -s");
+		tool_usage_error("-j is about a connection and goes without -s");
 	if (opt.only_static && opt.only_live)
-		usage_error("-s and -l exclude each other");
+		tool_usage_error("-s and -l exclude each other");
 	return tool_flush(chk_run(&opt)) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

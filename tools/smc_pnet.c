@@ -76,14 +76,6 @@ struct request {
 	const char *port;
 };
 
-static void usage_error(const char *what)
-{
-	if (what)
-		tool_say("%s", what);
-	fputs("Try 'smc_pnet --help'.\n", stderr);
-	exit(EXIT_FAILURE);
-}
-
 static void take_option(struct request *req, int c)
 {
 	switch (c) {
@@ -92,7 +84,7 @@ static void take_option(struct request *req, int c)
 	case 'f':
 	case 's':
 		if (req->verb && req->verb != c)
-			usage_error("only one of -a -d -f -s");
+			tool_usage_error("only one of -a -d -f -s");
 		req->verb = c;
 		break;
 	case 'I':
@@ -118,24 +110,24 @@ static void take_option(struct request *req, int c)
 		fputs(usage_text, stdout);
 		exit(EXIT_SUCCESS);
 	default:
-		usage_error(NULL);
+		tool_usage_error(NULL);
 	}
 }
 
 static void check(const struct request *req)
 {
 	if (req->verb != 'a' && (req->netdev || req->ibdev || req->port))
-		usage_error("-I, -D and -P go with -a only");
+		tool_usage_error("-I, -D and -P go with -a only");
 	if (req->verb == 'f' && req->pnetid)
-		usage_error("-f deletes all rows, a PNETID has no place there");
+		tool_usage_error("-f deletes all rows, a PNETID has no place there");
 	if ((req->verb == 'a' || req->verb == 'd') && !req->pnetid)
-		usage_error("a PNETID is missing");
+		tool_usage_error("a PNETID is missing");
 	if (req->verb == 'a' && !req->netdev && !req->ibdev)
-		usage_error("-I or -D is missing");
+		tool_usage_error("-I or -D is missing");
 	if (req->port && !req->ibdev)
-		usage_error("-P goes with -D only");
+		tool_usage_error("-P goes with -D only");
 	if (req->port && strcmp(req->port, "1") && strcmp(req->port, "2"))
-		usage_error("a port is 1 or 2");
+		tool_usage_error("a port is 1 or 2");
 }
 
 static void parse(struct request *req, int argc, char **argv)
@@ -148,7 +140,7 @@ static void parse(struct request *req, int argc, char **argv)
 	if (optind < argc)
 		req->pnetid = argv[optind++];
 	if (optind < argc)
-		usage_error("there is an argument too many");
+		tool_usage_error("there is an argument too many");
 	if (!req->verb)
 		req->verb = 's';
 	check(req);

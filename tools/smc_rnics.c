@@ -398,14 +398,6 @@ static int switch_power(const char *fid, const char *value)
 	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static void usage_error(const char *what)
-{
-	if (what)
-		tool_say("%s", what);
-	fputs("Try 'smc_rnics --help'.\n", stderr);
-	exit(EXIT_FAILURE);
-}
-
 static void take_option(int c)
 {
 	switch (c) {
@@ -438,7 +430,7 @@ static void take_option(int c)
 		fputs(usage_text, stdout);
 		exit(EXIT_SUCCESS);
 	default:
-		usage_error(NULL);
+		tool_usage_error(NULL);
 	}
 }
 
@@ -453,9 +445,9 @@ int main(int argc, char **argv)
 	if (optind < argc)
 		opt.fid = argv[optind++];
 	if (optind < argc)
-		usage_error("there is an argument too many");
+		tool_usage_error("there is an argument too many");
 	if (opt.enable && opt.disable)
-		usage_error("-e and -d exclude each other");
+		tool_usage_error("-e and -d exclude each other");
 	if (opt.enable)
 		rc = switch_power(opt.enable, "1");
 	else if (opt.disable)

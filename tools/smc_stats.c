@@ -271,14 +271,6 @@ static int run(bool prometheus)
 	return EXIT_SUCCESS;
 }
 
-static void usage_error(const char *what)
-{
-	if (what)
-		tool_say("%s", what);
-	fputs("Try 'smc_stats --help'.\n", stderr);
-	exit(EXIT_FAILURE);
-}
-
 int main(int argc, char **argv)
 {
 	bool prometheus = false;
@@ -308,12 +300,12 @@ int main(int argc, char **argv)
 			fputs(usage_text, stdout);
 			return EXIT_SUCCESS;
 		default:
-			usage_error(NULL);
+			tool_usage_error(NULL);
 		}
 	}
 	if (optind < argc)
-		usage_error("there is an argument too many");
+		tool_usage_error("there is an argument too many");
 	if (prometheus && tool_opt.json)
-		usage_error("--prometheus and --json exclude each other");
+		tool_usage_error("--prometheus and --json exclude each other");
 	return tool_flush(run(prometheus)) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -45,10 +45,6 @@ static const char usage_ueid[] =
 static const char usage_seid[] =
 "Usage: smcd seid [show | enable | disable]\n";
 
-static const struct tool_command cmds_info[] = {
-	{ "show", show_info }, { "list", show_info }, { NULL, NULL }
-};
-
 static const struct tool_command cmds_lgr[] = {
 	{ "show", show_lgr_d }, { "list", show_lgr_d }, { NULL, NULL }
 };
@@ -62,12 +58,6 @@ static const struct tool_command cmds_stats[] = {
 	{ "json", stats_json_d }, { NULL, NULL }
 };
 
-static const struct tool_command cmds_ueid[] = {
-	{ "show", ueid_show }, { "list", ueid_show }, { "add", ueid_add },
-	{ "del", ueid_del }, { "delete", ueid_del }, { "flush", ueid_flush },
-	{ NULL, NULL }
-};
-
 static const struct tool_command cmds_seid[] = {
 	{ "show", seid_show }, { "list", seid_show },
 	{ "enable", seid_enable }, { "disable", seid_disable },
@@ -75,11 +65,11 @@ static const struct tool_command cmds_seid[] = {
 };
 
 static const struct tool_object objects[] = {
-	{ "info", false, usage_info, cmds_info },
+	{ "info", false, usage_info, info_commands },
 	{ "linkgroup", true, usage_lgr, cmds_lgr },
 	{ "device", true, usage_dev, cmds_dev },
 	{ "stats", false, usage_stats, cmds_stats },
-	{ "ueid", false, usage_ueid, cmds_ueid },
+	{ "ueid", false, usage_ueid, ueid_commands },
 	{ "seid", false, usage_seid, cmds_seid },
 	{ NULL, false, NULL, NULL }
 };

@@ -43,10 +43,6 @@ static const char usage_stats[] =
 static const char usage_ueid[] =
 "Usage: smcr ueid [show | add UEID | del UEID | flush]\n";
 
-static const struct tool_command cmds_info[] = {
-	{ "show", show_info }, { "list", show_info }, { NULL, NULL }
-};
-
 static const struct tool_command cmds_lgr[] = {
 	{ "show", show_lgr_r }, { "link-show", show_link_r },
 	{ "list", show_lgr_r }, { NULL, NULL }
@@ -61,18 +57,12 @@ static const struct tool_command cmds_stats[] = {
 	{ "json", stats_json_r }, { NULL, NULL }
 };
 
-static const struct tool_command cmds_ueid[] = {
-	{ "show", ueid_show }, { "list", ueid_show }, { "add", ueid_add },
-	{ "del", ueid_del }, { "delete", ueid_del }, { "flush", ueid_flush },
-	{ NULL, NULL }
-};
-
 static const struct tool_object objects[] = {
-	{ "info", false, usage_info, cmds_info },
+	{ "info", false, usage_info, info_commands },
 	{ "linkgroup", true, usage_lgr, cmds_lgr },
 	{ "device", true, usage_dev, cmds_dev },
 	{ "stats", false, usage_stats, cmds_stats },
-	{ "ueid", false, usage_ueid, cmds_ueid },
+	{ "ueid", false, usage_ueid, ueid_commands },
 	{ NULL, false, NULL, NULL }
 };
 

@@ -30,14 +30,8 @@ static int on_ueid(int cmd, const struct genl_attrs *top, void *arg)
 	return 0;
 }
 
-/**
- * ueid_show() - smcr ueid show, smcd ueid show
- * @argc: how many arguments follow
- * @argv: which
- *
- * Return: exit status.
- */
-int ueid_show(int argc, char **argv)
+/* smcr ueid show, smcd ueid show */
+static int ueid_show(int argc, char **argv)
 {
 	int rc = tool_no_args(argc, argv);
 
@@ -77,14 +71,8 @@ static int change_ueid(int cmd, int argc, char **argv)
 	return genl_do(SMC_GENL_FAMILY_NAME, cmd, &arg, 1);
 }
 
-/**
- * ueid_add() - smcr ueid add UEID
- * @argc: how many arguments follow
- * @argv: which
- *
- * Return: exit status.
- */
-int ueid_add(int argc, char **argv)
+/* smcr ueid add UEID */
+static int ueid_add(int argc, char **argv)
 {
 	int rc = change_ueid(SMC_NETLINK_ADD_UEID, argc, argv);
 
@@ -102,14 +90,8 @@ int ueid_add(int argc, char **argv)
 	}
 }
 
-/**
- * ueid_del() - smcr ueid del UEID
- * @argc: how many arguments follow
- * @argv: which
- *
- * Return: exit status.
- */
-int ueid_del(int argc, char **argv)
+/* smcr ueid del UEID */
+static int ueid_del(int argc, char **argv)
 {
 	int rc = change_ueid(SMC_NETLINK_REMOVE_UEID, argc, argv);
 
@@ -127,14 +109,8 @@ int ueid_del(int argc, char **argv)
 	}
 }
 
-/**
- * ueid_flush() - smcr ueid flush
- * @argc: how many arguments follow
- * @argv: which
- *
- * Return: exit status.
- */
-int ueid_flush(int argc, char **argv)
+/* smcr ueid flush */
+static int ueid_flush(int argc, char **argv)
 {
 	int rc = tool_no_args(argc, argv);
 
@@ -143,6 +119,12 @@ int ueid_flush(int argc, char **argv)
 	rc = genl_do(SMC_GENL_FAMILY_NAME, SMC_NETLINK_FLUSH_UEID, NULL, 0);
 	return genl_complain(rc, "delete the UEIDs");
 }
+
+const struct tool_command ueid_commands[] = {
+	{ "show", ueid_show }, { "list", ueid_show }, { "add", ueid_add },
+	{ "del", ueid_del }, { "delete", ueid_del }, { "flush", ueid_flush },
+	{ NULL, NULL }
+};
 
 /**
  * struct seid - the system EID

@@ -121,14 +121,8 @@ static void print_json(const struct info *info)
 	json_end();
 }
 
-/**
- * show_info() - smcr info, smcd info
- * @argc: how many arguments follow
- * @argv: which
- *
- * Return: exit status.
- */
-int show_info(int argc, char **argv)
+/* smcr info, smcd info */
+static int show_info(int argc, char **argv)
 {
 	struct info info = { .have = false };
 	int rc = tool_no_args(argc, argv);
@@ -149,3 +143,7 @@ int show_info(int argc, char **argv)
 		print_text(&info);
 	return genl_complain(rc, "tell what the kernel can do");
 }
+
+const struct tool_command info_commands[] = {
+	{ "show", show_info }, { "list", show_info }, { NULL, NULL }
+};

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "genl_uapi.h"
 #include "json.h"
 #include "lgr.h"
 
@@ -53,8 +52,8 @@ void lgr_parse_v2(struct lgr_v2 *v2, const struct genl_attrs *lgr, int type)
  */
 unsigned int lgr_vlan(const struct genl_attrs *lgr, int type)
 {
-	if (lgr->at[GENL_LGR_FULL_VLAN_ID])
-		type = GENL_LGR_FULL_VLAN_ID;
+	if (lgr->at[SMC_NLA_LGR_FULL_VLAN_ID])
+		type = SMC_NLA_LGR_FULL_VLAN_ID;
 	return genl_uint(lgr, type);
 }
 

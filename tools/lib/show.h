@@ -11,8 +11,11 @@
 #include <stdint.h>
 
 #include "genl.h"
+#include "tool.h"
 
-int show_info(int argc, char **argv);
+/* the commands of objects that both programs have */
+extern const struct tool_command info_commands[];
+extern const struct tool_command ueid_commands[];
 
 int show_lgr_r(int argc, char **argv);
 int show_link_r(int argc, char **argv);
@@ -29,10 +32,6 @@ int stats_show_d(int argc, char **argv);
 int stats_reset_d(int argc, char **argv);
 int stats_json_d(int argc, char **argv);
 
-int ueid_show(int argc, char **argv);
-int ueid_add(int argc, char **argv);
-int ueid_del(int argc, char **argv);
-int ueid_flush(int argc, char **argv);
 int seid_show(int argc, char **argv);
 int seid_enable(int argc, char **argv);
 int seid_disable(int argc, char **argv);

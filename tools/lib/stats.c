@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "genl_uapi.h"
 #include "show.h"
 #include "stats.h"
 #include "tool.h"
@@ -79,9 +78,9 @@ static int on_fback(int cmd, const struct genl_attrs *top, void *arg)
 	r->server = !!genl_uint(&a, SMC_NLA_FBACK_STATS_TYPE);
 	r->code = genl_uint(&a, SMC_NLA_FBACK_STATS_RSN_CODE);
 	r->count = genl_uint(&a, SMC_NLA_FBACK_STATS_RSN_CNT);
-	r->narrow = !a.at[GENL_FBACK_STATS_FULL_CNT];
+	r->narrow = !a.at[SMC_NLA_FBACK_STATS_FULL_CNT];
 	if (!r->narrow)
-		r->count = genl_uint(&a, GENL_FBACK_STATS_FULL_CNT);
+		r->count = genl_uint(&a, SMC_NLA_FBACK_STATS_FULL_CNT);
 	if (r->code)
 		st->num++;
 	return 0;

@@ -46,6 +46,18 @@ void tool_say(const char *format, ...)
 }
 
 /**
+ * tool_usage_error() - end a program of options alone: its command line is wrong
+ * @what: why; NULL if getopt_long() has said so
+ */
+_Noreturn void tool_usage_error(const char *what)
+{
+	if (what)
+		tool_say("%s", what);
+	fprintf(stderr, "Try '%s --help'.\n", program);
+	exit(EXIT_FAILURE);
+}
+
+/**
  * tool_matches() - is a text a word or the beginning of one?
  * @text: what the user wrote
  * @word: what it may mean

@@ -76,6 +76,7 @@ int tool_main(const struct tool *tool, int argc, char **argv);
 int tool_flush(int status);
 void tool_name(const char *name);
 void tool_say(const char *format, ...) __printf(1, 2);
+_Noreturn void tool_usage_error(const char *what);
 int tool_no_args(int argc, char **argv);
 bool tool_matches(const char *text, const char *word);
 
