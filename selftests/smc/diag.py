@@ -8,12 +8,12 @@ were ok.
 """
 import ctypes
 import os
-import resource
 import socket
 import struct
 import subprocess
 import sys
-import threading
+
+import cases
 
 PROTO_SMC, AF_SMC = 256, 43
 NETLINK_SOCK_DIAG, BY_FAMILY = 4, 20
@@ -325,52 +325,16 @@ def case_many():
 
 def case_churn():
     """dumps while connections come and go: nothing but whole rows"""
-    stop = threading.Event()
-    errors = []
-    count = [0]
+    def dump_all():
+        for row in dump(0xff):
+            assert row.mode in (SMCR, TCP, SMCD)
 
-    def dumper():
-        try:
-            while not stop.is_set():
-                for row in dump(0xff):
-                    assert row.mode in (SMCR, TCP, SMCD)
-                count[0] += 1
-        except Exception as e:          # pylint: disable=broad-except
-            errors.append(e)
-
-    threads = [threading.Thread(target=dumper) for _ in range(4)]
-    for t in threads:
-        t.start()
-    try:
+    def churn():
         for _ in range(60):
             for s in pair():
                 s.close()
-    finally:
-        stop.set()
-        for t in threads:
-            t.join()
-    assert not errors, errors
-    assert count[0] >= 4
+
+    cases.meanwhile(4, lambda: dump_all, churn)
 
 
-def main():
-    resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
-    wanted = sys.argv[1:]
-    bad = 0
-    for name, fn in list(globals().items()):
-        if not name.startswith("case_") or wanted and name[5:] not in wanted:
-            continue
-        try:
-            fn()
-            print("ok", name[5:], flush=True)
-        except Exception as e:          # pylint: disable=broad-except
-            bad += 1
-            line = e.__traceback__
-            while line.tb_next:
-                line = line.tb_next
-            print(f"not ok {name[5:]}: {e!r} (line {line.tb_lineno})",
-                  flush=True)
-    return bad > 0
-
-
-sys.exit(main())
+sys.exit(cases.main(globals()))

@@ -9,12 +9,11 @@ whether all were ok.
 import ctypes
 import errno
 import os
-import resource
 import socket
 import sys
-import threading
 import time
 
+import cases
 from genetlink import (Genl, NlError, attr, attrs_of, num, text, pnet,
                        REQUEST, DUMP, PNET, P_GET, P_ADD, P_DEL, P_FLUSH)
 
@@ -619,54 +618,20 @@ def case_long_dump():
 
 def case_churn():
     """dumps of everything while connections come and go"""
-    stop = threading.Event()
-    errors, count = [], [0]
-
     def dumper():
-        try:
-            g = smc()
-            while not stop.is_set():
-                for cmd in GETS:
-                    g.dump(cmd)
-                count[0] += 1
-        except Exception as e:          # pylint: disable=broad-except
-            errors.append(e)
+        g = smc()
 
-    threads = [threading.Thread(target=dumper) for _ in range(3)]
-    for t in threads:
-        t.start()
-    try:
+        def dump_all():
+            for cmd in GETS:
+                g.dump(cmd)
+        return dump_all
+
+    def churn():
         for _ in range(20):
             with Pairs("smcd", 2), Pairs("smcr", 1, RDMA_ADDR):
                 pass
-    finally:
-        stop.set()
-        for t in threads:
-            t.join()
-    assert not errors, errors
-    assert count[0] >= 3
+
+    cases.meanwhile(3, dumper, churn)
 
 
-def main():
-    resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
-    wanted = sys.argv[1:]
-    bad = 0
-    for name, fn in list(globals().items()):
-        if not name.startswith("case_") or wanted and name[5:] not in wanted:
-            continue
-        try:
-            fn()
-            print("ok", name[5:], flush=True)
-        except Exception as e:          # pylint: disable=broad-except
-            bad += 1
-            lines = []
-            line = e.__traceback__
-            while line:
-                lines.append(str(line.tb_lineno))
-                line = line.tb_next
-            print(f"not ok {name[5:]}: {e!r} (lines {' '.join(lines)})",
-                  flush=True)
-    return bad > 0
-
-
-sys.exit(main())
+sys.exit(cases.main(globals()))
