@@ -159,7 +159,6 @@ static enum smc_reason first_contact(struct smc_hs_priv *priv)
 	struct smc_hs_data *data = priv->data;
 	struct smc_conn *conn = priv->hs->conn;
 	enum smc_reason why;
-	int rc;
 
 	why = agree_on_way(priv);
 	if (why != SMC_REASON_OK)
@@ -168,10 +167,8 @@ static enum smc_reason first_contact(struct smc_hs_priv *priv)
 	if (why != SMC_REASON_OK)
 		return why;
 	smc_hs_group_learn(conn->lgr, &data->peer.fce);
-	rc = conn->xport->lgr_connect(conn->lgr, conn, NULL, &data->peer);
-	if (rc)
-		return smc_hs_errno_reason(rc, SMC_REASON_ERR_RDYLNK);
-	return send_confirm(priv);
+	why = smc_hs_connect_group(priv, NULL, &data->peer);
+	return why != SMC_REASON_OK ? why : send_confirm(priv);
 }
 
 static enum smc_reason use_group(struct smc_hs_priv *priv,

@@ -617,6 +617,36 @@ int smc_hs_fill_accept(struct smc_hs_priv *priv, u8 type)
 	return 0;
 }
 
+/* If the group died, why it did says more than how we noticed. */
+static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
+				   enum smc_reason other)
+{
+	enum smc_reason why = smc_lgr_settled(lgr);
+
+	return why != SMC_REASON_OK ? why : smc_hs_errno_reason(rc, other);
+}
+
+/**
+ * smc_hs_connect_group() - first contact: bring up the group's link
+ * @priv: handshake that made the group
+ * @prop: the Proposal, server only
+ * @peer: Accept or Confirm
+ *
+ * Context: process.
+ * Return: SMC_REASON_OK or why not.
+ */
+enum smc_reason smc_hs_connect_group(struct smc_hs_priv *priv,
+				     const struct smc_clc_proposal *prop,
+				     const struct smc_clc_accept *peer)
+{
+	struct smc_conn *conn = priv->hs->conn;
+	int rc;
+
+	rc = smc_lgr_connect(conn->lgr, conn, prop, peer);
+	return rc ? group_error(conn->lgr, rc, SMC_REASON_ERR_RDYLNK) :
+		    SMC_REASON_OK;
+}
+
 /**
  * smc_hs_confirm_link() - all messages are exchanged: first contact continues
  * @priv: handshake; the connection is bound
@@ -634,9 +664,9 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs_priv *priv)
 	if (test_bit(SMC_HS_FIRST, &priv->bits)) {
 		smc_hs_enter(priv, SMC_HS_LINK,
 			     max(SMC_HS_LINK_MS, 5 * priv->span_ms));
-		rc = lgr->xport->lgr_confirm(lgr, conn);
+		rc = smc_lgr_confirm(lgr, conn);
 		if (rc)
-			return smc_hs_errno_reason(rc, SMC_REASON_TIMEOUT_CL);
+			return group_error(lgr, rc, SMC_REASON_TIMEOUT_CL);
 		if (smc_hs_wait_settled(priv, lgr))
 			return SMC_REASON_OK;
 	}

@@ -180,6 +180,9 @@ enum smc_reason smc_hs_join_group(struct smc_hs_priv *priv,
 				  struct smc_lgr *lgr);
 void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce);
 int smc_hs_fill_accept(struct smc_hs_priv *priv, u8 type);
+enum smc_reason smc_hs_connect_group(struct smc_hs_priv *priv,
+				     const struct smc_clc_proposal *prop,
+				     const struct smc_clc_accept *peer);
 enum smc_reason smc_hs_confirm_link(struct smc_hs_priv *priv);
 enum smc_reason smc_hs_step_link(struct smc_hs_priv *priv);
 

@@ -195,9 +195,9 @@ static enum smc_reason confirmed(struct smc_hs_priv *priv)
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 	if (first) {
-		rc = lgr->xport->lgr_connect(lgr, conn, &data->prop, acc);
-		if (rc)
-			return smc_hs_errno_reason(rc, SMC_REASON_ERR_RDYLNK);
+		why = smc_hs_connect_group(priv, &data->prop, acc);
+		if (why != SMC_REASON_OK)
+			return why;
 	}
 	return smc_hs_confirm_link(priv);
 }

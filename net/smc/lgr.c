@@ -12,7 +12,8 @@
  * A group without connections lingers for a while if its transport keeps
  * buffers for the next one, otherwise it ends at once.
  *
- * Locks: sn->lgr_lock (spinlock, BH) protects the table; inside it lgr->lock
+ * Locks: lgr->setup (mutex) keeps lgr_connect and lgr_confirm out of a group
+ * that lgr_down takes apart.  sn->lgr_lock (spinlock, BH) protects the table; inside it lgr->lock
  * (spinlock, BH), see lgr.h.  spaces.lock (mutex) protects the list of
  * namespaces; it is outer to both.
  * Tests: selftests/vm/tests (LgrCreated, LgrDestroyed).
@@ -193,8 +194,11 @@ static void kill_work_fn(struct work_struct *work)
 		smc_lgr_put(lgr);
 	tell_conns(lgr);
 	smc_buf_pool_drain(lgr);
-	lgr->xport->lgr_down(lgr, orderly);
+	/* No handshake may be at work on what lgr_down takes apart. */
+	mutex_lock(&lgr->setup);
 	lgr->up = false;
+	mutex_unlock(&lgr->setup);
+	lgr->xport->lgr_down(lgr, orderly);
 	smc_path_put(&lgr->path);
 	smc_lgr_put(lgr);
 }
@@ -274,6 +278,7 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	lgr->max_conns = MAX_CONNS;
 	lgr->conns_num = 1;
 	refcount_set(&lgr->refs, 1);
+	mutex_init(&lgr->setup);
 	spin_lock_init(&lgr->lock);
 	INIT_LIST_HEAD(&lgr->node);
 	INIT_LIST_HEAD(&lgr->waiters);
@@ -367,6 +372,52 @@ err_count:
 	if (atomic_dec_and_test(&sn->lgr_count))
 		wake_up_var(&sn->lgr_count);
 	return ERR_PTR(rc);
+}
+
+/**
+ * smc_lgr_connect() - the peer of a first contact is known: bring the link up
+ * @lgr: group, referenced
+ * @conn: the connection that made it
+ * @prop: the Proposal, server only
+ * @peer: Accept (client) or Confirm (server)
+ *
+ * The device may be removed at any time, and the group killed with it: then
+ * its worker waits for this call, or this call finds it gone.
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENOLINK if the group is dead, or the transport's error.
+ */
+int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+		    const struct smc_clc_proposal *prop,
+		    const struct smc_clc_accept *peer)
+{
+	int rc = -ENOLINK;
+
+	mutex_lock(&lgr->setup);
+	if (lgr->up)
+		rc = lgr->xport->lgr_connect(lgr, conn, prop, peer);
+	mutex_unlock(&lgr->setup);
+	return rc;
+}
+
+/**
+ * smc_lgr_confirm() - start the confirmation of the first link
+ * @lgr: group, referenced; smc_lgr_connect() has succeeded
+ * @conn: the connection that made it
+ *
+ * Context: process, sleeps.
+ * Return: 0, the outcome is told by smc_lgr_changed(); -ENOLINK if the group
+ * is dead, or the transport's error.
+ */
+int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
+{
+	int rc = -ENOLINK;
+
+	mutex_lock(&lgr->setup);
+	if (lgr->up)
+		rc = lgr->xport->lgr_confirm(lgr, conn);
+	mutex_unlock(&lgr->setup);
+	return rc;
 }
 
 /**

@@ -12,6 +12,7 @@
 #ifndef SMC_LGR_H
 #define SMC_LGR_H
 
+#include <linux/mutex.h>
 #include <linux/xarray.h>
 #include <linux/workqueue.h>
 #include <linux/spinlock.h>
@@ -76,7 +77,9 @@ struct smc_lgr_waiter {
  * @pool: idle buffers by direction
  * @pool_num: how many
  * @alloc: bytes of all buffers, idle ones included, by direction
- * @up: lgr_up succeeded, lgr_down is owed
+ * @setup: held across lgr_connect and lgr_confirm, which the handshake calls;
+ *	the kill worker takes it to clear @up
+ * @up: lgr_up succeeded, lgr_down has not begun
  * @rcu: frees the group
  */
 struct smc_lgr {
@@ -102,6 +105,7 @@ struct smc_lgr {
 	char peer_host[33];
 	u8 peer_id[8];
 	u8 peer_gid[16];
+	struct mutex setup;
 	bool up;
 
 	spinlock_t lock;
@@ -150,6 +154,15 @@ bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
 bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
 /* SMC_REASON_OK if ACTIVE, else why it is dead. */
 enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
+
+/*
+ * The transport's lgr_connect and lgr_confirm, never beside or after lgr_down:
+ * -ENOLINK if the group is dead.  Process context.
+ */
+int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+		    const struct smc_clc_proposal *prop,
+		    const struct smc_clc_accept *peer);
+int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
 
 void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
