@@ -48,7 +48,10 @@ expect)
 		}
 		exit bad
 	}' || { echo "changed:"; difference |
-		awk '$2 != 0 { printf "  %s %d\n", $1, $2 }'; exit 1; } ;;
+		awk '$2 != 0 { printf "  %s %d\n", $1, $2 }'
+		# since the module was loaded, for the reader
+		smc_stats -P 2>/dev/null | grep ^smc_fallback_reasons
+		exit 1; } ;;
 *)
 	sed -n '/^# smcstat/,/^set/{/^set/d; s/^# \?//; p}' "$0"
 	exit 2 ;;

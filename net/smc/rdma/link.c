@@ -395,30 +395,30 @@ static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 }
 
 /*
- * Does another live connection write to the same place?  The peer may give a
- * ring to a new connection only when it is done with the old one.
+ * The peer gives a ring to a new connection when it is done with the old one.
+ * It has told so by RDMA, but the new connection's CLC message came by TCP and
+ * may have overtaken that: nothing is written there for the old connection any
+ * more, and the rest it will hear in time.
  */
-static bool ring_taken(struct smc_conn *conn, u32 rkey, u64 addr)
+static void ring_moved(struct smc_rdma_link *link, struct smc_conn *conn,
+		       u32 rkey, u64 addr)
 {
 	struct smc_rdma_conn *xp;
 	struct smc_conn *other;
-	bool taken = false;
 	unsigned long token;
 
 	rcu_read_lock();
 	xa_for_each(&conn->lgr->conns, token, other) {
-		if (other == conn || smc_conn_peer_done_writing(other))
-			continue;
 		xp = READ_ONCE(other->xp);
 		/* pairs with conn_bind() */
-		if (!xp || !smp_load_acquire(&xp->bound) ||
+		if (other == conn || !xp || !smp_load_acquire(&xp->bound) ||
 		    xp->peer_rkey != rkey || xp->peer_addr != addr)
 			continue;
-		taken = true;
-		break;
+		spin_lock_bh(&link->post_lock);
+		xp->revoked = true;
+		spin_unlock_bh(&link->post_lock);
 	}
 	rcu_read_unlock();
-	return taken;
 }
 
 static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
@@ -437,14 +437,13 @@ static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	if (check_add_overflow(r->addr, (u64)size * (r->index - 1), &addr) ||
 	    addr + size < addr)
 		return -EPROTO;
-	if (ring_taken(conn, r->rkey, addr))
-		return -EPROTO;
+	ring_moved(link, conn, r->rkey, addr);
 	smc_rdma_conn_init(conn);
 	xp->peer_rkey = r->rkey;
 	xp->peer_addr = addr;
 	conn->peer_token = r->token;
 	conn->peer_size = size;
-	/* pairs with revoke() and ring_taken(): key and address first */
+	/* pairs with revoke() and ring_moved(): key and address first */
 	smp_store_release(&xp->bound, true);
 	return 0;
 }

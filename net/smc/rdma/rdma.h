@@ -94,7 +94,8 @@ struct smc_rdma_dev {
  * @quiet_len: bytes pushed since the last signalled slot
  * @done_pos: end position of the newest slot that completed
  * @turn: smc_conn_kick() is running, the queue does not apply to it
- * @revoked: the peer has withdrawn its key: no data any more
+ * @revoked: the peer has withdrawn its key, or given the ring to another
+ *	connection: no data any more
  * @wait_node: in link->waiting
  * @done_node: in the list of a running completion handler
  *

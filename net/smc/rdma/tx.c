@@ -200,8 +200,8 @@ static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
  *
  * Context: conn->tx_lock held, BH disabled.
  * Return: 0; -EAGAIN, and smc_conn_kick() will come (unless the peer has
- * revoked its key: then the connection is being aborted); another error if
- * the link is dead.
+ * revoked its key or given the ring away: then the connection has ended or is
+ * being aborted); another error if the link is dead.
  */
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 {
