@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # The laboratory itself: RDMA flows between the guests over soft-RoCE.
-# status: unproven debug
 # guests: 2
 # module: none
 
