@@ -12,6 +12,8 @@ case $LAB_K in debug) big=4M ;; *) big=64M ;; esac
 g B "$s/peercfg.py ueid add SMCV2-DEFAULT-UEID
 	$s/peercfg.py pnet add LABNET eth0 rxe0 1" >/dev/null ||
 	fail "cannot configure the kernel's own SMC"
+# An emulated guest is slow: no deadline here.
+g A 'sysctl -q net.smc.handshake_timeout_ms=20000'
 
 # ours NAME...: counters at our side since the mark
 ours() {
