@@ -85,14 +85,18 @@ build_dir() {
 	echo "$cache/build/$1-$(echo "$tree" | sha256sum | cut -c1-8)"
 }
 
-# lab_up K RUN LAB.PY-OPTIONS... -- COMMAND...
 # One laboratory at a time: guests that starve each other fail in ways no host
 # does.  LAB_PARALLEL=1 says there are processors enough.
+lab_lock() {
+	[ "${LAB_PARALLEL:-}" != 1 ] || return 0
+	exec 7>"$cache/.lock-lab"
+	flock -n 7 || { say "waiting for another laboratory"; flock 7; }
+	LAB_PARALLEL=1
+}
+
+# lab_up K RUN LAB.PY-OPTIONS... -- COMMAND...
 lab_up() {
-	if [ "${LAB_PARALLEL:-}" != 1 ]; then
-		exec 7>"$cache/.lock-lab"
-		flock -n 7 || { say "waiting for another laboratory"; flock 7; }
-	fi
+	lab_lock
 	sh "$vm_dir/host-setup.sh"
 	_boot=$(sh "$vm_dir/boot.sh" "$1") || return
 	_mem=1024
@@ -101,7 +105,9 @@ lab_up() {
 		_mem=2560
 		# four virtual CPUs on two real ones: lock holders that do not
 		# run make the debug kernel crawl
-		case $* in *' -n 2 '*) _cpus=1 ;; esac
+		case "$* lanes ${LANES:-1}" in
+		*' -n 2 '* | *' lanes 2') _cpus=1 ;;
+		esac
 	fi
 	_run=$2
 	shift 2

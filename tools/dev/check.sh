@@ -55,7 +55,7 @@ stage() {
 
 unit() { make -s -C selftests/unit; }
 tools() { make -s -C tools check; }
-guests() { sh selftests/vm/run.sh -k "$1"; }
+guests() { LANES=${LANES:-2} sh selftests/vm/run.sh -k "$1"; }
 
 fuzz() {
 	bad=0 good=0

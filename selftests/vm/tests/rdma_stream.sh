@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The stream checker between two hosts: every connection SMC-R, SHA-256 equal,
 # the bytes by RDMA and only CLC messages on TCP.
-# status: unproven debug
 # guests: 2
 # mtu: 9000
 # timeout: 420
