@@ -13,8 +13,8 @@
 : "${run=smc_run}"
 # how much: the debug kernel looks for what goes wrong, not how fast
 case $LAB_K in
-debug) : "${redis_n:=400}" "${iperf_mib:=4}" ;;
-*) : "${redis_n:=2000}" "${iperf_mib:=16}" ;;
+debug) : "${redis_n:=400}" "${iperf_mib:=4}" "${wrk_s:=20}" ;;
+*) : "${redis_n:=2000}" "${iperf_mib:=16}" "${wrk_s:=3}" ;;
 esac
 smc=/lab/selftests/smc
 
@@ -118,7 +118,7 @@ app_nginx() {
 	serve nginx 8080 "nginx -c /tmp/app/nginx.conf"
 	g "$cli" "set -eu; cd /tmp/app
 		$run curl -sS http://$addr:8080/data | sha256sum | cmp - data.sum
-		$run wrk -t 2 -c 16 -d 3s http://$addr:8080/data >wrk.out
+		$run wrk -t 2 -c 16 -d ${wrk_s}s http://$addr:8080/data >wrk.out
 		cat wrk.out
 		! grep -q -e 'Socket errors' -e 'Non-2xx' wrk.out
 		grep -q -E '[1-9][0-9]* requests in' wrk.out" ||
