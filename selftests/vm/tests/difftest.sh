@@ -2,7 +2,6 @@
 # Random scripts of socket calls give the same answers on TCP and on sockets
 # of ours, over both transports and after fallback: selftests/smc/difftest.c.
 # The scripts in difftest_cases once showed a difference.
-# status: unproven debug
 # guests: 1
 # timeout: 900
 # rdma: lo
