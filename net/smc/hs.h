@@ -72,6 +72,7 @@ struct smc_hs_priv;
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server
+ * @refuse: server: decline for this reason, whatever the client proposes
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
  * @priv: everything else; allocated by start, freed after done
@@ -86,6 +87,7 @@ struct smc_hs {
 	u32 snd_len;
 	u32 rcv_len;
 	enum smc_role role;
+	enum smc_reason refuse;
 	struct sockaddr_storage addr;
 	int addr_len;
 	struct smc_hs_priv *priv;

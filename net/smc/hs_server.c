@@ -123,6 +123,8 @@ static enum smc_reason proposed(struct smc_hs_priv *priv)
 
 	data->prop = data->msg.proposal;
 	priv->version = data->msg.version;
+	if (priv->hs->refuse != SMC_REASON_OK)
+		return priv->hs->refuse;
 	if (test_bit(SMC_HS_LIMITED, &priv->bits))
 		return SMC_REASON_HSLIMIT;
 	if (smc_hs_secured(priv->hs->inner->sk))

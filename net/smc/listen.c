@@ -85,7 +85,7 @@ static int listen_locked(struct smc_sock *smc, int backlog)
 		smc_listen_wake(smc);
 		return rc;
 	}
-	if (test_bit(SMC_SK_NOSMC, &smc->bits))
+	if (smc_sock_barred(smc) != SMC_REASON_OK)
 		smc_synopt_withdraw(tcp->sk);
 	else
 		smc_synopt_offer(tcp->sk);
@@ -159,23 +159,23 @@ void smc_listen_child_done(struct smc_sock *child, bool usable)
 /* Begin what a new child needs; it is in @children and belongs to it. */
 static void start_child(struct smc_sock *smc, struct smc_sock *child)
 {
-	u32 reason = SMC_REASON_OPTUNSUPP;
+	enum smc_reason barred = smc_sock_barred(smc);
 
-	if (!test_bit(SMC_SK_NOSMC, &smc->bits)) {
-		reason = SMC_REASON_PEERNOSMC;
-		if (smc_synopt_peer_has(child->inner.sk)) {
-			set_bit(SMC_SK_HS_ACTIVE, &child->bits);
-			if (!smc_hs_accept(&child->hs))
-				return;
-			clear_bit(SMC_SK_HS_ACTIVE, &child->bits);
-			/* The client waits for an answer it will not get. */
-			smc_inner_disconnect(&child->inner);
-			child_ready(child, false);
+	if (smc_synopt_peer_has(child->inner.sk)) {
+		/* An offer made before SMC was barred is declined. */
+		child->hs.refuse = barred;
+		set_bit(SMC_SK_HS_ACTIVE, &child->bits);
+		if (!smc_hs_accept(&child->hs))
 			return;
-		}
+		clear_bit(SMC_SK_HS_ACTIVE, &child->bits);
+		/* The client waits for an answer it will not get. */
+		smc_inner_disconnect(&child->inner);
+		child_ready(child, false);
+		return;
 	}
 	smc_stats_inc(smc_sock_net(child), SMC_STAT_HS_SRV_TCP);
-	smc_sock_fallback(child, reason, 0);
+	smc_sock_fallback(child, barred != SMC_REASON_OK ? barred :
+			  SMC_REASON_PEERNOSMC, 0);
 	child_ready(child, true);
 }
 

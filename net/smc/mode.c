@@ -76,6 +76,7 @@ static int init_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 
 	if (msg->msg_flags & MSG_FASTOPEN && !smc_sock_connecting(smc)) {
 		set_bit(SMC_SK_NOSMC, &smc->bits);
+		smc_synopt_withdraw(smc->inner.sk);
 		smc_sock_fallback(smc, SMC_REASON_OPTUNSUPP, 0);
 		return smc->mode->sendmsg(smc, msg, len);
 	}

@@ -478,10 +478,12 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 		rc = check_addr(addr, len);
 		if (rc)
 			return rc;
-		why = SMC_REASON_OPTUNSUPP;
-		if (!test_bit(SMC_SK_NOSMC, &smc->bits))
+		why = smc_sock_barred(smc);
+		if (why == SMC_REASON_OK)
 			why = smc_hs_want(smc_sock_net(smc), addr);
 		if (why != SMC_REASON_OK) {
+			/* an attempt that failed may have left its offer */
+			smc_synopt_withdraw(smc->inner.sk);
 			smc_stats_inc(smc_sock_net(smc),
 				      SMC_STAT_HS_CLNT_TCP);
 			smc_sock_fallback(smc, why, 0);

@@ -42,6 +42,7 @@ enum smc_sock_bits {
 	SMC_SK_CONNECTED,	/* a first connect() after success returns 0 */
 	SMC_SK_HS_ACTIVE,	/* the handshake owns the inner connection */
 	SMC_SK_NOSMC,		/* never offer SMC on this socket (Fast Open..) */
+	SMC_SK_PLAIN,		/* nor on this one: SMC_PLAIN_TCP */
 	SMC_SK_CORK,		/* TCP_CORK is set (the inner has it in mode TCP) */
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
 	SMC_SK_FAILED,		/* connect() failed: poll shows it as TCP does */
@@ -141,6 +142,16 @@ static inline struct smc_sock *smc_sk(const struct sock *sk)
 static inline struct smc_sock *smc_of_conn(struct smc_conn *conn)
 {
 	return container_of(conn, struct smc_sock, conn);
+}
+
+/* Why this socket must not offer SMC; SMC_REASON_OK: it may. */
+static inline enum smc_reason smc_sock_barred(const struct smc_sock *smc)
+{
+	if (test_bit(SMC_SK_PLAIN, &smc->bits))
+		return SMC_REASON_APPTCP;
+	if (test_bit(SMC_SK_NOSMC, &smc->bits))
+		return SMC_REASON_OPTUNSUPP;
+	return SMC_REASON_OK;
 }
 
 static inline struct smc_net *smc_sock_net(const struct smc_sock *smc)

@@ -12,7 +12,9 @@
  *	all others	the inner socket
  *
  * Options that promise something SMC cannot keep (Fast Open, MD5, AO, ULP,
- * REPAIR) make the socket plain TCP before it connects.
+ * REPAIR) make the socket plain TCP before it connects.  A listener goes on
+ * answering the offers of SYNs (the child of a SYN that was answered could not
+ * be told from others), and the handshake declines.
  *
  * Context: process, no lock of ours: the inner setsockopt() may take the
  * rtnl lock.  Tests: selftests/smc.
@@ -122,8 +124,33 @@ static int force_tcp(struct smc_sock *smc)
 	    smc_sock_connecting(smc))
 		return -EOPNOTSUPP;
 	set_bit(SMC_SK_NOSMC, &smc->bits);
-	smc_synopt_withdraw(smc->inner.sk);
 	return 0;
+}
+
+/* SMC_PLAIN_TCP: not once the way of a connection is decided. */
+static int set_plain(struct smc_sock *smc, bool on)
+{
+	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
+
+	if (mode == &smc_mode_tcp && on)
+		return 0;
+	if (mode == &smc_mode_tcp || mode == &smc_mode_smc ||
+	    smc_sock_connecting(smc))
+		return -EINVAL;
+	if (on) {
+		set_bit(SMC_SK_PLAIN, &smc->bits);
+		return 0;
+	}
+	clear_bit(SMC_SK_PLAIN, &smc->bits);
+	if (mode == &smc_mode_listen && smc_sock_barred(smc) == SMC_REASON_OK)
+		smc_synopt_offer(smc->inner.sk);
+	return 0;
+}
+
+static bool is_plain(const struct smc_sock *smc)
+{
+	return test_bit(SMC_SK_PLAIN, &smc->bits) ||
+	       READ_ONCE(smc->reason) == SMC_REASON_APPTCP;
 }
 
 static int set_cork(struct smc_sock *smc, sockptr_t optval,
@@ -197,11 +224,13 @@ static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval,
 {
 	int rc, val;
 
-	if (optname != SMC_LIMIT_HS)
+	if (optname != SMC_LIMIT_HS && optname != SMC_PLAIN_TCP)
 		return -EOPNOTSUPP;
 	rc = get_int(optval, optlen, &val);
 	if (rc)
 		return rc;
+	if (optname == SMC_PLAIN_TCP)
+		return set_plain(smc, val);
 	if (val)
 		set_bit(SMC_SK_LIMIT_HS, &smc->bits);
 	else
@@ -249,6 +278,8 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 	struct socket *tcp = smc->inner.sock;
 
 	if (level == SOL_SMC) {
+		if (optname == SMC_PLAIN_TCP)
+			return put_int(is_plain(smc), optval, optlen);
 		if (optname != SMC_LIMIT_HS)
 			return -EOPNOTSUPP;
 		return put_int(test_bit(SMC_SK_LIMIT_HS, &smc->bits), optval,

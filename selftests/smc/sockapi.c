@@ -21,6 +21,11 @@
 #include "util.h"
 #include "kselftest_harness.h"
 
+#ifndef SOL_SMC
+#define SOL_SMC	286
+#endif
+#define SMC_PLAIN_TCP	256
+
 #define WAIT_MS	10000	/* ten times what anything here takes */
 
 FIXTURE(pair) {
@@ -510,6 +515,105 @@ TEST_F(pair, options)
 	EXPECT_EQ(-1, setsockopt(self->client, SOL_SOCKET, 9999, &v,
 				 sizeof(v)));
 	EXPECT_EQ(ENOPROTOOPT, errno);
+}
+
+static int get_plain(int fd)
+{
+	socklen_t len = sizeof(int);
+	int v = -1;
+
+	if (getsockopt(fd, SOL_SMC, SMC_PLAIN_TCP, &v, &len))
+		return -errno;
+	return v;
+}
+
+static int set_plain(int fd, int v)
+{
+	return setsockopt(fd, SOL_SMC, SMC_PLAIN_TCP, &v, sizeof(v)) ?
+	       -errno : 0;
+}
+
+/* a new connection to the listener carries bytes; the server side, or -1 */
+static int try_pair(int listener, int client, struct sockaddr *sa,
+		    socklen_t len)
+{
+	char buf[8] = "";
+	int fd;
+
+	if (connect(client, sa, len))
+		return -1;
+	fd = accept(listener, NULL, NULL);
+	if (send(client, "there", 5, 0) == 5 && wait_events(fd, POLLIN) &&
+	    recv(fd, buf, sizeof(buf), 0) == 5 && !strcmp(buf, "there") &&
+	    send(fd, "back", 4, 0) == 4 && wait_events(client, POLLIN) &&
+	    recv(client, buf, sizeof(buf), 0) == 4 && !strncmp(buf, "back", 4))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+TEST_F(pair, plain_tcp_client)
+{
+	struct sockaddr *sa = (struct sockaddr *)&self->addr;
+	int client, server;
+
+	client = open_socket(variant->kind, self->addr.ss_family, 0);
+	if (variant->kind == KIND_TCP) {
+		EXPECT_EQ(-ENOPROTOOPT, set_plain(client, 1));
+		close(client);
+		return;
+	}
+	EXPECT_EQ(0, get_plain(client));
+	EXPECT_EQ(0, get_plain(self->client));
+	EXPECT_EQ(-EINVAL, set_plain(self->client, 0));
+	EXPECT_EQ(0, set_plain(client, 7));
+	EXPECT_EQ(1, get_plain(client));
+	EXPECT_EQ(0, set_plain(client, 0));
+	EXPECT_EQ(0, get_plain(client));
+	EXPECT_EQ(0, set_plain(client, 1));
+	server = try_pair(self->listener, client, sa, self->len);
+	EXPECT_LE(0, server);
+	EXPECT_EQ(1, get_plain(client));
+	EXPECT_EQ(0, get_plain(server));
+	EXPECT_EQ(0, set_plain(client, 1));
+	EXPECT_EQ(-EINVAL, set_plain(client, 0));
+	close(client);
+	close(server);
+}
+
+/* After listen() clients are offered SMC already, and have to be told. */
+TEST_F(pair, plain_tcp_listener)
+{
+	struct sockaddr *sa = (struct sockaddr *)&self->addr;
+	int client, server, i, v;
+
+	if (variant->kind == KIND_TCP)
+		return;
+	for (i = 0; i < 4; i++) {
+		v = i % 2;
+		EXPECT_EQ(0, set_plain(self->listener, v));
+		client = open_socket(variant->kind, self->addr.ss_family, 0);
+		server = try_pair(self->listener, client, sa, self->len);
+		EXPECT_LE(0, server);
+		EXPECT_EQ(v, get_plain(server));
+		EXPECT_EQ(0, get_plain(client));
+		close(client);
+		close(server);
+	}
+}
+
+TEST_F(pair, fast_open_after_listen)
+{
+	struct sockaddr *sa = (struct sockaddr *)&self->addr;
+	int client, server, queue = 5;
+
+	ASSERT_EQ(0, setsockopt(self->listener, IPPROTO_TCP, TCP_FASTOPEN,
+				&queue, sizeof(queue)));
+	client = open_socket(variant->kind, self->addr.ss_family, 0);
+	server = try_pair(self->listener, client, sa, self->len);
+	EXPECT_LE(0, server);
+	close(client);
+	close(server);
 }
 
 TEST_F(pair, cork)

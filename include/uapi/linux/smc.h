@@ -19,6 +19,8 @@
 
 /* Options of level SOL_SMC (286) */
 #define SMC_LIMIT_HS		1	/* int: hold back under load */
+/* Ours alone, far above the kernel's own */
+#define SMC_PLAIN_TCP		256	/* int: next connection without SMC */
 
 /* ---- family SMC_PNETID ------------------------------------------------ */
 

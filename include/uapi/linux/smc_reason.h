@@ -171,7 +171,8 @@
 	X(GOING, 0x0a0f0001, "GOING",					\
 	  "the listener or the module was going away", "", 0)		\
 	X(APPTCP, 0x0a0f0002, "APPTCP",					\
-	  "the program asked for plain TCP", "", 0)			\
+	  "the program asked for plain TCP",				\
+	  "rules of smc_run deny SMC here, or the program does", 0)	\
 	X(UNSUPPADDR, 0x0a0f0003, "UNSUPPADDR",				\
 	  "SMC cannot be used with this kind of address", "", 0)	\
 	X(BADCURSOR, 0x0a100000, "BADCURSOR",				\
