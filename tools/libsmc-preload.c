@@ -13,42 +13,71 @@
  * All other sockets are left alone.  What the kernel lacks is remembered, so
  * that a program without SMC pays for two system calls once.
  *
+ * It also stands in front of connect() and listen(), where the address is known
+ * by which a policy (lib/policy.c) may want plain TCP.  The socket stays what
+ * and where it is, with its options, its place in epoll sets and its flags:
+ * the kernel is told not to offer SMC on it (SOL_SMC, SMC_PLAIN_TCP), and the
+ * connection falls back before the first packet.  A program to which the
+ * policy gives no SMC at all gets TCP sockets from the start.
+ *
  *   SMC_DEBUG=1		say on standard error what each socket became
  *   SMC_SNDBUF, SMC_RCVBUF	buffer sizes in bytes, with K or M for 1024s
+ *   SMC_RUN_CONF		file with the policy; "" for none; if not set
+ *				/etc/smc_run.conf, which need not be there
  *
- * socket() must be callable from a signal handler and between fork and exec:
+ * The three must be callable from signal handlers and between fork and exec:
  * nothing is allocated, no lock is taken, errno is changed only on failure,
- * and the environment is read once, when the library is loaded.
+ * and environment and policy are read once, when the library is loaded.
  *
  * Programs that do not call the C library for socket() (statically linked
- * ones, Go) are not reached.  Tests: tools/tests/preload.sh.
+ * ones, Go) are not reached.  Tests: tools/tests/preload.sh, policy.sh.
  */
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/smc.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/policy.h"
+
 #define PROTO_SMC	256		/* IPPROTO_SMC */
 #define FAMILY_SMC	43		/* AF_SMC */
+#define LEVEL_SMC	286		/* SOL_SMC */
 #define TYPE_MASK	0xf		/* what SOCK_NONBLOCK etc. leave */
+#define CONF_FILE	"/etc/smc_run.conf"
+
+/* In the C library this is a union that takes all kinds of addresses. */
+#ifndef __CONST_SOCKADDR_ARG
+#define __CONST_SOCKADDR_ARG const struct sockaddr *
+#endif
 
 typedef int (*socket_fn)(int domain, int type, int protocol);
+typedef int (*connect_fn)(int fd, const struct sockaddr *sa, socklen_t len);
+typedef int (*listen_fn)(int fd, int backlog);
 
 static struct {
-	_Atomic(socket_fn) next;	/* the socket() behind ours */
+	_Atomic(void *) socket;		/* the functions behind ours */
+	_Atomic(void *) connect;
+	_Atomic(void *) listen;
 	atomic_bool no_proto;		/* IPPROTO_SMC is not there */
 	atomic_bool no_family;		/* AF_SMC is not there */
 	bool debug;
 	int sndbuf;			/* 0: leave as it is */
 	int rcvbuf;
+	bool no_smc;			/* the policy leaves nothing to SMC */
+	bool asks;			/* it has to be asked */
+	struct policy policy;
 } self;
 
 static void say_line(const char *line, int len)
@@ -95,24 +124,65 @@ static int parse_size(const char *name)
 }
 
 /* Only successful look-ups are kept; threads may do the same work twice. */
-static socket_fn next_socket(void)
+static void *next_function(_Atomic(void *) *kept, const char *name)
 {
-	socket_fn next = atomic_load_explicit(&self.next, memory_order_acquire);
+	void *next = atomic_load_explicit(kept, memory_order_acquire);
 
 	if (!next) {
-		*(void **)&next = dlsym(RTLD_NEXT, "socket");
-		atomic_store_explicit(&self.next, next, memory_order_release);
+		next = dlsym(RTLD_NEXT, name);
+		atomic_store_explicit(kept, next, memory_order_release);
 	}
 	return next;
 }
 
-static int call_next(int domain, int type, int protocol)
+static int call_socket(int domain, int type, int protocol)
 {
-	socket_fn next = next_socket();
+	socket_fn next = next_function(&self.socket, "socket");
 
 	if (!next)
 		return syscall(SYS_socket, domain, type, protocol);
 	return next(domain, type, protocol);
+}
+
+static int call_connect(int fd, const struct sockaddr *sa, socklen_t len)
+{
+	connect_fn next = next_function(&self.connect, "connect");
+
+	if (!next)
+		return syscall(SYS_connect, fd, sa, len);
+	return next(fd, sa, len);
+}
+
+static int call_listen(int fd, int backlog)
+{
+	listen_fn next = next_function(&self.listen, "listen");
+
+	if (!next)
+		return syscall(SYS_listen, fd, backlog);
+	return next(fd, backlog);
+}
+
+/*
+ * A program is known by the name it was called by and by that of its file,
+ * which for a script is the script's.
+ */
+static void load_policy(void)
+{
+	const char *path = secure_getenv("SMC_RUN_CONF");
+	char comm[17] = "";
+	const char *const names[] = {
+		program_invocation_short_name, comm, NULL,
+	};
+
+	if (path && !*path)
+		return;
+	prctl(PR_GET_NAME, comm);
+	policy_load(&self.policy, path ? path : CONF_FILE, !path, names);
+	self.no_smc = policy_denies_all(&self.policy);
+	self.asks = self.policy.num && !self.no_smc;
+	if (self.policy.num)
+		say("libsmc-preload: %u rules for %.16s in %.60s\n",
+		    self.policy.num, names[0], path ? path : CONF_FILE);
 }
 
 __attribute__((constructor))
@@ -124,7 +194,10 @@ static void setup(void)
 	self.debug = debug && *debug && strcmp(debug, "0");
 	self.sndbuf = parse_size("SMC_SNDBUF");
 	self.rcvbuf = parse_size("SMC_RCVBUF");
-	next_socket();
+	load_policy();
+	next_function(&self.socket, "socket");
+	next_function(&self.connect, "connect");
+	next_function(&self.listen, "listen");
 	errno = err;
 }
 
@@ -158,7 +231,7 @@ static int try_smc(int domain, int type, int protocol, atomic_bool *missing)
 
 	if (atomic_load_explicit(missing, memory_order_relaxed))
 		return -1;
-	fd = call_next(domain, type, protocol);
+	fd = call_socket(domain, type, protocol);
 	if (fd < 0 && is_missing(errno)) {
 		say("libsmc-preload: no family %d protocol %d in this kernel\n",
 		    domain, protocol);
@@ -197,14 +270,16 @@ int socket(int domain, int type, int protocol)
 	int fd;
 
 	if (!wants_tcp(domain, type, protocol))
-		return call_next(domain, type, protocol);
-	fd = try_smc(domain, type, PROTO_SMC, &self.no_proto);
-	if (fd < 0)
+		return call_socket(domain, type, protocol);
+	fd = -1;
+	if (!self.no_smc)
+		fd = try_smc(domain, type, PROTO_SMC, &self.no_proto);
+	if (fd < 0 && !self.no_smc)
 		fd = try_smc(FAMILY_SMC, type, domain == AF_INET6,
 			     &self.no_family);
 	if (fd < 0) {
 		errno = err;
-		fd = call_next(domain, type, protocol);
+		fd = call_socket(domain, type, protocol);
 		tcp_err = errno;
 		say("libsmc-preload: fd %d: TCP, family %d\n", fd, domain);
 		errno = tcp_err;
@@ -214,4 +289,100 @@ int socket(int domain, int type, int protocol)
 	say("libsmc-preload: fd %d: SMC, family %d\n", fd, domain);
 	errno = err;
 	return fd;
+}
+
+/* "10.0.0.1 port 80" */
+static void format_addr(char *buf, size_t size, const struct sockaddr *sa)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)sa;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)sa;
+	bool is_v6 = sa->sa_family == AF_INET6;
+	char text[INET6_ADDRSTRLEN] = "?";
+
+	inet_ntop(sa->sa_family, is_v6 ? (const void *)&in6->sin6_addr :
+					 (const void *)&in->sin_addr,
+		  text, sizeof(text));
+	snprintf(buf, size, "%s port %u", text,
+		 ntohs(is_v6 ? in6->sin6_port : in->sin_port));
+}
+
+/*
+ * Have the kernel not offer SMC.  Sockets that are not SMC know no level
+ * SOL_SMC.  The kernel's own SMC knows the level but not the option; TCP Fast
+ * Open is what it gives up SMC for, and this way of it changes nothing.
+ */
+static int make_plain(int fd)
+{
+	int one = 1, zero = 0;
+
+	if (!setsockopt(fd, LEVEL_SMC, SMC_PLAIN_TCP, &one, sizeof(one)))
+		return 0;
+	if (errno != EOPNOTSUPP)
+		return -1;
+	return setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, &zero,
+			  sizeof(zero));
+}
+
+/* Ask the policy; never fails, and leaves errno alone. */
+static void obey(int fd, int op, const struct sockaddr *sa, socklen_t len)
+{
+	const struct policy_rule *rule;
+	int err = errno;
+	char text[80];
+	int rc;
+
+	rule = policy_match(&self.policy, op, sa, len);
+	if (rule && rule->deny) {
+		rc = make_plain(fd);
+		/* not a socket, or one that is not SMC's: nothing to tell */
+		if (self.debug && (!rc || errno == EOPNOTSUPP ||
+				   errno == EINVAL)) {
+			format_addr(text, sizeof(text), sa);
+			say("libsmc-preload: fd %d: %s TCP, line %u, %s %s\n",
+			    fd, rc ? "too late for" : "plain", rule->line,
+			    op == POLICY_CONNECT ? "to" : "on", text);
+		}
+	}
+	errno = err;
+}
+
+/**
+ * connect() - as connect(2), as plain TCP where the policy says so
+ * @fd: socket
+ * @addr: the peer's address
+ * @len: its length
+ *
+ * Context: any thread, signal handlers, after fork.
+ * Return: as connect(2).
+ */
+__attribute__((visibility("default")))
+int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
+{
+	const struct sockaddr *sa;
+
+	memcpy(&sa, &addr, sizeof(sa));
+	if (self.asks && sa && len >= sizeof(*sa))
+		obey(fd, POLICY_CONNECT, sa, len);
+	return call_connect(fd, sa, len);
+}
+
+/**
+ * listen() - as listen(2), as plain TCP where the policy says so
+ * @fd: socket
+ * @backlog: as for listen(2)
+ *
+ * Context: any thread, signal handlers, after fork.
+ * Return: as listen(2).
+ */
+__attribute__((visibility("default")))
+int listen(int fd, int backlog)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	int err = errno;
+
+	if (self.asks && !getsockname(fd, (struct sockaddr *)&ss, &len))
+		obey(fd, POLICY_LISTEN, (struct sockaddr *)&ss, len);
+	errno = err;
+	return call_listen(fd, backlog);
 }

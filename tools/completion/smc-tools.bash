@@ -126,6 +126,13 @@ _smc_run() {
 	for ((i = 1; i <= COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-r | -t) ((i++)) ;;
+		-c)
+			if ((++i == COMP_CWORD)); then
+				mapfile -t COMPREPLY < \
+					<(compgen -f -- "$2")
+				return
+			fi
+			;;
 		-*) ;;
 		*)
 			if declare -F _command_offset >/dev/null; then
@@ -138,7 +145,10 @@ _smc_run() {
 			;;
 		esac
 	done
-	_smc_reply '-d -r -t -v -h' "$2"
+	case $3 in
+	-r | -t) ;;
+	*) _smc_reply '-c -d -r -t -T -v -h' "$2" ;;
+	esac
 }
 
 complete -F _smc_complete smcr smcd smcss smc_pnet smc_rnics smc_chk smc_stats

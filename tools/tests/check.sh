@@ -14,7 +14,7 @@ number() {
 	tail -1 "$out" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1.*/\1/p"
 }
 
-for t in preload tools man completion; do
+for t in preload policy tools man completion; do
 	case $t in
 	man) sh "./$t.sh" "$@" ;;
 	completion) bash "./$t.sh" ;;

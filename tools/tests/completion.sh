@@ -62,7 +62,12 @@ offers smc_rnics --I : --IB-dev
 offers smcss --s : --smcr --smcd
 offers smc_chk --se : --server
 offers smc_stats --p : --prometheus --pretty
-offers smc_run - : -d -r -t -v -h
+offers smc_run - : -c -d -r -t -T -v -h
+: >"$tmp/rules.conf"
+offers smc_run -c "$tmp/ru" : "$tmp/rules.conf"
+offers smc_run -T -c "$tmp/ru" : "$tmp/rules.conf"
+offers smc_run -r 1 :
+offers smc_run -d -c x smc_rni : smc_rnics
 
 echo "completion: $passed passed, $failed failed"
 [ $failed -eq 0 ]
