@@ -406,5 +406,43 @@ smc_run: -c needs an argument; smc_run -h explains
 status 125
 END
 
+# --- the example of a service --------------------------------------------------
+
+# What Debian's unit for Redis has of restrictions, and our drop-in.
+mkdir "$tmp/units"
+cp -r examples/redis-server.service.d "$tmp/units/"
+cat >"$tmp/units/redis-server.service" <<'END'
+[Service]
+Type=notify
+ExecStart=/bin/true
+PrivateDevices=true
+CapabilityBoundingSet=
+MemoryDenyWriteExecute=true
+NoNewPrivileges=true
+ProtectKernelModules=true
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+NoExecPaths=/
+ExecPaths=/usr/bin/redis-server /usr/lib /lib
+END
+# verified NAME: systemd-analyze has the text on standard input to say
+verified() {
+	SYSTEMD_UNIT_PATH=$tmp/units: systemd-analyze verify --man=no \
+		redis-server.service >"$tmp/raw" 2>&1
+	sed "s|$tmp|TMP|g" "$tmp/raw" | grep redis-server >"$tmp/out"
+	expect "$1" "$tmp/out"
+}
+
+if command -v systemd-analyze >"$tmp/null"; then
+	verified 'systemd finds no fault with the drop-in' </dev/null
+	echo 'ExecPath=/x' >>"$tmp/units/redis-server.service.d/smc.conf"
+	verified 'systemd reads the drop-in' <<END
+TMP/units/redis-server.service.d/smc.conf:$(wc -l \
+	<"$tmp/units/redis-server.service.d/smc.conf"): \
+Unknown key 'ExecPath' in section [Service], ignoring.
+END
+else
+	echo 'systemd-analyze is not installed: the drop-in is not verified'
+fi
+
 echo "policy: $passed passed, $failed failed"
 [ $failed -eq 0 ]
