@@ -90,7 +90,7 @@ static void say_line(const char *line, int len)
 
 #define say(...)							\
 do {									\
-	char line_[128];						\
+	char line_[160];						\
 									\
 	if (self.debug)							\
 		say_line(line_, snprintf(line_, sizeof(line_),		\

@@ -273,8 +273,9 @@ void policy_load(struct policy *p, const char *path, bool may_lack,
 		if (may_lack && (errno == ENOENT || errno == ENOTDIR))
 			return;
 		p->broken = true;
-		dprintf(STDERR_FILENO, "smc_run: %s: %s\n", path,
-			strerror(errno));
+		dprintf(STDERR_FILENO,
+			"smc_run: %s: %s; all connections are plain TCP\n",
+			path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;

@@ -308,7 +308,7 @@ END
 rm "$tmp/conf"
 under both 2,1,0
 expect 'a file that is missing is a mistake' "$tmp/said" <<'END'
-smc_run: TMP/conf: No such file or directory
+smc_run: TMP/conf: No such file or directory; all connections are plain TCP
 END
 expect 'and all is TCP' "$tmp/asked" <<'END'
 socket(2, 0x1, 0)
@@ -377,7 +377,7 @@ status 0
 END
 run -T
 expect 'smc_run -T without a file' "$tmp/out" <<'END'
-smc_run: TMP/default: No such file or directory
+smc_run: TMP/default: No such file or directory; all connections are plain TCP
 status 125
 END
 printf 'deny any\n[prog]\nwhat\n' | rules

@@ -2,7 +2,7 @@
 # The rules of smc_run: each connection is what the first rule that fits it says,
 # as smcss shows it, with its data intact.
 # guests: 1
-# timeout: 240
+# timeout: 600
 # rdma: none
 s=/lab/selftests/smc
 t=/lab/tools
@@ -83,3 +83,6 @@ pair 'bad file' 9813 "$peernosmc" '' "$t/smc_run"
 rc=0
 g A "$t/smc_run -T -c /results/server.conf" || rc=$?
 equal 125 "$rc" 'smc_run -T'
+
+# A listener that gives SMC up while it answers a client.
+g A "$s/lateplain.py" || fail 'lateplain.py'
