@@ -62,14 +62,15 @@
 #define __CONST_SOCKADDR_ARG const struct sockaddr *
 #endif
 
+typedef _Atomic(void *) kept_fn;
 typedef int (*socket_fn)(int domain, int type, int protocol);
 typedef int (*connect_fn)(int fd, const struct sockaddr *sa, socklen_t len);
 typedef int (*listen_fn)(int fd, int backlog);
 
 static struct {
-	_Atomic(void *) socket;		/* the functions behind ours */
-	_Atomic(void *) connect;
-	_Atomic(void *) listen;
+	kept_fn socket;			/* the functions behind ours */
+	kept_fn connect;
+	kept_fn listen;
 	atomic_bool no_proto;		/* IPPROTO_SMC is not there */
 	atomic_bool no_family;		/* AF_SMC is not there */
 	bool debug;
@@ -124,7 +125,7 @@ static int parse_size(const char *name)
 }
 
 /* Only successful look-ups are kept; threads may do the same work twice. */
-static void *next_function(_Atomic(void *) *kept, const char *name)
+static void *next_function(kept_fn *kept, const char *name)
 {
 	void *next = atomic_load_explicit(kept, memory_order_acquire);
 
