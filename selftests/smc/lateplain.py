@@ -37,7 +37,7 @@ def one(level, option):
     srv.listen()
     result = []
     client = threading.Thread(target=connect,
-                              args=(srv.getsockname(), result))
+                              args=(srv.getsockname(), result), daemon=True)
     client.start()
     end = time.monotonic() + 10
     port = srv.getsockname()[1]
