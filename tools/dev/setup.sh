@@ -10,7 +10,7 @@
 set -eu
 
 pkgs="gcc libc6-dev make pkgconf libcmocka-dev libnl-3-dev libnl-genl-3-dev
-python3 perl git shellcheck codespell sparse mandoc"
+libncurses-dev python3 perl git shellcheck codespell sparse mandoc zsh"
 # fuzzing is not part of a check
 [ "${1:-}" != long ] || pkgs="$pkgs clang libclang-rt-dev"
 missing=
