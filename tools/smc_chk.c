@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lib/chk.h"
+#include "lib/paint.h"
 #include "lib/tool.h"
 
 static const char usage_text[] =
@@ -35,6 +36,7 @@ static const char usage_text[] =
 "  -l, --live             only the connection\n"
 "  -d, --debug            say more\n"
 "  -j, --json             print JSON\n"
+"  -c, --color[=WHEN]     colours: always, never, or auto (on a terminal)\n"
 "  -v, -V, --version\n"
 "  -h, --help\n"
 "\n"
@@ -51,6 +53,7 @@ static const struct option long_options[] = {
 	{ "live",	no_argument, NULL, 'l' },
 	{ "debug",	no_argument, NULL, 'd' },
 	{ "json",	no_argument, NULL, 'j' },
+	{ "color",	optional_argument, NULL, 'c' },
 	{ "version",	no_argument, NULL, 'v' },
 	{ "help",	no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
@@ -85,6 +88,10 @@ static void take_option(struct chk_options *opt, int c)
 		break;
 	case 'j':
 		tool_opt.json = true;
+		break;
+	case 'c':
+		if (!paint_option(optarg))
+			tool_usage_error("-c: always, auto or never");
 		break;
 	case 'v':
 	case 'V':
@@ -124,7 +131,7 @@ int main(int argc, char **argv)
 	int c;
 
 	tool_name("smc_chk");
-	while ((c = getopt_long(argc, argv, "C:Sp:i:6sldjvVh", long_options,
+	while ((c = getopt_long(argc, argv, "C:Sp:i:6sldjc::vVh", long_options,
 				NULL)) != -1)
 		take_option(&opt, c);
 	if (optind < argc && !opt.host)
@@ -139,5 +146,6 @@ int main(int argc, char **argv)
 		tool_usage_error("-j is about a connection and goes without -s");
 	if (opt.only_static && opt.only_live)
 		tool_usage_error("-s and -l exclude each other");
+	paint_start();
 	return tool_flush(chk_run(&opt)) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

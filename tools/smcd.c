@@ -26,6 +26,7 @@ static const char usage[] =
 "  -a, -absolute counters since the module was loaded, not since \"stats reset\"\n"
 "  -j, -json     print JSON\n"
 "  -p, -pretty   JSON on several lines\n"
+"  -c, -color[=WHEN]  colours: always, never, or auto (on a terminal)\n"
 "  -v, -V, -version\n"
 "  -h, -help\n"
 "\n"

@@ -40,7 +40,7 @@ _smc_object() {
 	local objects='info linkgroup device stats ueid help'
 
 	[ "$tool" = smcr ] || objects="$objects seid"
-	options='-absolute -details -json -pretty -version -help'
+	options='-absolute -color -details -json -pretty -version -help'
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-*) ;;
@@ -76,7 +76,7 @@ _smc_object() {
 # options as the usage text has them
 _smc_options() {
 	"$1" -h 2>/dev/null | sed -n 's/^  \(-[^ ]*\( -[^ ]*\)*\).*/\1/p' |
-		tr -d ,
+		sed 's/,//g; s/\[[^ ]*//g'
 }
 
 _smc_complete() {
@@ -101,6 +101,14 @@ _smc_complete() {
 		;;
 	smc_pnet:-d | smc_pnet:--delete | smc_pnet:-s | smc_pnet:--show)
 		_smc_reply "$(smc_pnet 2>/dev/null | cut -d' ' -f1 | sort -u)" "$cur"
+		;;
+	smcss:-s | smcss:--state)
+		_smc_reply 'active closed listen init peerclosewait1 peerclosewait2
+			appclosewait1 appclosewait2 appfinclosewait1
+			peerfinclosewait peerabortwait processabort' "$cur"
+		;;
+	smcss:-m | smcss:--mode)
+		_smc_reply 'smcr smcd tcp' "$cur"
 		;;
 	smc_rnics:-[ed] | smc_rnics:--enable | smc_rnics:--disable)
 		_smc_reply "$(ls /sys/bus/pci/slots 2>/dev/null)" "$cur"

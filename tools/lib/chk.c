@@ -23,6 +23,7 @@
 #include "chk.h"
 #include "genl.h"
 #include "json.h"
+#include "paint.h"
 #include "reason.h"
 #include "replay.h"
 #include "sysfs.h"
@@ -221,43 +222,15 @@ int chk_find(int fd, struct diag_row *row)
 	return s.found ? 0 : -ESRCH;
 }
 
-static const char *mode_name(unsigned int mode)
-{
-	switch (mode) {
-	case SMC_DIAG_MODE_SMCR:
-		return "SMC-R";
-	case SMC_DIAG_MODE_SMCD:
-		return "SMC-D";
-	default:
-		return "TCP";
-	}
-}
-
-static void json_reason(const char *key, uint32_t code)
-{
-	const struct reason_text *why = reason_find(code);
-
-	if (!code)
-		return;
-	json_object(key);
-	json_fmt("code", "0x%08x", code);
-	if (why) {
-		json_str("label", why->label);
-		json_str("text", why->sentence);
-		json_str("hint", why->hint);
-	}
-	json_close();
-}
-
 static void print_json(const struct diag_row *row)
 {
 	json_begin(tool_opt.pretty);
 	json_array(NULL);
 	json_object(NULL);
-	json_str("mode", mode_name(row->msg.diag_mode));
+	json_str("mode", diag_mode_name(row->msg.diag_mode));
 	if (row->msg.diag_mode == SMC_DIAG_MODE_FALLBACK_TCP) {
-		json_reason("reason", row->fallback.reason);
-		json_reason("peer_reason", row->fallback.peer_diagnosis);
+		reason_json("reason", row->fallback.reason);
+		reason_json("peer_reason", row->fallback.peer_diagnosis);
 	}
 	json_end();
 }
@@ -283,7 +256,8 @@ static void print_fallback(const struct smc_diag_fallback *fb)
 {
 	bool declined = fb->reason == SMC_REASON_PEERDECL;
 
-	puts("Failed  (TCP fallback), reasons:");
+	printf("%sFailed%s  (TCP fallback), reasons:\n", paint(PAINT_BAD),
+	       paint(PAINT_NONE));
 	print_reason("this host", fb->reason);
 	if (!declined)
 		print_hint(fb->reason == SMC_REASON_PEERNOSMC ?
@@ -335,7 +309,8 @@ int chk_verdict(const struct chk_options *opt, const struct diag_row *row)
 	if (tcp)
 		print_fallback(&row->fallback);
 	else
-		printf("Success, using %s\n", mode_name(row->msg.diag_mode));
+		printf("%sSuccess%s, using %s\n", paint(PAINT_GOOD),
+		       paint(PAINT_NONE), diag_mode_name(row->msg.diag_mode));
 	fflush(stdout);
 	return tcp ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -9,6 +9,7 @@
 
 #include "filter.h"
 #include "json.h"
+#include "paint.h"
 #include "show.h"
 #include "tool.h"
 
@@ -96,14 +97,17 @@ static void json_port(const struct genl_attrs *a, const struct genl_attrs *p,
 static void print_port(struct listing *list, const struct genl_attrs *a,
 		       const struct genl_attrs *p, const char *netdev, int port)
 {
+	bool active = genl_uint(p, SMC_NLA_DEV_PORT_STATE);
+
 	if (!list->header)
 		printf("Net-Dev         IB-Dev   IB-P  IB-State  Type          Crit  %s#Links  PNET-ID  \n",
 		       tool_opt.details ? " FID   PCI-ID        PCHID  " : "");
 	list->header = true;
-	printf("%-15s %-8s %4d  %8s  %-13s %4s  ", or_dash(netdev),
+	printf("%-15s %-8s %4d  %s%8s%s  %-13s %4s  ", or_dash(netdev),
 	       genl_str(a, SMC_NLA_DEV_IB_NAME), port,
-	       genl_uint(p, SMC_NLA_DEV_PORT_STATE) ? "ACTIVE" : "INACTIVE",
-	       type_of(a), genl_uint(a, SMC_NLA_DEV_IS_CRIT) ? "Yes" : "No");
+	       paint(active ? PAINT_GOOD : PAINT_BAD),
+	       active ? "ACTIVE" : "INACTIVE", paint(PAINT_NONE), type_of(a),
+	       genl_uint(a, SMC_NLA_DEV_IS_CRIT) ? "Yes" : "No");
 	if (tool_opt.details)
 		printf(" %04x  %-12s  %04x   ",
 		       (uint32_t)genl_uint(a, SMC_NLA_DEV_PCI_FID),

@@ -9,6 +9,7 @@
  *
  * Tests: selftests/unit/unit_smcss.c.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -109,4 +110,71 @@ int diag_parse(const void *payload, size_t len, struct diag_row *row)
 	link->gid[sizeof(link->gid) - 1] = 0;
 	link->peer_gid[sizeof(link->peer_gid) - 1] = 0;
 	return 0;
+}
+
+/**
+ * diag_mode_name() - what carries the data
+ * @mode: SMC_DIAG_MODE_*
+ *
+ * Return: constant text.
+ */
+const char *diag_mode_name(unsigned int mode)
+{
+	switch (mode) {
+	case SMC_DIAG_MODE_SMCR:
+		return "SMC-R";
+	case SMC_DIAG_MODE_SMCD:
+		return "SMC-D";
+	default:
+		return "TCP";
+	}
+}
+
+/**
+ * diag_is_v4() - is this an address of IPv4?
+ * @row: the socket
+ * @addr: one of its addresses
+ *
+ * Families are told apart as on the wire: IPv4 leaves three words zero.
+ */
+bool diag_is_v4(const struct diag_row *row, const __be32 *addr)
+{
+	return row->msg.diag_family != AF_INET6 &&
+	       !addr[1] && !addr[2] && !addr[3];
+}
+
+/**
+ * diag_addr() - an address as text
+ * @row: the socket
+ * @addr: one of its addresses
+ *
+ * Return: the text, valid until the next call.
+ */
+const char *diag_addr(const struct diag_row *row, const __be32 *addr)
+{
+	static char text[INET6_ADDRSTRLEN];
+
+	return inet_ntop(diag_is_v4(row, addr) ? AF_INET : AF_INET6, addr,
+			 text, sizeof(text));
+}
+
+/**
+ * diag_distance() - bytes from one position in a ring to a later one
+ * @size: of the ring
+ * @from: the earlier position
+ * @to: the later one
+ *
+ * A cursor counts 65536 rounds and begins again; whoever looks less often than
+ * that sees too little.
+ *
+ * Return: bytes; 0 for a ring without bytes.
+ */
+uint64_t diag_distance(uint32_t size, const struct smc_diag_cursor *from,
+		       const struct smc_diag_cursor *to)
+{
+	uint64_t all = (uint64_t)size << 16;
+	uint64_t a = (uint64_t)from->wrap * size + from->count;
+	uint64_t b = (uint64_t)to->wrap * size + to->count;
+
+	return all ? (b % all + all - a % all) % all : 0;
 }

@@ -5,6 +5,7 @@
 #ifndef TOOLS_DIAG_H
 #define TOOLS_DIAG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,5 +38,11 @@ typedef int (*diag_fn)(const struct diag_row *row, void *arg);
 
 int diag_parse(const void *payload, size_t len, struct diag_row *row);
 int diag_dump(unsigned int ext, diag_fn fn, void *arg);
+int diag_complain(int rc);
+const char *diag_mode_name(unsigned int mode);
+bool diag_is_v4(const struct diag_row *row, const __be32 *addr);
+const char *diag_addr(const struct diag_row *row, const __be32 *addr);
+uint64_t diag_distance(uint32_t size, const struct smc_diag_cursor *from,
+		       const struct smc_diag_cursor *to);
 
 #endif /* TOOLS_DIAG_H */

@@ -14,8 +14,11 @@
 #include "filter.h"
 #include "json.h"
 #include "lgr.h"
+#include "paint.h"
 #include "show.h"
 #include "tool.h"
+
+#define LINK_ACTIVE	3	/* SMC_NLA_LINK_STATE */
 
 /**
  * struct group - a link group
@@ -229,6 +232,7 @@ static void print_link_header(void)
 static void print_link(struct listing *list, const struct genl_attrs *a,
 		       const char *netdev)
 {
+	unsigned int state = genl_uint(a, SMC_NLA_LINK_STATE);
 	const struct group *g = &list->group;
 
 	if (tool_opt.json) {
@@ -238,9 +242,10 @@ static void print_link(struct listing *list, const struct genl_attrs *a,
 	if (!list->header)
 		print_link_header();
 	list->header = true;
-	printf("%08x %-7s  %-7s  %-15s %-15s %6u  ", g->id,
+	printf("%08x %-7s  %-7s  %-15s %s%-15s%s %6u  ", g->id,
 	       role_name(g->role), type_name(g->type), *netdev ? netdev : "-",
-	       state_name(genl_uint(a, SMC_NLA_LINK_STATE)),
+	       paint(state == LINK_ACTIVE ? PAINT_GOOD : PAINT_BAD),
+	       state_name(state), paint(PAINT_NONE),
 	       (uint32_t)genl_uint(a, SMC_NLA_LINK_CONN_CNT));
 	if (tool_opt.details)
 		printf("%08x  %08x  %-8s  %4u  ",

@@ -8,7 +8,6 @@
  * messages come from a file (replay.c).
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -21,6 +20,7 @@
 
 #include "diag.h"
 #include "replay.h"
+#include "tool.h"
 
 #ifndef AF_SMC
 #define AF_SMC		43
@@ -118,7 +118,7 @@ static int run_dump(struct nl_sock *nl, unsigned int ext, struct dump *d)
 	if (d->err)
 		return -d->err;
 	if (rc < 0) {
-		fprintf(stderr, "netlink: %s\n", nl_geterror(rc));
+		tool_say("netlink: %s", nl_geterror(rc));
 		return -EIO;
 	}
 	return d->ret;
@@ -162,6 +162,23 @@ int diag_dump(unsigned int ext, diag_fn fn, void *arg)
 	rc = run_dump(nl, ext, &d);
 	nl_socket_free(nl);
 	if (!rc && d.torn)
-		fprintf(stderr, "sockets came and went while they were listed, some may be missing\n");
+		tool_say("sockets came and went while they were listed, some may be missing");
 	return rc;
+}
+
+/**
+ * diag_complain() - say why diag_dump() failed
+ * @rc: its result, 0 for success
+ *
+ * Return: exit status of the program.
+ */
+int diag_complain(int rc)
+{
+	if (!rc)
+		return TOOL_OK;
+	if (rc == -ENOENT)
+		tool_say("the kernel module smc_diag is not loaded and could not be loaded (modprobe smc_diag)");
+	else
+		tool_say("cannot list the sockets: %s", strerror(-rc));
+	return TOOL_FAILED;
 }

@@ -22,5 +22,6 @@ struct reason_text {
 };
 
 const struct reason_text *reason_find(uint32_t code);
+void reason_json(const char *key, uint32_t code);
 
 #endif /* TOOLS_REASON_H */

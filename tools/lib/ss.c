@@ -10,21 +10,21 @@
  * Tests: selftests/unit/unit_smcss.c.
  */
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <string.h>
 
+#include "paint.h"
 #include "reason.h"
 #include "ss.h"
 
 #define ADDR_WIDTH	23
 
-enum {				/* states with a meaning here */
-	STATE_INIT	= 2,
-	STATE_CLOSED	= 7,
-	STATE_LISTEN	= 10,
-};
-
-static const char *state_name(unsigned int state)
+/**
+ * ss_state_name() - name of a state
+ * @state: number of the kernel
+ *
+ * Return: constant text, or NULL for an unknown one.
+ */
+const char *ss_state_name(unsigned int state)
 {
 	static const char * const names[] = {
 		[1] = "ACTIVE", [2] = "INIT", [7] = "CLOSED", [10] = "LISTEN",
@@ -39,13 +39,6 @@ static const char *state_name(unsigned int state)
 	return names[state];
 }
 
-/* Families are told apart as on the wire: IPv4 leaves three words zero. */
-static bool is_v4(const struct diag_row *row, const __be32 *addr)
-{
-	return row->msg.diag_family != AF_INET6 &&
-	       !addr[1] && !addr[2] && !addr[3];
-}
-
 static void print_addr(FILE *out, const struct ss_options *opt,
 		       const struct diag_row *row, const __be32 *addr,
 		       __be16 port)
@@ -54,8 +47,7 @@ static void print_addr(FILE *out, const struct ss_options *opt,
 	char tail[8];
 	size_t len;
 
-	inet_ntop(is_v4(row, addr) ? AF_INET : AF_INET6, addr, text,
-		  INET6_ADDRSTRLEN);
+	strcpy(text, diag_addr(row, addr));
 	snprintf(tail, sizeof(tail), ":%u", ntohs(port));
 	len = strlen(text);
 	if (!opt->wide && len + strlen(tail) > ADDR_WIDTH) {
@@ -73,7 +65,8 @@ static void print_fallback(FILE *out, const struct smc_diag_fallback *fb)
 	const struct reason_text *why = reason_find(fb->reason);
 	const struct reason_text *peer = reason_find(fb->peer_diagnosis);
 
-	fprintf(out, "TCP 0x%08x", fb->reason);
+	fprintf(out, "%sTCP%s 0x%08x", paint(PAINT_WARN), paint(PAINT_NONE),
+		fb->reason);
 	if (fb->peer_diagnosis)
 		fprintf(out, "/0x%08x", fb->peer_diagnosis);
 	if (why)
@@ -128,6 +121,17 @@ static void print_dmb(FILE *out, const struct smcd_diag_dmbinfo *dmb)
 }
 
 /**
+ * ss_has_mode() - did a socket get as far as a mode?
+ * @row: the socket
+ */
+bool ss_has_mode(const struct diag_row *row)
+{
+	unsigned int state = row->msg.diag_state;
+
+	return state != SS_INIT && state != SS_LISTEN && state != SS_CLOSED;
+}
+
+/**
  * ss_ext() - attributes the chosen columns need
  * @opt: options
  *
@@ -137,6 +141,10 @@ unsigned int ss_ext(const struct ss_options *opt)
 {
 	unsigned int ext = 0;
 
+	if (opt->info || opt->json)
+		return DIAG_EXT(SMC_DIAG_CONNINFO) |
+		       DIAG_EXT(SMC_DIAG_LGRINFO) |
+		       DIAG_EXT(SMC_DIAG_DMBINFO);
 	if (opt->details)
 		ext |= DIAG_EXT(SMC_DIAG_CONNINFO);
 	if (opt->smcr)
@@ -155,9 +163,13 @@ bool ss_wanted(const struct ss_options *opt, const struct diag_row *row)
 {
 	unsigned int state = row->msg.diag_state;
 
+	if (!ss_filter_match(&opt->filter, row))
+		return false;
 	if (opt->listening)
-		return state == STATE_LISTEN;
-	if (!opt->all && (state == STATE_LISTEN || state == STATE_INIT))
+		return state == SS_LISTEN;
+	/* who names states gets them */
+	if (!opt->all && !opt->filter.states &&
+	    (state == SS_LISTEN || state == SS_INIT))
 		return false;
 	if (opt->smcr && row->msg.diag_mode != SMC_DIAG_MODE_SMCR)
 		return false;
@@ -173,6 +185,7 @@ bool ss_wanted(const struct ss_options *opt, const struct diag_row *row)
  */
 void ss_print_header(FILE *out, const struct ss_options *opt)
 {
+	fputs(paint(PAINT_HEAD), out);
 	fputs("State          UID   Inode   Local Address           "
 	      "Peer Address            Intf Mode ", out);
 	if (opt->details)
@@ -186,6 +199,7 @@ void ss_print_header(FILE *out, const struct ss_options *opt)
 	if (opt->smcd)
 		fputs("GID              Token            Peer-GID         "
 		      "Peer-Token       Linkid", out);
+	fputs(paint(PAINT_NONE), out);
 	fputc('\n', out);
 }
 
@@ -197,14 +211,24 @@ static void print_mode(FILE *out, const struct ss_options *opt,
 		print_fallback(out, &row->fallback);
 		return;
 	}
-	fprintf(out, "%4s ",
-		row->msg.diag_mode == SMC_DIAG_MODE_SMCD ? "SMCD" : "SMCR");
+	fprintf(out, "%s%4s%s ", paint(PAINT_GOOD),
+		row->msg.diag_mode == SMC_DIAG_MODE_SMCD ? "SMCD" : "SMCR",
+		paint(PAINT_NONE));
 	if (opt->details)
 		print_details(out, row);
 	if (opt->smcr && row->have & DIAG_EXT(SMC_DIAG_LGRINFO))
 		print_link(out, &row->lgr);
 	if (opt->smcd && row->have & DIAG_EXT(SMC_DIAG_DMBINFO))
 		print_dmb(out, &row->dmb);
+}
+
+/* Connections that end stand out; others are what one expects. */
+static enum paint state_paint(const struct smc_diag_msg *msg)
+{
+	if (msg->diag_state == 1 || msg->diag_state == SS_LISTEN ||
+	    msg->diag_state == SS_INIT)
+		return PAINT_PLAIN;
+	return msg->diag_state >= 26 ? PAINT_BAD : PAINT_WARN;
 }
 
 /**
@@ -220,24 +244,27 @@ void ss_print_row(FILE *out, const struct ss_options *opt,
 		  const struct diag_row *row)
 {
 	const struct smc_diag_msg *msg = &row->msg;
-	const char *name = state_name(msg->diag_state);
+	const char *name = ss_state_name(msg->diag_state);
 	char unknown[8];
 
 	if (!name) {
 		snprintf(unknown, sizeof(unknown), "%#x?", msg->diag_state);
 		name = unknown;
 	}
-	fprintf(out, "%-14s %05u %07llu ", name, msg->diag_uid,
+	fprintf(out, "%s%-14s%s %05u %07llu ", paint(state_paint(msg)), name,
+		paint(PAINT_NONE), msg->diag_uid,
 		(unsigned long long)msg->diag_inode);
-	if (msg->diag_state == STATE_INIT)
+	if (msg->diag_state == SS_INIT)
 		goto out;
 	print_addr(out, opt, row, msg->id.idiag_src, msg->id.idiag_sport);
-	if (msg->diag_state == STATE_LISTEN)
+	if (msg->diag_state == SS_LISTEN)
 		goto out;
 	print_addr(out, opt, row, msg->id.idiag_dst, msg->id.idiag_dport);
 	fprintf(out, "%04x ", msg->id.idiag_if);
-	if (msg->diag_state != STATE_CLOSED)
+	if (msg->diag_state != SS_CLOSED)
 		print_mode(out, opt, row);
 out:
 	fputc('\n', out);
+	if (opt->info)
+		ss_print_info(out, row);
 }

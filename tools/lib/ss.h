@@ -9,6 +9,13 @@
 #include <stdio.h>
 
 #include "diag.h"
+#include "ss_filter.h"
+
+enum {				/* states with a meaning here */
+	SS_INIT		= 2,
+	SS_CLOSED	= 7,
+	SS_LISTEN	= 10,
+};
 
 /**
  * struct ss_options - what the user asked for
@@ -18,6 +25,9 @@
  * @smcr: only SMC-R, with the columns of its link
  * @smcd: only SMC-D, with the columns of its buffers
  * @wide: do not cut long addresses
+ * @info: lines with all that is known
+ * @json: everything, as JSON
+ * @filter: only such sockets
  */
 struct ss_options {
 	bool all;
@@ -26,12 +36,19 @@ struct ss_options {
 	bool smcr;
 	bool smcd;
 	bool wide;
+	bool info;
+	bool json;
+	struct ss_filter filter;
 };
 
+const char *ss_state_name(unsigned int state);
+bool ss_has_mode(const struct diag_row *row);
 unsigned int ss_ext(const struct ss_options *opt);
 bool ss_wanted(const struct ss_options *opt, const struct diag_row *row);
 void ss_print_header(FILE *out, const struct ss_options *opt);
 void ss_print_row(FILE *out, const struct ss_options *opt,
 		  const struct diag_row *row);
+void ss_print_info(FILE *out, const struct diag_row *row);
+void ss_print_json(const struct diag_row *row);
 
 #endif /* TOOLS_SS_H */

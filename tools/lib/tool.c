@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paint.h"
 #include "tool.h"
 
 struct tool_options tool_opt;
@@ -103,6 +104,9 @@ static int take_letter(const struct tool *tool, char letter)
 	case 'a':
 		tool_opt.absolute = true;
 		return 0;
+	case 'c':
+		paint_option(NULL);
+		return 0;
 	case 'd':
 		tool_opt.details++;
 		return 0;
@@ -124,6 +128,15 @@ static int take_letter(const struct tool *tool, char letter)
 	}
 }
 
+/* -c, -color, --color, each also with =WHEN */
+static bool take_color(const char *name)
+{
+	const char *when = strchr(name, '=');
+	size_t len = when ? (size_t)(when - name) : strlen(name);
+
+	return len && !strncmp(name, "color", len) && paint_option(when);
+}
+
 static int take_option(const struct tool *tool, const char *text)
 {
 	static const char * const names[] = {
@@ -134,13 +147,15 @@ static int take_option(const struct tool *tool, const char *text)
 	size_t i;
 	int end;
 
-	if (name[strspn(name, "adhjpvV")] == 0 && *name) {
+	if (name[strspn(name, "acdhjpvV")] == 0 && *name) {
 		for (end = 0; *name && !end; name++)
 			end = take_letter(tool, *name);
 		return end;
 	}
 	if (*name == '-')
 		name++;
+	if (take_color(name))
+		return 0;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (tool_matches(name, names[i]))
 			return take_letter(tool, names[i][0]);
@@ -185,6 +200,7 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 		fputs(tool->usage, stderr);
 		return TOOL_USAGE;
 	}
+	paint_start();
 	for (obj = tool->objects; obj->name; obj++)
 		if (tool_matches(argv[0], obj->name))
 			return run_object(tool, obj, argc - 1, argv + 1);

@@ -59,7 +59,10 @@ offers smc_pnet -d '' : NET1 NET2
 offers smc_pnet -P '' : 1 2
 offers smc_pnet --i : --interface --ibdevice --ibport
 offers smc_rnics --I : --IB-dev
-offers smcss --s : --smcr --smcd
+offers smcss --s : --smcr --smcd --state
+offers smcss --co : --color
+offers smcss -m s : smcr smcd
+offers smcss --state app : appclosewait1 appclosewait2 appfinclosewait1
 offers smc_chk --se : --server
 offers smc_stats --p : --prometheus --pretty
 offers smc_run - : -c -d -r -t -T -v -h
