@@ -20,6 +20,7 @@
 
 #include "lib/genl.h"
 #include "lib/json.h"
+#include "lib/replay.h"
 #include "lib/show.h"
 #include "lib/sysfs.h"
 #include "lib/tool.h"
@@ -369,7 +370,7 @@ static int list_all(void)
 
 static int switch_power(const char *fid, const char *value)
 {
-	const char *root = secure_getenv("SMC_TOOLS_ROOT");
+	const char *root = replay_pick("SMC_TOOLS_ROOT");
 	char path[4096];
 	FILE *f;
 	int bad;

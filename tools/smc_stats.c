@@ -19,13 +19,10 @@
 #include <string.h>
 
 #include "lib/json.h"
+#include "lib/procstat.h"
 #include "lib/reason.h"
 #include "lib/stats.h"
-#include "lib/sysfs.h"
 #include "lib/tool.h"
-
-#define STAT_FILE	"/proc/net/smc_stat"
-#define MAX_COUNTERS	256
 
 static const char usage_text[] =
 "Usage: smc_stats [OPTION]...\n"
@@ -49,16 +46,6 @@ static const struct option long_options[] = {
 	{ "version",	no_argument, NULL, 'v' },
 	{ "help",	no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
-};
-
-/**
- * struct counter - a line of the file
- * @name: its name
- * @value: its value
- */
-struct counter {
-	char name[40];
-	uint64_t value;
 };
 
 static const struct {
@@ -85,20 +72,6 @@ static const char *text_of(const char *name)
 		if (!strcmp(known[i].name, name))
 			return known[i].text;
 	return name;
-}
-
-static int read_counters(struct counter *c)
-{
-	FILE *f = sysfs_open(STAT_FILE);
-	int num = 0;
-
-	if (!f)
-		return -errno;
-	while (num < MAX_COUNTERS &&
-	       fscanf(f, "%39s %" SCNu64, c[num].name, &c[num].value) == 2)
-		num++;
-	fclose(f);
-	return num;
 }
 
 /* What is in use now goes up and down. */
@@ -132,7 +105,7 @@ static void metric_head(const char *name, const char *text)
 	metric_type(name, text, "counter");
 }
 
-static void metrics_of_file(const struct counter *c, int num)
+static void metrics_of_file(const struct procstat *c, int num)
 {
 	char name[128];
 	int i;
@@ -219,7 +192,7 @@ static void metrics_of_netlink(const struct stats *st)
 		reasons(st);
 }
 
-static void print_text(const struct counter *c, int num)
+static void print_text(const struct procstat *c, int num)
 {
 	int i;
 
@@ -231,7 +204,7 @@ static void print_text(const struct counter *c, int num)
 			printf("%-20s %20" PRIu64 "\n", c[i].name, c[i].value);
 }
 
-static void print_json(const struct counter *c, int num)
+static void print_json(const struct procstat *c, int num)
 {
 	int i;
 
@@ -245,15 +218,15 @@ static void print_json(const struct counter *c, int num)
 
 static int run(bool prometheus)
 {
-	struct counter *c = calloc(MAX_COUNTERS, sizeof(*c));
+	struct procstat *c = calloc(PROCSTAT_MAX, sizeof(*c));
 	struct stats st;
 	int num, rc = -1;
 
-	num = c ? read_counters(c) : -ENOMEM;
+	num = c ? procstat_read(c) : -ENOMEM;
 	if (prometheus)
 		rc = stats_read(&st);
 	if (num < 0 && rc) {
-		tool_say(STAT_FILE ": %s (is the module smc loaded?)",
+		tool_say(PROCSTAT_FILE ": %s (is the module smc loaded?)",
 			 strerror(-num));
 		free(c);
 		return EXIT_FAILURE;

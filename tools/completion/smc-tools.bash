@@ -110,6 +110,9 @@ _smc_complete() {
 	smcss:-m | smcss:--mode)
 		_smc_reply 'smcr smcd tcp' "$cur"
 		;;
+	smctop:-s | smctop:--sort)
+		_smc_reply 'rate sent received unsent address' "$cur"
+		;;
 	smc_rnics:-[ed] | smc_rnics:--enable | smc_rnics:--disable)
 		_smc_reply "$(ls /sys/bus/pci/slots 2>/dev/null)" "$cur"
 		;;
@@ -159,5 +162,6 @@ _smc_run() {
 	esac
 }
 
-complete -F _smc_complete smcr smcd smcss smc_pnet smc_rnics smc_chk smc_stats
+complete -F _smc_complete smcr smcd smcss smctop smc_pnet smc_rnics smc_chk \
+	smc_stats
 complete -F _smc_run smc_run

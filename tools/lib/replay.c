@@ -14,6 +14,7 @@
  * Tests: tools/tests/tools.sh.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +32,54 @@ bool replay_active(void)
 	return secure_getenv("SMC_TOOLS_REPLAY");
 }
 
+static unsigned int steps;
+
+/**
+ * replay_step() - time passes: from now on, the next one of each list counts
+ */
+void replay_step(void)
+{
+	steps++;
+}
+
+/**
+ * replay_steps() - how often time has passed
+ */
+unsigned int replay_steps(void)
+{
+	return steps;
+}
+
+/**
+ * replay_pick() - what a variable of the environment says at this time
+ * @name: its name; its value is a list with colons between, the last one of
+ *	which stays
+ *
+ * Return: text, which stays until replay_step() and a call after that; NULL if
+ * there is no such variable.
+ */
+const char *replay_pick(const char *name)
+{
+	const char *text = secure_getenv(name), *next;
+	static char part[PATH_MAX];
+	unsigned int i;
+
+	if (!text)
+		return NULL;
+	for (i = 0; i < steps; i++) {
+		next = strchr(text, ':');
+		if (!next)
+			break;
+		text = next + 1;
+	}
+	snprintf(part, sizeof(part), "%.*s", (int)strcspn(text, ":"), text);
+	return part;
+}
+
 /* The whole file; the caller frees it. */
 static char *load(size_t *len)
 {
-	const char *path = secure_getenv("SMC_TOOLS_REPLAY");
+	const char *path = replay_pick("SMC_TOOLS_REPLAY");
 	FILE *f = fopen(path, "rb");
 	char *data;
 

@@ -23,6 +23,9 @@ enum {
 typedef int (*replay_fn)(const struct nlmsghdr *nlh, void *arg);
 
 bool replay_active(void);
+void replay_step(void);
+unsigned int replay_steps(void);
+const char *replay_pick(const char *name);
 int replay_request(const char *family, const char *what, int cmd,
 		   const void *attrs, size_t len, replay_fn fn, void *arg);
 

@@ -3,7 +3,7 @@
  * Reading of /sys and /proc.
  *
  * For tests, SMC_TOOLS_ROOT is a directory that takes the place of the root;
- * programs with more rights than their user ignore it.
+ * programs with more rights than their user ignore it (replay.c).
  *
  * Tests: tools/tests/tools.sh.
  */
@@ -14,13 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replay.h"
 #include "sysfs.h"
 
 #define PATH_LEN	4096
 
 static void full_path(char *path, const char *format, va_list args)
 {
-	const char *root = secure_getenv("SMC_TOOLS_ROOT");
+	const char *root = replay_pick("SMC_TOOLS_ROOT");
 	int len;
 
 	len = snprintf(path, PATH_LEN, "%s", root ? root : "");
@@ -36,7 +37,7 @@ static void full_path(char *path, const char *format, va_list args)
  */
 FILE *sysfs_open(const char *path)
 {
-	const char *root = secure_getenv("SMC_TOOLS_ROOT");
+	const char *root = replay_pick("SMC_TOOLS_ROOT");
 	char full[PATH_LEN];
 
 	snprintf(full, sizeof(full), "%s%s", root ? root : "", path);

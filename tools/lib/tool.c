@@ -21,6 +21,8 @@
 struct tool_options tool_opt;
 
 static const char *program = "smc";
+static char *said;
+static size_t said_size;
 
 /**
  * tool_name() - set the name messages begin with
@@ -32,6 +34,17 @@ void tool_name(const char *name)
 }
 
 /**
+ * tool_say_to() - keep messages from standard error
+ * @buf: where the last one goes from now on; NULL for standard error
+ * @size: of @buf
+ */
+void tool_say_to(char *buf, size_t size)
+{
+	said = buf;
+	said_size = size;
+}
+
+/**
  * tool_say() - a message on standard error
  * @format: as for printf(), then its arguments
  */
@@ -39,11 +52,15 @@ void tool_say(const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "%s: ", program);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (said) {
+		vsnprintf(said, said_size, format, args);
+	} else {
+		fprintf(stderr, "%s: ", program);
+		vfprintf(stderr, format, args);
+		fputc('\n', stderr);
+	}
 	va_end(args);
-	fputc('\n', stderr);
 }
 
 /**

@@ -6,6 +6,7 @@
 #define TOOLS_TOOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "format.h"
 
@@ -75,6 +76,7 @@ struct tool {
 int tool_main(const struct tool *tool, int argc, char **argv);
 int tool_flush(int status);
 void tool_name(const char *name);
+void tool_say_to(char *buf, size_t size);
 void tool_say(const char *format, ...) __printf(1, 2);
 _Noreturn void tool_usage_error(const char *what);
 int tool_no_args(int argc, char **argv);

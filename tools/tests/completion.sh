@@ -71,6 +71,8 @@ offers smc_run -c "$tmp/ru" : "$tmp/rules.conf"
 offers smc_run -T -c "$tmp/ru" : "$tmp/rules.conf"
 offers smc_run -r 1 :
 offers smc_run -d -c x smc_rni : smc_rnics
+offers smctop -s '' : rate sent received unsent address
+offers smctop --i : --iterations
 
 echo "completion: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -242,6 +242,7 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/bin/smcd
 ./usr/bin/smcr
 ./usr/bin/smcss
+./usr/bin/smctop
 ./usr/lib/x/libsmc-preload.so
 ./usr/share/bash-completion/completions/smc_chk
 ./usr/share/bash-completion/completions/smc_pnet
@@ -251,6 +252,7 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/share/bash-completion/completions/smcd
 ./usr/share/bash-completion/completions/smcr
 ./usr/share/bash-completion/completions/smcss
+./usr/share/bash-completion/completions/smctop
 ./usr/share/man/man7/af_smc.7
 ./usr/share/man/man8/smc_chk.8
 ./usr/share/man/man8/smc_pnet.8
@@ -260,6 +262,7 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/share/man/man8/smcd.8
 ./usr/share/man/man8/smcr.8
 ./usr/share/man/man8/smcss.8
+./usr/share/man/man8/smctop.8
 END
 "$tmp/root/usr/bin/smc_run" -v >"$tmp/out" 2>&1
 expect 'the installed smc_run knows its version' "$tmp/out" <<'END'

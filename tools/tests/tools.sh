@@ -3,7 +3,8 @@
 #
 # tools.sh [-u] - output of the tools from recorded netlink messages
 #
-# data/NAME.txt describes a recording, which pack.py makes.  cases/*.cases are
+# data/NAME.txt describes a recording, which pack.py makes; of several, with
+# colons between, smctop sees the next one each time it looks.  cases/*.cases are
 # lists of command lines, the recording each one reads before it; what it
 # prints, what it says, its exit status and the requests it sent are compared
 # with golden/*.out.  Output of commands with -j, and of "stats json", is also
@@ -24,31 +25,38 @@ for d in data/*.txt; do
 	python3 pack.py "$d" "$tmp/${name%.txt}.nl" || exit 1
 done
 
-# A root with /sys and /proc: "PATH CONTENT" or "PATH -> TARGET" a line
-while read -r path content; do
-	case $path in
-	'' | '#'*) continue ;;
-	esac
-	mkdir -p "$tmp/root${path%/*}"
-	case $content in
-	'-> '*) ln -s "${content#-> }" "$tmp/root$path" ;;
-	*) printf '%b\n' "$content" >"$tmp/root$path" ;;
-	esac
-done <data/root.list
+# Roots with /sys and /proc: "PATH CONTENT" or "PATH -> TARGET" a line
+roots=
+for d in data/root*.list; do
+	root=$tmp/${d##*/}
+	root=${root%.list}
+	roots=${roots:+$roots:}$root
+	while read -r path content; do
+		case $path in
+		'' | '#'*) continue ;;
+		esac
+		mkdir -p "$root${path%/*}"
+		case $content in
+		'-> '*) ln -s "${content#-> }" "$root$path" ;;
+		*) printf '%b\n' "$content" >"$root$path" ;;
+		esac
+	done <"$d"
+done
 
 bad() {
 	failed=$((failed + 1))
 	echo "FAIL $*"
 }
 
-# one RECORDING COMMAND...: what one command line does
+# one RECORDING[:RECORDING...] COMMAND...: what one command line does
 one() {
 	rec=$1
 	shift
 	rm -f "$tmp/sent"
 	echo "\$ $rec: $*"
-	SMC_TOOLS_REPLAY=$tmp/$rec.nl SMC_TOOLS_SENT=$tmp/sent \
-	SMC_TOOLS_ROOT=$tmp/root PATH=$tests/..:$PATH \
+	replay=$tmp/$(echo "$rec" | sed "s,:,.nl:$tmp/,g").nl
+	SMC_TOOLS_REPLAY=$replay SMC_TOOLS_SENT=$tmp/sent \
+	SMC_TOOLS_ROOT=$roots PATH=$tests/..:$PATH \
 		"$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 	cat "$tmp/out"
@@ -57,7 +65,9 @@ one() {
 	echo "= $rc"
 	case " $* " in
 	*" -j"* | *json*)
-		[ $rc -ne 0 ] || python3 -m json.tool <"$tmp/out" >"$tmp/null" ||
+		# several documents, one a line, are what smctop prints
+		[ $rc -ne 0 ] || python3 -m json.tool <"$tmp/out" >"$tmp/null" 2>&1 ||
+		python3 -m json.tool --json-lines <"$tmp/out" >"$tmp/null" ||
 			echo "NOT JSON"
 		;;
 	esac
