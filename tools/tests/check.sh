@@ -14,11 +14,11 @@ number() {
 	tail -1 "$out" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1.*/\1/p"
 }
 
-for t in preload policy tools screen man completion; do
+for t in preload policy tools screen man completion zsh; do
 	case $t in
 	man) sh "./$t.sh" "$@" ;;
 	completion) bash "./$t.sh" ;;
-	screen) python3 ./screen.py ;;
+	screen | zsh) python3 "./$t.py" ;;
 	*) sh "./$t.sh" ;;
 	esac >"$out" 2>&1
 	rc=$?

@@ -263,6 +263,7 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/share/man/man8/smcr.8
 ./usr/share/man/man8/smcss.8
 ./usr/share/man/man8/smctop.8
+./usr/share/zsh/site-functions/_smc-tools
 END
 "$tmp/root/usr/bin/smc_run" -v >"$tmp/out" 2>&1
 expect 'the installed smc_run knows its version' "$tmp/out" <<'END'
