@@ -65,7 +65,7 @@ static void print_flags(FILE *out, unsigned int prod, unsigned int conn)
 
 static void print_conn(FILE *out, const struct smc_diag_conninfo *c)
 {
-	fprintf(out, "\trings: send %u, receive %u, peer's %u bytes; token %08x\n",
+	fprintf(out, "\tbuffers: send %u, receive %u, peer's %u bytes; token %08x\n",
 		c->sndbuf_size, c->rmbe_size, c->peer_rmbe_size, c->token);
 	fprintf(out, "\tsending: %" PRIu64 " unsent, %" PRIu64
 		" unconfirmed, %" PRIu64 " not read by the peer",

@@ -48,6 +48,26 @@ static uint64_t moved_out(const struct smc_diag_conninfo *now,
 	return diag_distance(now->sndbuf_size, &then->tx_sent, &now->tx_sent);
 }
 
+/*
+ * Who waits says so in its last message, unless it had nothing more to send
+ * when it sent that: then the rings are full.
+ */
+static unsigned int stall_of(const struct smc_diag_conninfo *c,
+			     const struct top_flow *f)
+{
+	uint64_t used = diag_distance(c->peer_rmbe_size, &c->rx_cons,
+				      &c->tx_prod);
+	unsigned int stall = 0;
+
+	if (c->tx_prod_flags & SMC_DIAG_PROD_BLOCKED ||
+	    (f->unsent && used >= c->peer_rmbe_size))
+		stall |= TOP_STALL_OUT;
+	if (c->rx_prod_flags & SMC_DIAG_PROD_BLOCKED ||
+	    (c->rmbe_size && f->unread >= c->rmbe_size))
+		stall |= TOP_STALL_IN;
+	return stall;
+}
+
 static void conn_flow(struct top_conn *c, const struct top_conn *then,
 		      uint64_t ms)
 {
@@ -62,10 +82,7 @@ static void conn_flow(struct top_conn *c, const struct top_conn *then,
 				  &now->tx_prep);
 	f->unread = diag_distance(now->rmbe_size, &now->tx_cons,
 				  &now->rx_prod);
-	if (now->tx_prod_flags & SMC_DIAG_PROD_BLOCKED)
-		f->stall |= TOP_STALL_OUT;
-	if (now->rx_prod_flags & SMC_DIAG_PROD_BLOCKED)
-		f->stall |= TOP_STALL_IN;
+	f->stall = stall_of(now, f);
 	if (!then || !(then->row.have & DIAG_EXT(SMC_DIAG_CONNINFO)))
 		return;
 	c->known = true;

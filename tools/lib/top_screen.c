@@ -9,6 +9,7 @@
  */
 #include <curses.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,11 +45,11 @@ struct screen {
 	char said[128];
 };
 
-static volatile sig_atomic_t ended;
+static atomic_bool ended;	/* by a signal */
 
 static void on_signal(int sig)
 {
-	ended = 1;
+	ended = true;
 }
 
 static attr_t attr_of(enum paint how)

@@ -16,7 +16,7 @@ FILE = "completion/_smc-tools"
 
 # the beginning, and what has to appear after it
 CASES = [
-    ("smcr in", ["fo"]),
+    ("smcr link", ["group"]),
     ("smcd se", ["id"]),
     ("smcr ", ["info", "linkgroup", "device", "stats", "ueid"]),
     ("smcr -d l", ["inkgroup"]),

@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""top - smcss and smctop tell of live connections what is true
+
+Needs the module and root.  TOP_MODE says what connections have to use, SMC-D
+or SMC-R, TOP_ADDRESS on which address of this host.  One "ok" or "not ok" line
+a case; the exit code says whether all were ok.
+"""
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import cases
+
+PROTO_SMC = 256
+MODE = os.environ.get("TOP_MODE", "SMC-D")
+ADDRESS = os.environ.get("TOP_ADDRESS", "127.0.0.1")
+TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                     "../../tools")
+
+
+def tool(*command):
+    run = subprocess.run([os.path.join(TOOLS, command[0]), *command[1:]],
+                         stdout=subprocess.PIPE, check=True, timeout=120)
+    return run.stdout.decode()
+
+
+def rows(*command):
+    return json.loads(tool(*command))
+
+
+class Pair:
+    """Two connected sockets of this process."""
+
+    def __init__(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM,
+                           PROTO_SMC) as lsock:
+            lsock.bind((ADDRESS, 0))
+            lsock.listen()
+            self.client = socket.socket(socket.AF_INET, socket.SOCK_STREAM,
+                                        PROTO_SMC)
+            self.client.connect(lsock.getsockname())
+            self.server = lsock.accept()[0]
+        self.port = self.server.getsockname()[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.client.close()
+        self.server.close()
+
+    def both(self, found):
+        """The rows of client and server"""
+        client = [r for r in found if r["peer"]["port"] == self.port]
+        server = [r for r in found if r["local"]["port"] == self.port]
+        assert len(client) == len(server) == 1, found
+        return client[0], server[0]
+
+
+def case_info():
+    with Pair() as p:
+        p.client.sendall(bytes(1000))
+        assert select.select([p.server], [], [], 30)[0]
+        c, s = p.both(rows("smcss", "-j"))
+        assert c["mode"] == s["mode"] == MODE, (c, s)
+        assert c["inode"] == os.fstat(p.client.fileno()).st_ino
+        assert c["local"]["address"] == s["peer"]["address"] == ADDRESS
+        cc, sc = c["connection"], s["connection"]
+        assert cc["peer_unread_bytes"] == sc["unread_bytes"] == 1000, (c, s)
+        assert cc["unsent_bytes"] == sc["unsent_bytes"] == 0
+        assert cc["peerbuf_bytes"] == sc["rcvbuf_bytes"] > 0
+        assert sc["peerbuf_bytes"] == cc["rcvbuf_bytes"] > 0
+        assert int(cc["token"], 16) and int(sc["token"], 16)
+        part = "dmb" if MODE == "SMC-D" else "link"
+        assert c[part]["gid"] == s[part]["peer_gid"]
+        assert s[part]["gid"] == c[part]["peer_gid"]
+        if MODE == "SMC-D":
+            assert c["dmb"]["token"] == s["dmb"]["peer_token"]
+            groups = {r["lg_id"] for r in rows("smcd", "-j", "linkgroup")}
+            assert {c["dmb"]["lg_id"], s["dmb"]["lg_id"]} <= groups
+        else:
+            assert c["link"]["role"] == "CLNT" and s["link"]["role"] == "SERV"
+        text = tool("smcss", "-i", "-P", "%s:%d" % (ADDRESS, p.port))
+        assert "1000 not read by the peer" in text, text
+
+
+def case_filters():
+    with Pair() as p:
+        def count(*options):
+            return len(rows("smcss", "-j", *options))
+
+        port = str(p.port)
+        mode = MODE.lower().replace("-", "")
+        other = "smcr" if mode == "smcd" else "smcd"
+        assert count("-t", port) == 2
+        assert count("-L", ":" + port) == 1
+        assert count("-P", "%s/32:%s" % (ADDRESS, port)) == 1
+        assert count("-t", port, "-P", ADDRESS + "/8") == 2
+        assert count("-t", port, "-P", "192.0.2.0/24") == 0
+        assert count("-t", port, "-m", mode) == 2
+        assert count("-t", port, "-m", other + ",tcp") == 0
+        assert count("-t", port, "-s", "active") == 2
+        assert count("-t", port, "-s", "listen,init") == 0
+
+
+def case_rates():
+    """Paced by this program, which counts too."""
+    sent = [0]
+    stop = threading.Event()
+
+    def send(sock):
+        while not stop.is_set():
+            sock.sendall(bytes(10000))
+            sent[0] += 10000
+            time.sleep(0.02)
+        sock.shutdown(socket.SHUT_WR)
+
+    with Pair() as p:
+        threads = [threading.Thread(target=send, args=(p.client,)),
+                   threading.Thread(target=lambda: [
+                       0 for _ in iter(lambda: p.server.recv(65536), b"")])]
+        for t in threads:
+            t.start()
+        start = time.monotonic()
+        try:
+            look = rows("smctop", "-j", "-n", "1", "-d", "3")
+        finally:
+            rate = sent[0] / (time.monotonic() - start)
+            stop.set()
+            for t in threads:
+                t.join()
+    c, s = p.both(look["connections"])
+    assert look["interval_ms"] >= 3000
+    # the machine may be slow at first, not for so long
+    assert rate / 3 < c["sent_per_s"] < rate * 3, (rate, look)
+    assert abs(c["sent_per_s"] - s["received_per_s"]) < c["sent_per_s"] / 4
+    assert c["received_per_s"] == s["sent_per_s"] == 0
+    link, = [r for r in look["links"] if r["lg_id"] == c["lg_id"]]
+    assert link["sent_per_s"] >= c["sent_per_s"] and link["mode"] == MODE
+    totals = look["totals"]
+    mine = totals[MODE.lower().replace("-", "")]
+    assert rate / 3 < mine["sent_per_s"] < rate * 3, (rate, totals)
+    assert totals["cdc_sent_per_s"] > 0
+    assert (totals["work_requests_per_s"] > 0) == (MODE == "SMC-R"), totals
+
+
+def case_stall():
+    with Pair() as p:
+        p.client.setblocking(False)
+        while select.select([], [p.client], [], 1)[1]:
+            p.client.send(bytes(1 << 20))
+        c, s = p.both(rows("smctop", "-jn1", "-d", "0.5")["connections"])
+        assert c["stalled_out"] and s["stalled_in"], (c, s)
+        assert not c["stalled_in"] and not s["stalled_out"], (c, s)
+        assert c["sent_per_s"] == s["received_per_s"] == 0
+        ring = p.both(rows("smcss", "-j"))[1]["connection"]["rcvbuf_bytes"]
+        assert s["unread_bytes"] == ring, (s, ring)
+        assert (c["unsent_bytes"] > 0) == (MODE == "SMC-R"), c
+        text = tool("smctop", "-bn1", "-d", "0.1")
+        assert " out " in text and " in " in text, text
+
+
+def case_text():
+    with Pair() as p:
+        text = tool("smctop", "-b", "-n", "2", "-d", "0.1")
+        assert text.count("\nMode ") == 2 and str(p.port) in text, text
+        text = tool("smctop", "-b", "-n", "1", "-d", "0.1", "-g")
+        assert "\nLG-ID " in text and MODE in text, text
+
+
+if __name__ == "__main__":
+    sys.exit(cases.main(globals()))
