@@ -399,7 +399,7 @@ void smc_sock_work(struct work_struct *work)
 		if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT, &smc->bits))
 			tcp->ops->shutdown(tcp, SHUT_RDWR);
 		if (test_and_clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits))
-			smc_inner_disconnect(&smc->inner);
+			smc_inner_abort(&smc->inner);
 	}
 	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) &&
 	    peer_gone(smc)) {

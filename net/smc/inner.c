@@ -290,6 +290,28 @@ int smc_inner_disconnect(struct smc_inner *inner)
 }
 
 /**
+ * smc_inner_abort() - reset the connection
+ * @inner: the socket, in any state; its names stay, for getsockname() and for
+ *	accept(), which may hand it out later
+ *
+ * As smc_inner_disconnect() it leaves no error.
+ *
+ * Context: process.
+ */
+void smc_inner_abort(struct smc_inner *inner)
+{
+	struct sock *sk = inner->sk;
+
+	if (!sk->sk_prot->diag_destroy) {
+		smc_inner_disconnect(inner);
+		return;
+	}
+	sk->sk_prot->diag_destroy(sk, ECONNABORTED);
+	xchg(&sk->sk_err, 0);
+	xchg(&sk->sk_err_soft, 0);
+}
+
+/**
  * smc_inner_take_error() - move the pending error out
  * @inner: the socket
  *

@@ -66,6 +66,8 @@ int smc_inner_recv(struct smc_inner *inner, void *buf, size_t len);
 int smc_inner_send(struct smc_inner *inner, const void *buf, size_t len);
 /* Disconnect (kernel_connect to AF_UNSPEC), clearing what that leaves. */
 int smc_inner_disconnect(struct smc_inner *inner);
+/* Reset the connection; the socket keeps its names.  Process. */
+void smc_inner_abort(struct smc_inner *inner);
 /* sk_err of the inner socket, moved out. */
 int smc_inner_take_error(struct smc_inner *inner);
 /* Smoothed round-trip time in ms, 0 if unknown. */

@@ -273,9 +273,9 @@ static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
 
 	/*
 	 * The inner connection may be closed long before ours, or after it; 2
-	 * asks for the peer's name whatever its state.
+	 * asks for the peer's name whatever its state, as accept() does.
 	 */
-	if (peer && smc->mode == &smc_mode_smc) {
+	if (peer == 1 && smc->mode == &smc_mode_smc) {
 		if (smc_close_over(smc))
 			return -ENOTCONN;
 		peer = 2;
