@@ -341,8 +341,13 @@ static void wait_last_flags(struct smc_conn *conn)
 	}
 }
 
-/* End whatever the handshake still does; its done() is not running after. */
-static void stop_handshake(struct smc_sock *smc)
+/**
+ * smc_sock_stop_hs() - end whatever the handshake still does
+ * @smc: socket; its handshake's done() has run, or will not
+ *
+ * Context: process; lock_sock() may be held.
+ */
+void smc_sock_stop_hs(struct smc_sock *smc)
 {
 	if (smc_hs_cancel(&smc->hs))
 		clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
@@ -366,7 +371,7 @@ void smc_sock_free(struct smc_sock *smc)
 	if (test_and_set_bit(SMC_SK_FREED, &smc->bits))
 		return;
 	sk_stop_timer(sk, &smc->timer);
-	stop_handshake(smc);
+	smc_sock_stop_hs(smc);
 	mutex_lock(&smc->conn_mutex);
 	smc_conn_leave(&smc->conn);
 	/* Nothing of the program's is on TCP then: no reason to linger. */
@@ -449,7 +454,7 @@ void smc_sock_reset_conn(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 
-	stop_handshake(smc);
+	smc_sock_stop_hs(smc);
 	if (smp_load_acquire(&smc->mode) != &smc_mode_init)
 		return;
 	mutex_lock(&smc->conn_mutex);
@@ -607,7 +612,7 @@ static void close_smc(struct smc_sock *smc, bool abort)
  */
 void smc_sock_dispose(struct smc_sock *child)
 {
-	stop_handshake(child);
+	smc_sock_stop_hs(child);
 	if (child->mode == &smc_mode_smc) {
 		close_smc(child, true);
 		return;
@@ -626,19 +631,24 @@ int smc_sock_release(struct socket *sock)
 	if (!sk)
 		return 0;
 	smc = smc_sk(sk);
+	sock_hold(sk);
+	/* The last call on the file; sock_diag needs none, see destroy.c. */
+	lock_sock(sk);
+	set_bit(SMC_SK_RELEASED, &smc->bits);
 	linger = sock_flag(sk, SOCK_LINGER);
 	timeo = linger ? sk->sk_lingertime : 0;
-	sock_hold(sk);
 	/* The file that the inner socket borrows goes away. */
 	smc_inner_lend(&smc->inner, NULL);
 	if (smc->mode == &smc_mode_listen)
 		smc_listen_drop(smc);
-	stop_handshake(smc);
-	if (smc->mode == &smc_mode_smc) {
+	smc_sock_stop_hs(smc);
+	if (smc->mode == &smc_mode_smc)
 		close_smc(smc, linger && !timeo);
-		if (timeo && !(current->flags & PF_EXITING))
-			smc_sock_wait(sk, &timeo, delivered);
-	}
+	else
+		timeo = 0;
+	release_sock(sk);
+	if (timeo && !(current->flags & PF_EXITING))
+		smc_sock_wait(sk, &timeo, delivered);
 	sock_orphan(sk);
 	sock->sk = NULL;
 	if (smc->mode != &smc_mode_smc)

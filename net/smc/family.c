@@ -29,6 +29,9 @@
 #define SMCPROTO_SMC	0
 #define SMCPROTO_SMC6	1
 
+/* Sockets passed over without letting go of the lock. */
+#define WALK_STEP	256
+
 struct workqueue_struct *smc_sock_wq;
 
 /* IPPROTO_SMC sockets nest their inner ones, which are AF_INET too. */
@@ -103,6 +106,7 @@ static void sock_setup(struct sock *sk)
 
 	smc_stats_inc(sn, SMC_STAT_SOCK_CREATED);
 	spin_lock_bh(&sn->socks_lock);
+	smc->nr = ++sn->socks_nr;
 	hlist_add_head(&smc->node, &sn->socks);
 	spin_unlock_bh(&sn->socks_lock);
 }
@@ -140,6 +144,7 @@ static void proto_unhash(struct sock *sk)
 		.owner		= THIS_MODULE,				\
 		.init		= start,				\
 		.destroy	= proto_destroy,			\
+		.diag_destroy	= smc_sock_destroy,			\
 		.unhash		= proto_unhash,				\
 		.obj_size	= sizeof(type),				\
 		.no_autobind	= true,					\
@@ -341,15 +346,21 @@ void smc_sock_exit(void)
 		proto_unregister(protos[i]);
 }
 
-/* The next socket after @prev (referenced, dropped here) with a reference. */
-static struct smc_sock *next_sock(struct smc_net *sn, struct smc_sock *prev)
+/*
+ * The next socket after @prev (referenced, dropped here) with a reference.  Those
+ * not older than number @from are passed over, a few at a time.
+ */
+static struct smc_sock *next_sock(struct smc_net *sn, struct smc_sock *prev,
+				  u64 from)
 {
 	struct smc_sock *smc;
+	int passed = 0;
 
 	spin_lock_bh(&sn->socks_lock);
 	smc = prev ? hlist_entry_safe(prev->node.next, struct smc_sock, node) :
 		     hlist_entry_safe(sn->socks.first, struct smc_sock, node);
-	while (smc && !refcount_inc_not_zero(&smc->sk.sk_refcnt))
+	while (smc && ((smc->nr >= from && passed++ < WALK_STEP) ||
+		       !refcount_inc_not_zero(&smc->sk.sk_refcnt)))
 		smc = hlist_entry_safe(smc->node.next, struct smc_sock, node);
 	spin_unlock_bh(&sn->socks_lock);
 	if (prev)
@@ -360,31 +371,32 @@ static struct smc_sock *next_sock(struct smc_net *sn, struct smc_sock *prev)
 /**
  * smc_sock_walk() - call a function for every socket of a namespace
  * @net: namespace
- * @skip: leave out that many
- * @fn: returns != 0 to stop; @nr counts from 0 and includes what was skipped
+ * @from: 0, or only sockets older than this number; a socket that lives on
+ *	is met once by walks that go on where the one before stopped
+ * @fn: returns != 0 to stop; @nr is the socket's number
  * @arg: handed to @fn
  *
  * Context: process; the socket is referenced while @fn runs, no lock is held.
  * Return: what @fn returned, or 0.
  */
-int smc_sock_walk(struct net *net, unsigned int skip,
-		  int (*fn)(struct sock *sk, unsigned int nr, void *arg),
-		  void *arg)
+int smc_sock_walk(struct net *net, u64 from,
+		  int (*fn)(struct sock *sk, u64 nr, void *arg), void *arg)
 {
 	struct smc_net *sn = smc_net(net);
 	struct smc_sock *smc = NULL;
-	unsigned int nr = 0;
 	int rc;
 
-	while ((smc = next_sock(sn, smc))) {
-		if (nr >= skip) {
-			rc = fn(&smc->sk, nr, arg);
-			if (rc) {
-				sock_put(&smc->sk);
-				return rc;
-			}
+	if (!from)
+		from = U64_MAX;
+	while ((smc = next_sock(sn, smc, from))) {
+		if (smc->nr >= from)
+			continue;
+		rc = fn(&smc->sk, smc->nr, arg);
+		if (rc) {
+			sock_put(&smc->sk);
+			return rc;
 		}
-		nr++;
+		cond_resched();
 	}
 	return 0;
 }

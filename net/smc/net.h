@@ -38,8 +38,9 @@ struct smc_negcache;
  * @lgrs: all groups of the namespace, oldest first
  * @lgr_seq: smc_lgr.seq of the newest
  * @lgr_count: groups not yet freed (dead ones included)
- * @socks_lock: protects @socks
- * @socks: all our sockets, for diag and the namespace's exit
+ * @socks_lock: protects @socks, @socks_nr
+ * @socks: all our sockets, for diag and the namespace's exit, newest first
+ * @socks_nr: smc_sock.nr of the newest
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
  * @negcache: peers whose handshake was spoilt (hs_memory.c)
@@ -68,6 +69,7 @@ struct smc_net {
 
 	spinlock_t socks_lock;
 	struct hlist_head socks;
+	u64 socks_nr;
 
 	struct list_head pnet;
 	unsigned int pnet_num;

@@ -111,7 +111,6 @@ void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap)
 	snap->bound_if = READ_ONCE(sk->sk_bound_dev_if);
 	snap->uid = sock_i_uid(sk);
 	snap->inode = sock_i_ino(sk);
-	snap->cookie = atomic64_read(&sk->sk_cookie);
 	snap->reason = READ_ONCE(smc->reason);
 	snap->peer_diagnosis = READ_ONCE(smc->peer_diagnosis);
 	snap_addresses(smc, snap);

@@ -151,6 +151,19 @@ static void connect_done(struct smc_sock *smc, bool usable)
 		sk_error_report(sk);
 }
 
+/**
+ * smc_sock_connect_failed() - end a connect() from outside
+ * @smc: socket in mode init; its handshake has been stopped
+ * @err: positive errno
+ *
+ * Context: process, lock_sock() held.
+ */
+void smc_sock_connect_failed(struct smc_sock *smc, int err)
+{
+	failed(smc, err);
+	connect_done(smc, false);
+}
+
 static bool hs_get(struct smc_hs *hs)
 {
 	struct smc_sock *smc = container_of(hs, struct smc_sock, hs);

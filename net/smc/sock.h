@@ -48,6 +48,7 @@ enum smc_sock_bits {
 	SMC_SK_FAILED,		/* connect() failed: poll shows it as TCP does */
 	SMC_SK_PEER_DONE,	/* its last byte is here: end of file for good */
 	SMC_SK_SHUT_RD,		/* the program has shut reading down */
+	SMC_SK_RELEASED,	/* close() has begun; lock_sock */
 	SMC_SK_FREED,		/* smc_sock_free() has run */
 	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut the inner socket down */
 	SMC_SK_WORK_TCP_SHUT,
@@ -74,7 +75,8 @@ enum smc_sock_bits {
  * @urg_read_pos: position of the urgent byte taken by recv(MSG_OOB)
  * @abort_err: positive errno the core gave for it
  * @abort_reason: enum smc_reason of the end of an SMC connection
- * @node: in smc_net.socks
+ * @node: in smc_net.socks, newest first
+ * @nr: number of the socket in its namespace
  * @work: sleeping part of state changes; holds a sock reference while queued
  * @timer: ends corking; after close() aborts what cannot be delivered.  Holds
  *	a reference while armed
@@ -113,6 +115,7 @@ struct smc_sock {
 	int abort_err;
 	u32 abort_reason;
 	struct hlist_node node;
+	u64 nr;
 	struct work_struct work;
 	struct timer_list timer;
 	void (*core_destruct)(struct sock *sk);
@@ -228,7 +231,6 @@ struct smc_sock_snapshot {
 	u32 bound_if;
 	kuid_t uid;
 	u64 inode;
-	u64 cookie;
 	u32 reason;
 	u32 peer_diagnosis;
 	bool has_conn;		/* the rest is valid */
@@ -243,13 +245,13 @@ struct smc_sock_snapshot {
 };
 
 /*
- * Walk the sockets of @net, skipping the first @skip; @fn returns != 0 to stop
- * (the value is returned).  A socket is referenced while @fn runs, no spinlock
- * is held.  Process context.  Exported for smc_diag.ko.
+ * Walk the sockets of @net from the newest to the oldest, or from the first one
+ * older than number @from; @fn returns != 0 to stop (the value is returned).  A
+ * socket is referenced while @fn runs, no spinlock is held.  Process context.
+ * Exported for smc_diag.ko.
  */
-int smc_sock_walk(struct net *net, unsigned int skip,
-		  int (*fn)(struct sock *sk, unsigned int nr, void *arg),
-		  void *arg);
+int smc_sock_walk(struct net *net, u64 from,
+		  int (*fn)(struct sock *sk, u64 nr, void *arg), void *arg);
 void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap);
 
 /* tx.c */
@@ -284,6 +286,10 @@ void smc_sock_free(struct smc_sock *smc);
 void smc_sock_reset_conn(struct smc_sock *smc);
 void smc_sock_work(struct work_struct *work);
 void smc_sock_timer(struct timer_list *t);
+void smc_sock_stop_hs(struct smc_sock *smc);
+
+/* destroy.c */
+int smc_sock_destroy(struct sock *sk, int err);
 
 /* sockopt.c */
 int smc_sock_setsockopt(struct socket *sock, int level, int optname,
@@ -300,6 +306,7 @@ int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk));
 /* Set fallback: reason, count, trace, mode. */
 void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
 void smc_sock_set_sizes(struct smc_sock *smc);
+void smc_sock_connect_failed(struct smc_sock *smc, int err);
 
 /* mode.c */
 bool smc_sock_connecting(const struct smc_sock *smc);

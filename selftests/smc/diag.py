@@ -7,6 +7,7 @@ this host.  One "ok" or "not ok" line a case; the exit code says whether all
 were ok.
 """
 import ctypes
+import errno
 import os
 import socket
 import struct
@@ -14,88 +15,14 @@ import subprocess
 import sys
 
 import cases
+from sockdiag import (ACTIVE, AF_SMC, CONN, DMB, DONE, DPORT, DST, DUMP, ERROR,
+                      FALLBACK, INIT, LISTEN, MODES, PROTO_SMC, REQUEST, ROOT,
+                      SHUT, SMCD, SMCR, SPORT, SRC, STATES, TCP, Row, attr,
+                      dump, messages, netlink, request, row_of)
 
-PROTO_SMC, AF_SMC = 256, 43
-NETLINK_SOCK_DIAG, BY_FAMILY = 4, 20
-REQUEST, ROOT, DUMP, MULTI = 1, 0x100, 0x300, 2
-ERROR, DONE = 2, 3
-ACTIVE, INIT, LISTEN = 1, 2, 10
-SMCR, TCP, SMCD = 0, 1, 2
-CONN, LGR, SHUT, DMB, FALLBACK = 1, 2, 3, 4, 5
-SIZES = {CONN: 76, LGR: 147, SHUT: 1, DMB: 56, FALLBACK: 8}
 CLONE_NEWNET = 0x40000000
 here = os.path.dirname(os.path.abspath(__file__))
 smcss = os.path.join(here, "../../tools/smcss")
-
-
-class Row:
-    def __init__(self, data):
-        (self.family, self.state, self.mode, self.shutdown, self.sport,
-         self.dport, self.src, self.dst, self.ifindex, self.cookie, self.uid,
-         self.inode) = struct.unpack("=BBBB2s2s16s16sI8sIQ", data[:64])
-        self.sport = int.from_bytes(self.sport, "big")
-        self.dport = int.from_bytes(self.dport, "big")
-        self.attrs = {}
-        data = data[64:]
-        while len(data) >= 4:
-            n, kind = struct.unpack("=HH", data[:4])
-            assert 4 <= n <= len(data), "attribute length"
-            assert kind not in self.attrs, "attribute twice"
-            assert n - 4 == SIZES[kind], f"attribute {kind}: {n - 4} bytes"
-            self.attrs[kind] = data[4:n]
-            data = data[(n + 3) & ~3:]
-
-    def u32(self, kind, off):
-        return struct.unpack_from("=I", self.attrs[kind], off)[0]
-
-    def u64(self, kind, off):
-        return struct.unpack_from("=Q", self.attrs[kind], off)[0]
-
-
-def netlink():
-    s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
-    s.settimeout(60)
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
-    return s
-
-
-def request(s, flags, ext=0, seq=1, length=52):
-    body = struct.pack("=BxxB48x", AF_SMC, ext)[:length]
-    s.send(struct.pack("=IHHII", 16 + len(body), BY_FAMILY, flags, seq, 0)
-           + body)
-
-
-def messages(s):
-    """(type, flags, seq, payload) until DONE or ERROR, that one included"""
-    while True:
-        data = s.recv(1 << 16)
-        while data:
-            n, kind, flags, seq, _ = struct.unpack("=IHHII", data[:16])
-            yield kind, flags, seq, data[16:n]
-            if kind in (DONE, ERROR):
-                return
-            data = data[(n + 3) & ~3:]
-
-
-def dump(ext=0, flags=REQUEST | DUMP):
-    s = netlink()
-    request(s, flags, ext)
-    rows = []
-    for kind, mflags, _, body in messages(s):
-        if kind == ERROR:
-            raise OSError(-struct.unpack_from("=i", body)[0], "dump")
-        assert mflags & MULTI
-        if kind == BY_FAMILY:
-            rows.append(Row(body))
-    s.close()
-    return rows
-
-
-def row_of(sock, ext=0):
-    inode = os.fstat(sock.fileno()).st_ino
-    found = [r for r in dump(ext) if r.inode == inode]
-    assert len(found) == 1, f"{len(found)} rows for one socket"
-    return found[0]
 
 
 def smc(family=socket.AF_INET):
@@ -254,6 +181,97 @@ def case_short_request():
     assert list(messages(s))[-1][0] == DONE
 
 
+def prefix(address, bits, family=socket.AF_INET):
+    return (struct.pack("=BBxx", family, bits)
+            + socket.inet_pton(family, address).ljust(16, b"\0"))
+
+
+def ports(first, last=None):
+    return struct.pack("=HH", first, last or first)
+
+
+def case_filters():
+    """each kind alone, then together; what is left out is left out"""
+    lst, cli, srv = pair()
+    lst6, cli6, srv6 = pair(socket.AF_INET6, "::1")
+    idle = smc()
+    socks = {"lst": lst, "cli": cli, "srv": srv, "lst6": lst6, "cli6": cli6,
+             "srv6": srv6, "idle": idle}
+    names = {os.fstat(s.fileno()).st_ino: n for n, s in socks.items()}
+    cport, lport = cli.getsockname()[1], lst.getsockname()[1]
+    u32 = struct.Struct("=I").pack
+
+    def check(want, *filters):
+        rows = dump(0, filters=b"".join(attr(*f) for f in filters))
+        got = sorted(names.get(r.inode, "?") for r in rows)
+        assert got == sorted(want.split()), (filters, got)
+
+    check("lst cli srv lst6 cli6 srv6 idle")
+    check("lst lst6", (STATES, u32(1 << LISTEN)))
+    check("lst lst6 idle", (STATES, u32(1 << LISTEN | 1 << INIT)))
+    check("cli srv cli6 srv6", (MODES, u32(1 << SMCD)))
+    check("lst lst6 idle", (MODES, u32(1 << SMCR)))
+    check("", (MODES, u32(1 << TCP)))
+    check("", (STATES, u32(0)))
+    check("cli", (SPORT, ports(cport)))
+    check("srv", (DPORT, ports(cport)))
+    check("lst srv", (SPORT, ports(lport)))
+    check("cli", (DPORT, ports(lport)))
+    check("idle", (SPORT, ports(0, 0)))
+    check("cli srv cli6 srv6", (DPORT, ports(1, 65535)))
+    check("lst cli srv", (SRC, prefix("127.0.0.0", 8)))
+    check("lst cli srv", (SRC, prefix("127.0.0.1", 32)))
+    check("", (SRC, prefix("127.0.0.2", 32)))
+    check("lst cli srv", (SRC, prefix("127.0.0.3", 30)))
+    check("cli srv", (DST, prefix("127.0.0.1", 32)))
+    check("lst cli srv idle", (SRC, prefix("0.0.0.0", 0)))
+    check("cli srv", (SRC, prefix("::ffff:127.0.0.0", 104, socket.AF_INET6)),
+          (STATES, u32(1 << ACTIVE)))
+    check("lst6 cli6 srv6", (SRC, prefix("::1", 128, socket.AF_INET6)))
+    check("cli6 srv6", (DST, prefix("::1", 128, socket.AF_INET6)))
+    check("srv", (STATES, u32(1 << ACTIVE)), (MODES, u32(1 << SMCD)),
+          (SRC, prefix("127.0.0.1", 32)), (DST, prefix("127.0.0.1", 32)),
+          (SPORT, ports(lport)), (DPORT, ports(cport)))
+    check("", (SPORT, ports(lport)), (DPORT, ports(lport)))
+
+
+def case_filters_mapped():
+    """an IPv4 filter finds IPv4 connections of IPv6 sockets"""
+    lst = listener(socket.AF_INET6, "::")
+    with smc() as cli:
+        cli.connect(("127.0.0.1", lst.getsockname()[1]))
+        srv, _ = lst.accept()
+        rows = dump(0, filters=attr(DST, prefix("127.0.0.1", 32)))
+        assert {r.inode for r in rows} == {os.fstat(s.fileno()).st_ino
+                                           for s in (cli, srv)}
+
+
+def case_filters_nonsense():
+    """an error, as leaving the filter out would show too much"""
+    for filters in (attr(99, b"1234"), attr(0, b"1234"), attr(STATES, b"1"),
+                    attr(SPORT, b"1"), attr(SRC, bytes(19)),
+                    attr(SRC, prefix("127.0.0.1", 33)),
+                    attr(SRC, prefix("::1", 129, socket.AF_INET6)),
+                    attr(SRC, prefix("127.0.0.1", 8)[:2] + b"x" + bytes(17)),
+                    attr(SRC, bytes([AF_SMC]) + bytes(19)),
+                    b"\x20\0\1\0", b"\1\0\1\0", b"xyz"):
+        try:
+            dump(0, filters=filters)
+        except OSError as e:
+            assert e.errno in (errno.EINVAL, errno.ERANGE), (filters, e)
+        else:
+            raise AssertionError(f"accepted {filters}")
+
+
+def case_cookies():
+    """SO_COOKIE's, the same in each dump, different for each socket"""
+    socks = [smc() for _ in range(3)]
+    rows = [row_of(s).cookie for s in socks]
+    assert rows == [row_of(s).cookie for s in socks]
+    assert rows == [s.getsockopt(socket.SOL_SOCKET, 57, 8) for s in socks]
+    assert len(set(rows)) == 3
+
+
 def in_child(fn):
     """fn in a child process; its exceptions count"""
     pid = os.fork()
@@ -321,6 +339,28 @@ def case_many():
     out = subprocess.run([smcss, "-a"], capture_output=True, text=True,
                          check=True).stdout
     assert len(out.splitlines()) >= 5001
+
+
+def case_once():
+    """who lives through a dump is in it once, whatever comes and goes"""
+    stay = [smc() for _ in range(400)]
+    inodes = {os.fstat(s.fileno()).st_ino for s in stay}
+    gone = [smc() for _ in range(400)]
+    more = [smc() for _ in range(400)]
+    inodes |= {os.fstat(s.fileno()).st_ino for s in more}
+    with netlink() as s:
+        request(s, REQUEST | DUMP, 0xff)
+        it = messages(s)
+        got = [next(it) for _ in range(3)]
+        new = [smc() for _ in range(200)]
+        for x in gone:
+            x.close()
+        got += list(it)
+    assert got[-1][0] == DONE
+    rows = [Row(m[3]).inode for m in got[:-1]]
+    assert len(set(rows)) == len(rows), "twice"
+    assert inodes <= set(rows), "left out"
+    assert not set(rows) & {os.fstat(x.fileno()).st_ino for x in new}
 
 
 def case_churn():

@@ -8,6 +8,13 @@
  * byte order except ports and addresses.  IPv4 addresses use the first word of
  * the address fields and leave the others zero.
  *
+ * Attributes SMC_DIAG_REQ_* after the request choose among the sockets; all of
+ * them have to hold.
+ *
+ * SOCK_DESTROY with a struct smc_diag_req, for CAP_NET_ADMIN, ends the socket
+ * that a dump shows with this id: its program gets ECONNABORTED, the peer a
+ * reset.  A cookie of INET_DIAG_NOCOOKIE twice is any, an interface 0 is any.
+ *
  * The layout is that of Linux since 4.11; structures grow only at their end,
  * so a reader has to accept attributes shorter and longer than it knows.
  */
@@ -20,12 +27,40 @@
 #define SMC_DIAG_IB_NAME_LEN	64	/* IB_DEVICE_NAME_MAX */
 #define SMC_DIAG_GID_LEN	40	/* 8 groups of 4 hex digits, NUL */
 
-/* The request; id is not a filter. */
+/* The request; id is not a filter, but SOCK_DESTROY's. */
 struct smc_diag_req {
 	__u8	diag_family;		/* AF_SMC */
 	__u8	pad[2];
 	__u8	diag_ext;		/* 1 << (attribute - 1) */
 	struct inet_diag_sockid	id;
+};
+
+/* Attributes of a request; ours, the kernel's own SMC ignores them. */
+enum {
+	SMC_DIAG_REQ_UNSPEC,
+	SMC_DIAG_REQ_STATES,		/* __u32: 1 << diag_state */
+	SMC_DIAG_REQ_MODES,		/* __u32: 1 << diag_mode */
+	SMC_DIAG_REQ_SRC,		/* struct smc_diag_prefix */
+	SMC_DIAG_REQ_DST,		/* struct smc_diag_prefix */
+	SMC_DIAG_REQ_SPORT,		/* struct smc_diag_ports */
+	SMC_DIAG_REQ_DPORT,		/* struct smc_diag_ports */
+	__SMC_DIAG_REQ_MAX,
+};
+
+#define SMC_DIAG_REQ_MAX	(__SMC_DIAG_REQ_MAX - 1)
+
+/* Addresses; an IPv4 one also means its IPv4-mapped form. */
+struct smc_diag_prefix {
+	__u8	family;			/* AF_INET, AF_INET6 */
+	__u8	len;			/* bits that count */
+	__u8	pad[2];			/* 0 */
+	__be32	addr[4];
+};
+
+/* Both included. */
+struct smc_diag_ports {
+	__u16	first;
+	__u16	last;
 };
 
 /* Start of every answer. */

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc_diag.ko: list SMC sockets over sock_diag, for smcss.
+ * smc_diag.ko: list SMC sockets over sock_diag, for smcss, and end them.
  *
  * A request of family AF_SMC with any bit of NLM_F_DUMP set lists the sockets
- * of the requester's network namespace; the addresses and states in it are no
- * filters.  Any other request is accepted and answered with nothing, as
- * programs are used to.  A dump goes on where the previous message ended by
- * counting sockets; sockets that come and go meanwhile may be missed or shown
- * twice, which is what every dump of sockets does.
+ * of the requester's network namespace; the addresses in it are no filters,
+ * as programs are used to, but attributes that follow it are.  Any other
+ * request is accepted and answered with nothing.  A dump goes on where the
+ * previous message ended, by the sockets' numbers: one that lives all the time
+ * is shown once, one that is made meanwhile is left out.
  *
  * Each socket is shown from a snapshot of plain values, never from the live
  * object.  Who holds a token can name a connection to the peer, so tokens are
  * shown to CAP_NET_ADMIN of the namespace's owner only, and are 0 for others.
  *
+ * SOCK_DESTROY takes the id of one socket as a dump shows it (destroy.c has
+ * what happens then).
+ *
  * Structures sent are cleared first and have sizes that are checked here.
  *
  * Context: process, no lock held.  Tests: selftests/unit/unit_smcss.c reads
- * such messages, selftests/smc lists live sockets.
+ * such messages, selftests/smc/diag.py and destroy.py have live sockets.
  */
 #include <linux/inet_diag.h>
 #include <linux/kernel.h>
@@ -24,6 +27,7 @@
 #include <linux/slab.h>
 #include <linux/smc_diag.h>
 #include <linux/sock_diag.h>
+#include <net/ipv6.h>
 #include <net/netlink.h>
 #include <net/sock.h>
 
@@ -35,6 +39,36 @@ static_assert(sizeof(struct smc_diag_conninfo) == 76);
 static_assert(sizeof(struct smc_diag_lgrinfo) == 147);
 static_assert(sizeof(struct smcd_diag_dmbinfo) == 56);
 static_assert(sizeof(struct smc_diag_fallback) == 8);
+static_assert(sizeof(struct smc_diag_prefix) == 20);
+static_assert(sizeof(struct smc_diag_ports) == 4);
+
+/**
+ * struct diag_end - what one end of a connection has to be like
+ * @addr: address, IPv4 mapped
+ * @bits: how many bits of @addr count
+ * @any: there is no @addr
+ * @ports: first and last port
+ */
+struct diag_end {
+	struct in6_addr addr;
+	unsigned int bits;
+	bool any;
+	struct smc_diag_ports ports;
+};
+
+/**
+ * struct diag_filter - which sockets are wanted
+ * @states: 1 << state
+ * @modes: 1 << mode
+ * @local: our end
+ * @peer: the other end
+ */
+struct diag_filter {
+	u32 states;
+	u32 modes;
+	struct diag_end local;
+	struct diag_end peer;
+};
 
 /**
  * struct diag_dump - one call of the dump function
@@ -42,19 +76,115 @@ static_assert(sizeof(struct smc_diag_fallback) == 8);
  * @cb: the dump as netlink knows it
  * @snap: of the socket at hand; too large for the stack
  * @user_ns: of the requester, for user ids
+ * @filter: which sockets to show
  * @ext: attributes asked for, 1 << (attribute - 1)
  * @admin: requester may see tokens
- * @next: number of the first socket that is not in @skb
+ * @last: number of the last socket shown, 0 before the first
  */
 struct diag_dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
 	struct smc_sock_snapshot *snap;
 	struct user_namespace *user_ns;
+	struct diag_filter filter;
 	u8 ext;
 	bool admin;
-	unsigned int next;
+	u64 last;
 };
+
+static const struct nla_policy filter_policy[SMC_DIAG_REQ_MAX + 1] = {
+	[SMC_DIAG_REQ_STATES]	= { .type = NLA_U32 },
+	[SMC_DIAG_REQ_MODES]	= { .type = NLA_U32 },
+	[SMC_DIAG_REQ_SRC]	=
+		NLA_POLICY_EXACT_LEN(sizeof(struct smc_diag_prefix)),
+	[SMC_DIAG_REQ_DST]	=
+		NLA_POLICY_EXACT_LEN(sizeof(struct smc_diag_prefix)),
+	[SMC_DIAG_REQ_SPORT]	=
+		NLA_POLICY_EXACT_LEN(sizeof(struct smc_diag_ports)),
+	[SMC_DIAG_REQ_DPORT]	=
+		NLA_POLICY_EXACT_LEN(sizeof(struct smc_diag_ports)),
+};
+
+static int parse_end(struct diag_end *end, const struct nlattr *prefix,
+		     const struct nlattr *ports)
+{
+	struct smc_diag_prefix p;
+
+	end->any = !prefix;
+	end->ports.last = U16_MAX;
+	if (ports)
+		memcpy(&end->ports, nla_data(ports), sizeof(end->ports));
+	if (!prefix)
+		return 0;
+	memcpy(&p, nla_data(prefix), sizeof(p));
+	end->bits = p.len;
+	if (p.pad[0] || p.pad[1])
+		return -EINVAL;
+	if (p.family == AF_INET) {
+		ipv6_addr_set_v4mapped(p.addr[0], &end->addr);
+		end->bits += 96;
+	} else if (p.family == AF_INET6) {
+		memcpy(&end->addr, p.addr, sizeof(end->addr));
+	} else {
+		return -EINVAL;
+	}
+	return end->bits > 128 ? -EINVAL : 0;
+}
+
+static u32 get_mask(const struct nlattr *attr)
+{
+	return attr ? nla_get_u32(attr) : U32_MAX;
+}
+
+/*
+ * Attributes after the request.  One that is not known is an error: to leave
+ * it out would show too much.
+ */
+static int parse_filter(const struct nlmsghdr *nlh, struct diag_filter *filter)
+{
+	struct nlattr *tb[SMC_DIAG_REQ_MAX + 1] = {};
+	int rc;
+
+	memset(filter, 0, sizeof(*filter));
+	if (nlmsg_len(nlh) > (int)sizeof(struct smc_diag_req)) {
+		rc = nlmsg_parse(nlh, sizeof(struct smc_diag_req), tb,
+				 SMC_DIAG_REQ_MAX, filter_policy, NULL);
+		if (rc)
+			return rc;
+	}
+	filter->states = get_mask(tb[SMC_DIAG_REQ_STATES]);
+	filter->modes = get_mask(tb[SMC_DIAG_REQ_MODES]);
+	rc = parse_end(&filter->local, tb[SMC_DIAG_REQ_SRC],
+		       tb[SMC_DIAG_REQ_SPORT]);
+	return rc ?: parse_end(&filter->peer, tb[SMC_DIAG_REQ_DST],
+			       tb[SMC_DIAG_REQ_DPORT]);
+}
+
+static bool end_matches(const struct diag_end *end, bool v6,
+			const struct in6_addr *addr, __be16 port)
+{
+	u16 nr = ntohs(port);
+	struct in6_addr full;
+
+	if (nr < end->ports.first || nr > end->ports.last)
+		return false;
+	if (end->any)
+		return true;
+	full = *addr;
+	if (!v6)
+		ipv6_addr_set_v4mapped(addr->s6_addr32[0], &full);
+	return ipv6_prefix_equal(&full, &end->addr, end->bits);
+}
+
+static bool matches(const struct diag_filter *filter,
+		    const struct smc_sock_snapshot *snap)
+{
+	return filter->states & (1U << snap->state) &&
+	       filter->modes & (1U << snap->mode) &&
+	       end_matches(&filter->local, snap->v6, &snap->saddr,
+			   snap->sport) &&
+	       end_matches(&filter->peer, snap->v6, &snap->daddr, snap->dport);
+}
 
 static bool wants(const struct diag_dump *d, int attr)
 {
@@ -75,8 +205,6 @@ static void fill_msg(const struct diag_dump *d, struct smc_diag_msg *msg)
 	memcpy(msg->id.idiag_src, &snap->saddr, sizeof(msg->id.idiag_src));
 	memcpy(msg->id.idiag_dst, &snap->daddr, sizeof(msg->id.idiag_dst));
 	msg->id.idiag_if = snap->bound_if;
-	msg->id.idiag_cookie[0] = (u32)snap->cookie;
-	msg->id.idiag_cookie[1] = (u32)(snap->cookie >> 32);
 	msg->diag_uid = from_kuid_munged(d->user_ns, snap->uid);
 	msg->diag_inode = snap->inode;
 }
@@ -173,24 +301,29 @@ static int put_attrs(const struct diag_dump *d)
 }
 
 /* smc_sock_walk() calls this for each socket; the end is a full message. */
-static int dump_sock(struct sock *sk, unsigned int nr, void *arg)
+static int dump_sock(struct sock *sk, u64 nr, void *arg)
 {
 	struct diag_dump *d = arg;
+	struct smc_diag_msg *msg;
 	struct nlmsghdr *nlh;
 
 	smc_sock_snapshot(sk, d->snap);
+	if (!matches(&d->filter, d->snap))
+		return 0;
 	nlh = nlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid,
 			d->cb->nlh->nlmsg_seq, SOCK_DIAG_BY_FAMILY,
 			sizeof(struct smc_diag_msg), NLM_F_MULTI);
 	if (!nlh)
 		return -EMSGSIZE;
-	fill_msg(d, nlmsg_data(nlh));
+	msg = nlmsg_data(nlh);
+	fill_msg(d, msg);
+	sock_diag_save_cookie(sk, msg->id.idiag_cookie);
 	if (put_attrs(d)) {
 		nlmsg_cancel(d->skb, nlh);
 		return -EMSGSIZE;
 	}
 	nlmsg_end(d->skb, nlh);
-	d->next = nr + 1;
+	d->last = nr;
 	return 0;
 }
 
@@ -203,15 +336,20 @@ static int diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		.user_ns = sk_user_ns(NETLINK_CB(cb->skb).sk),
 		.ext = req->diag_ext,
 		.admin = netlink_net_capable(cb->skb, CAP_NET_ADMIN),
-		.next = cb->args[0],
+		.last = cb->args[0],
 	};
+	int rc;
+
+	rc = parse_filter(cb->nlh, &d.filter);
+	if (rc)
+		return rc;
 
 	d.snap = kmalloc(sizeof(*d.snap), GFP_KERNEL);
 	if (!d.snap)
 		return -ENOMEM;
-	smc_sock_walk(sock_net(skb->sk), cb->args[0], dump_sock, &d);
+	smc_sock_walk(sock_net(skb->sk), d.last, dump_sock, &d);
 	kfree(d.snap);
-	cb->args[0] = d.next;
+	cb->args[0] = d.last;
 	return skb->len;
 }
 
@@ -219,19 +357,81 @@ static int diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 {
 	struct netlink_dump_control control = { .dump = diag_dump };
 	struct net *net = sock_net(skb->sk);
+	struct diag_filter filter;
+	int rc;
 
 	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
 		return 0;
 	/* the id at the end of the request is not looked at */
 	if (nlmsg_len(nlh) < offsetof(struct smc_diag_req, id))
 		return -EINVAL;
-	return netlink_dump_start(net->diag_nlsk, skb, nlh, &control);
+	/* for an error instead of the end of an empty dump */
+	rc = parse_filter(nlh, &filter);
+	return rc ?: netlink_dump_start(net->diag_nlsk, skb, nlh, &control);
+}
+
+/**
+ * struct diag_find - which socket is to be found
+ * @id: as a dump shows it
+ * @snap: room for a snapshot
+ * @found: the socket, with a reference
+ */
+struct diag_find {
+	const struct inet_diag_sockid *id;
+	struct smc_sock_snapshot *snap;
+	struct sock *found;
+};
+
+/* smc_sock_walk() calls this for each socket; 1: this is it. */
+static int find_sock(struct sock *sk, u64 nr, void *arg)
+{
+	const struct inet_diag_sockid *id;
+	struct smc_sock_snapshot *snap;
+	struct diag_find *f = arg;
+
+	id = f->id;
+	snap = f->snap;
+	smc_sock_snapshot(sk, snap);
+	if (snap->state == SMC_CLOSED || snap->sport != id->idiag_sport ||
+	    snap->dport != id->idiag_dport ||
+	    memcmp(&snap->saddr, id->idiag_src, sizeof(id->idiag_src)) ||
+	    memcmp(&snap->daddr, id->idiag_dst, sizeof(id->idiag_dst)) ||
+	    (id->idiag_if && id->idiag_if != snap->bound_if) ||
+	    sock_diag_check_cookie(sk, id->idiag_cookie))
+		return 0;
+	sock_hold(sk);
+	f->found = sk;
+	return 1;
+}
+
+/* SOCK_DESTROY */
+static int diag_destroy(struct sk_buff *skb, struct nlmsghdr *nlh)
+{
+	const struct smc_diag_req *req = nlmsg_data(nlh);
+	struct diag_find f = { .id = &req->id };
+	int rc;
+
+	if (nlmsg_len(nlh) < (int)sizeof(*req))
+		return -EINVAL;
+	if (!netlink_net_capable(skb, CAP_NET_ADMIN))
+		return -EPERM;
+	f.snap = kmalloc(sizeof(*f.snap), GFP_KERNEL);
+	if (!f.snap)
+		return -ENOMEM;
+	smc_sock_walk(sock_net(skb->sk), 0, find_sock, &f);
+	kfree(f.snap);
+	if (!f.found)
+		return -ENOENT;
+	rc = sock_diag_destroy(f.found, ECONNABORTED);
+	sock_put(f.found);
+	return rc;
 }
 
 static const struct sock_diag_handler smc_diag_handler = {
 	.owner = THIS_MODULE,
 	.family = AF_SMC,
 	.dump = diag_request,
+	.destroy = diag_destroy,
 };
 
 static int __init smc_diag_init(void)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# sock_diag: selftests/smc/diag.py says what is tried.
+# sock_diag: selftests/smc/diag.py and destroy.py say what is tried.
 # guests: 1
-# timeout: 240
-# rdma: none
-g A /lab/selftests/smc/diag.py
+# timeout: 300
+# rdma: lo
+g A "/lab/selftests/smc/diag.py && /lab/selftests/smc/destroy.py"
