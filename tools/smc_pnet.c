@@ -9,6 +9,7 @@
  *
  * Tests: tools/tests/tools.sh.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -231,10 +232,16 @@ static int add(const struct request *req)
 static int delete(const struct request *req)
 {
 	struct genl_arg arg[1];
+	char name[64];
 	size_t num = 0;
+	size_t i;
 	int rc;
 
-	add_text(arg, &num, SMC_PNETID_NAME, req->pnetid);
+	/* The kernel's own SMC does not do that for a name to be deleted. */
+	for (i = 0; i + 1 < sizeof(name) && req->pnetid[i]; i++)
+		name[i] = toupper((unsigned char)req->pnetid[i]);
+	name[i] = 0;
+	add_text(arg, &num, SMC_PNETID_NAME, name);
 	rc = genl_do(FAMILY, SMC_PNETID_DEL, arg, num);
 	return genl_explain(rc, "delete the PNETID", rc == -ENOENT ?
 			    "there is no such PNETID" : NULL);
