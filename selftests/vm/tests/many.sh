@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0
+# 10,000 connections over shared memory: smcss lists their 20,000 ends within four
+# times what ss needs for as many TCP sockets, and in 50 MB.
+# status: unproven
+# guests: 1
+# kernels: 6.12
+# timeout: 1800
+# rdma: none
+g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
+	sysctl -q net.smc.wmem=16384 net.smc.rmem=16384 &&
+	/lab/selftests/smc/many.py 10000"
