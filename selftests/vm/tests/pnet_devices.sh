@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+# Which port serves a route that leaves by a VLAN, a bond, a VLAN on a bond or a
+# veth pair: the port below it, or the one in its network by the table; and the
+# VLAN is the route's.
+# status: unproven
+# guests: 2
+# timeout: 600
+s=/lab/selftests/smc
+t=/lab/tools
+port=9300
+
+# expect WHAT ADDRESS-OF-B COUNTERS [NETDEV VLAN]: one stream there, and where
+# the newest link group is
+expect() {
+	port=$((port + 1))
+	note "$1"
+	for x in A B; do g $x "$s/smcstat.sh mark"; done
+	g B "$s/stream -s -k ipproto -n 2 -l 20K $2 $port" &
+	pid=$!
+	listening B $port
+	g A "$s/stream -c -k ipproto -n 2 -l 20K $2 $port" ||
+		fail "client: $1"
+	wait $pid || fail "server: $1"
+	g A "$s/smcstat.sh expect $3" || fail "counters: $1"
+	[ -z "${4:-}" ] || for x in A B; do
+		g $x "$s/tooljson.py 'rows[-1][\"netdev\"] == \"$4\"' \
+				$t/smcr -j linkgroup link-show &&
+			$s/tooljson.py 'rows[-1][\"vlan\"] == $5' \
+				$t/smcr -j linkgroup" || fail "$1: link in $x"
+	done
+}
+
+# both COMMANDS: in both guests; $n is 1 or 2, $o the other's number
+both() {
+	for x in A B; do
+		case $x in A) n=1 o=2 ;; B) n=2 o=1 ;; esac
+		g $x "set -e; n=$n; o=$o; $1" || fail "in $x: $1"
+	done
+}
+
+tcp="HsClientTcp=2 HsClientSmcr=0"
+smc="HsClientTcp=0 HsClientSmcr=2"
+add="$s/genetlink.py add"
+
+both 'sysctl -q net.smc.handshake_timeout_ms=20000 net.smc.transports=smcr
+	ip link add link eth0 name eth0.5 type vlan id 5
+	ip address add 10.51.0.$n/24 dev eth0.5
+	ip link set eth0.5 up'
+expect 'a VLAN on the port' 10.51.0.2 "$smc" eth0.5 5
+
+# Another network between the guests, on which no port stands.
+both 'modprobe -q tun || [ -e /dev/net/tun ]
+	ip tuntap add dev tap9 mode tap
+	setsid socat TUN,tun-name=tap9,tun-type=tap,iff-no-pi \
+		UDP4-DATAGRAM:10.9.0.$o:4789,bind=:4789 </dev/null \
+		>/dev/null 2>&1 &
+	ip link add bond9 type bond mode active-backup
+	ip link set tap9 mtu 1400 master bond9
+	ip link set bond9 up
+	ip link add link bond9 name bond9.7 type vlan id 7
+	ip link set bond9.7 up
+	ip address add 10.57.0.$n/24 dev bond9
+	ip address add 10.58.0.$n/24 dev bond9.7'
+wait_for 30 A 'ping -c 1 -W 1 10.58.0.2'
+expect 'a bond, no rows' 10.57.0.2 "$tcp"
+both "$add NETA tap9; $add NETA - rxe0"
+expect 'a bond, row of the device below' 10.57.0.2 "$smc" eth0 0
+expect 'a VLAN on it that the port is not in' 10.58.0.2 "$tcp"
+both 'ip link add link eth0 name eth0.7 type vlan id 7
+	ip address add 10.59.0.$n/24 dev eth0.7
+	ip link set eth0.7 up'
+expect 'a VLAN on it that the port is in' 10.58.0.2 "$smc" eth0.7 7
+both "$add NETC bond9.7"
+expect 'its own row comes first' 10.58.0.2 "$tcp"
+
+# A veth pair stands on nothing, whatever its other end is plugged into.
+both 'ip link delete bond9
+	ip link add br9 type bridge
+	ip link add veth9 type veth peer name veth9br
+	ip link set tap9 mtu 1400 master br9 up
+	ip link set veth9br mtu 1400 master br9 up
+	ip link set veth9 mtu 1400 up
+	ip link set br9 up
+	ip address add 10.56.0.$n/24 dev veth9'
+wait_for 30 A 'ping -c 1 -W 1 10.56.0.2'
+expect 'a veth pair into a bridge whose port has a row' 10.56.0.2 "$tcp"
+both "$add NETA veth9"
+expect 'a veth pair, its own row' 10.56.0.2 "$smc" eth0 0
+both 'ip address add 10.54.0.$n/24 dev br9'
+expect 'a bridge, row of the device below' 10.54.0.2 "$smc" eth0 0
+both "$s/genetlink.py flush
+	pkill -x socat
+	ip link delete veth9; ip link delete br9
+	ip link delete eth0.5; ip link delete eth0.7"
+
+# A port on a bond, without any table.
+both 'rdma link delete rxe0
+	ip link add bond8 type bond mode active-backup
+	ip link set eth0 down
+	ip link set eth0 master bond8
+	ip link set bond8 up
+	rdma link add rxe8 type rxe netdev bond8
+	ip link add link bond8 name bond8.3 type vlan id 3
+	ip link set bond8.3 up
+	ip address add 10.55.0.$n/24 dev bond8
+	ip address add 10.53.0.$n/24 dev bond8.3'
+wait_for 30 A 'ping -c 1 -W 1 10.53.0.2'
+expect 'a bond with a port' 10.55.0.2 "$smc" bond8 0
+expect 'a VLAN on a bond with a port' 10.53.0.2 "$smc" bond8.3 3
+both 'rdma link delete rxe8
+	ip link delete bond8.3; ip link delete bond8
+	ip link set eth0 up
+	ip address add fd09::$n/64 dev eth0 nodad
+	module.sh rdma rxe'
