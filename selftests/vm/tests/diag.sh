@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # sock_diag: selftests/smc/diag.py and destroy.py say what is tried.
 # guests: 1
-# timeout: 300
+# timeout: 600
 # rdma: lo
-g A "/lab/selftests/smc/diag.py && /lab/selftests/smc/destroy.py"
+g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
+	/lab/selftests/smc/diag.py && /lab/selftests/smc/destroy.py"
