@@ -61,7 +61,7 @@ both 'modprobe -q tun || [ -e /dev/net/tun ]
 	ip link set bond9.7 up
 	ip address add 10.57.0.$n/24 dev bond9
 	ip address add 10.58.0.$n/24 dev bond9.7'
-wait_for 30 A 'ping -c 1 -W 1 10.58.0.2'
+wait_for 60 A 'ping -c 1 -W 3 10.58.0.2'
 expect 'a bond, no rows' 10.57.0.2 "$tcp"
 both "$add NETA tap9; $add NETA - rxe0"
 expect 'a bond, row of the device below' 10.57.0.2 "$smc" eth0 0
@@ -82,7 +82,7 @@ both 'ip link delete bond9
 	ip link set veth9 mtu 1400 up
 	ip link set br9 up
 	ip address add 10.56.0.$n/24 dev veth9'
-wait_for 30 A 'ping -c 1 -W 1 10.56.0.2'
+wait_for 60 A 'ping -c 1 -W 3 10.56.0.2'
 expect 'a veth pair into a bridge whose port has a row' 10.56.0.2 "$tcp"
 both "$add NETA veth9"
 expect 'a veth pair, its own row' 10.56.0.2 "$smc" eth0 0
@@ -104,7 +104,7 @@ both 'rdma link delete rxe0
 	ip link set bond8.3 up
 	ip address add 10.55.0.$n/24 dev bond8
 	ip address add 10.53.0.$n/24 dev bond8.3'
-wait_for 30 A 'ping -c 1 -W 1 10.53.0.2'
+wait_for 60 A 'ping -c 1 -W 3 10.53.0.2'
 expect 'a bond with a port' 10.55.0.2 "$smc" bond8 0
 expect 'a VLAN on a bond with a port' 10.53.0.2 "$smc" bond8.3 3
 both 'rdma link delete rxe8
