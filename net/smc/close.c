@@ -267,9 +267,21 @@ static void owner_put(struct smc_conn *conn)
 	sock_put(&smc_of_conn(conn)->sk);
 }
 
+/* TCP_DEFER_ACCEPT has waited for this. */
+static void deferred_ready(struct smc_sock *smc)
+{
+	if (unlikely(test_bit(SMC_SK_DEFERRED, &smc->bits)) &&
+	    test_and_clear_bit(SMC_SK_DEFERRED, &smc->bits))
+		smc_sock_queue_work(smc, SMC_SK_WORK_READY);
+}
+
 static void owner_readable(struct smc_conn *conn, bool urgent)
 {
 	struct sock *sk = &smc_of_conn(conn)->sk;
+
+	/* pairs with defer() in listen.c */
+	smp_mb();
+	deferred_ready(smc_of_conn(conn));
 
 	if (unlikely(urgent)) {
 		/* close() takes the file away under this lock */
@@ -303,8 +315,10 @@ static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 	smc->abort_err = err;
 	smc->abort_reason = why;
 	/* Until then it is the handshake's; established() looks again. */
-	if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
-		smc_sock_event(smc, SMC_EV_KILLED, 0, true);
+	if (smp_load_acquire(&smc->mode) != &smc_mode_smc)
+		return;
+	smc_sock_event(smc, SMC_EV_KILLED, 0, true);
+	deferred_ready(smc);
 }
 
 const struct smc_conn_owner smc_sock_conn_owner = {
@@ -371,6 +385,7 @@ void smc_sock_free(struct smc_sock *smc)
 	if (test_and_set_bit(SMC_SK_FREED, &smc->bits))
 		return;
 	sk_stop_timer(sk, &smc->timer);
+	sk_stop_timer(sk, &smc->watch.timer);
 	smc_sock_stop_hs(smc);
 	mutex_lock(&smc->conn_mutex);
 	smc_conn_leave(&smc->conn);
@@ -412,6 +427,8 @@ void smc_sock_work(struct work_struct *work)
 		smc->abort_reason = SMC_REASON_LOSTPEER;
 		smc_sock_event(smc, SMC_EV_KILLED, 0, false);
 	}
+	if (test_and_clear_bit(SMC_SK_WORK_READY, &smc->bits))
+		smc_listen_child_ready(smc);
 	if (test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits)) {
 		wait_last_flags(&smc->conn);
 		smc_sock_free(smc);
@@ -430,6 +447,7 @@ void smc_sock_timer(struct timer_list *t)
 	struct smc_sock *smc = from_timer(smc, t, timer);
 
 	if (!(READ_ONCE(smc->st_flags) & SMC_ST_RELEASED)) {
+		deferred_ready(smc);
 		smc_tx_uncork(smc);
 	} else {
 		if (!(READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT)) {
@@ -525,6 +543,7 @@ int smc_close_disconnect(struct smc_sock *smc)
 	clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits);
 	smp_store_release(&smc->mode, &smc_mode_init);
 	flush_work(&smc->work);
+	smc_watch_stop(smc);
 	err = xchg(&smc->sk.sk_err, 0);
 	smc_sock_reset_conn(smc);
 	/* the program's own doing, and still TCP reports it */

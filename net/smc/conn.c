@@ -22,6 +22,7 @@
 
 #include "conn.h"
 #include "net.h"
+#include "reason.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -314,6 +315,7 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 		conn->urg_tx_pos = SMC_NO_POS;
 	smc_stats_inc(sn, SMC_STAT_TX_CDC);
 	if (p->len) {
+		WRITE_ONCE(conn->tx_stamp, jiffies);
 		smc_stats_inc(sn, SMC_STAT_TX_PUSHES);
 		smc_stats_add(sn, SMC_STAT_TX_BYTES, p->len);
 	}
@@ -502,6 +504,17 @@ void smc_conn_nudge(struct smc_conn *conn)
 	if (conn->merged ||
 	    READ_ONCE(conn->done_pos) == READ_ONCE(conn->sent_pos))
 		return;
+	smc_conn_probe(conn);
+}
+
+/**
+ * smc_conn_probe() - send a message of state, to be acknowledged
+ * @conn: any state; conn->acks grows when the peer's device has it
+ *
+ * Context: any but an up-call.
+ */
+void smc_conn_probe(struct smc_conn *conn)
+{
 	set_bit(SMC_CONN_SIGNAL, &conn->flags);
 	set_bit(SMC_CONN_NEED_CDC, &conn->flags);
 	smc_conn_push(conn);
@@ -554,9 +567,11 @@ static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 				  &cons)) {
 		return false;
 	}
-	if (prod != conn->rcvd_pos)
+	if (prod != conn->rcvd_pos) {
+		WRITE_ONCE(conn->rx_stamp, jiffies);
 		smc_stats_add(conn->lgr->sn, SMC_STAT_RX_BYTES,
 			      prod - conn->rcvd_pos);
+	}
 	smp_store_release(&conn->rcvd_pos, prod);
 	smp_store_release(&conn->peer_read_pos, cons);
 	return true;
@@ -655,6 +670,7 @@ bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc)
 void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos)
 {
 	spin_lock(&conn->rx_lock);
+	WRITE_ONCE(conn->acks, conn->acks + 1);
 	if (!conn->unbound && (s64)(end_pos - conn->done_pos) > 0) {
 		smp_store_release(&conn->done_pos, end_pos);
 		conn->owner->writable(conn);
@@ -704,7 +720,9 @@ void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
 	if (!conn->unbound) {
 		smc_stats_inc(conn->lgr->sn, SMC_STAT_CONN_ABORTED);
 		conn->unbound = true;
-		conn->owner->aborted(conn, ECONNABORTED, why);
+		/* a peer that does not answer is what TCP calls a timeout */
+		conn->owner->aborted(conn, smc_reason_errno(why) == ETIMEDOUT ?
+				     ETIMEDOUT : ECONNABORTED, why);
 	}
 	spin_unlock_bh(&conn->rx_lock);
 }

@@ -95,6 +95,7 @@ struct smc_conn {
 	u64 done_pos;			/* writer: tx_done (merged: rx) */
 	u64 announced_pos;		/* writer: tx_lock */
 	u64 urg_tx_pos;			/* one past our urgent byte */
+	unsigned long tx_stamp;		/* jiffies of the last data pushed */
 	u16 tx_seq;
 	u8 tx_prod_flags;
 	u8 tx_conn_flags;		/* sent so far, sticky */
@@ -108,6 +109,8 @@ struct smc_conn {
 	u64 peer_read_pos;		/* writer: rx */
 	u64 urg_rx_pos;			/* position of the urgent byte */
 	u64 urg_drop_pos;		/* superseded while next to be read */
+	unsigned long rx_stamp;		/* jiffies of the last data */
+	u32 acks;			/* pushes that the peer's device has */
 	u16 rx_seq;
 	u8 rx_prod_flags;
 	u8 rx_conn_flags;
@@ -176,6 +179,8 @@ void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags);
 void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags);
 /* Announce that the byte just before the current prod_pos is urgent. */
 void smc_conn_set_urgent(struct smc_conn *conn);
+/* Send the state and ask for a completion: conn->acks grows if it comes. */
+void smc_conn_probe(struct smc_conn *conn);
 /* Ask for a completion of everything sent (SIOCOUTQ, a full ring). */
 void smc_conn_nudge(struct smc_conn *conn);
 /* True if the peer has said that it will not write any more. */

@@ -86,6 +86,7 @@ static void sock_setup(struct sock *sk)
 	INIT_WORK(&smc->work, smc_sock_work);
 	INIT_DELAYED_WORK(&smc->accept_work, smc_listen_work);
 	timer_setup(&smc->timer, smc_sock_timer, 0);
+	timer_setup(&smc->watch.timer, smc_watch_timer, 0);
 	smc_conn_init(&smc->conn, &smc_sock_conn_owner);
 
 	spin_lock_init(&smc->hs.lock);
@@ -198,7 +199,6 @@ static void inherit(struct sock *sk, struct sock *from)
 	sk->sk_rcvtimeo = READ_ONCE(from->sk_rcvtimeo);
 	sk->sk_sndtimeo = READ_ONCE(from->sk_sndtimeo);
 	sk->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
-	sk->sk_priority = READ_ONCE(from->sk_priority);
 	sk->sk_mark = READ_ONCE(from->sk_mark);
 	sk->sk_bound_dev_if = READ_ONCE(from->sk_bound_dev_if);
 	sk->sk_reuse = from->sk_reuse;
@@ -208,6 +208,9 @@ static void inherit(struct sock *sk, struct sock *from)
 	sk->sk_sndbuf = READ_ONCE(from->sk_sndbuf);
 	sk->sk_rcvbuf = READ_ONCE(from->sk_rcvbuf);
 	sk->sk_uid = from->sk_uid;
+	smc_sk(sk)->user_timeout_ms = READ_ONCE(smc_sk(from)->user_timeout_ms);
+	if (test_bit(SMC_SK_INQ, &smc_sk(from)->bits))
+		set_bit(SMC_SK_INQ, &smc_sk(sk)->bits);
 }
 
 /**

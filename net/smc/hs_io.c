@@ -379,16 +379,26 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs_priv *priv,
 }
 
 /**
- * smc_hs_secured() - is there an IPsec policy on the socket?
- * @tcp: inner socket
+ * smc_hs_secured() - does IPsec protect the connection?
+ * @tcp: inner socket, established
+ *
+ * By a policy of the socket, or by one of the host that its route goes through.
  *
  * What goes by RDMA is not seen by IPsec (RFC 7609 section 5.5).
  */
 bool smc_hs_secured(const struct sock *tcp)
 {
 #ifdef CONFIG_XFRM
-	return rcu_access_pointer(tcp->sk_policy[0]) ||
-	       rcu_access_pointer(tcp->sk_policy[1]);
+	struct dst_entry *dst;
+	bool secured;
+
+	if (rcu_access_pointer(tcp->sk_policy[0]) ||
+	    rcu_access_pointer(tcp->sk_policy[1]))
+		return true;
+	dst = sk_dst_get(tcp);
+	secured = dst && dst_xfrm(dst);
+	dst_release(dst);
+	return secured;
 #else
 	return false;
 #endif

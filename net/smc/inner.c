@@ -220,9 +220,18 @@ static int inner_read(struct smc_inner *inner, void *buf, size_t len,
 	struct socket *sock = inner->sock;
 	struct msghdr msg = {};
 
+	int off = READ_ONCE(sock->sk->sk_peek_off);
+	int rc;
+
 	flags |= MSG_DONTWAIT;
 	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, len);
-	return sock->ops->recvmsg(sock, &msg, len, flags);
+	/* SO_PEEK_OFF is the program's, which gets nothing meanwhile */
+	if (unlikely(off >= 0))
+		WRITE_ONCE(sock->sk->sk_peek_off, -1);
+	rc = sock->ops->recvmsg(sock, &msg, len, flags);
+	if (unlikely(off >= 0))
+		WRITE_ONCE(sock->sk->sk_peek_off, off);
+	return rc;
 }
 
 /**

@@ -6,8 +6,12 @@
  * goes through the handshake, the others are plain TCP at once; both end in
  * accept_q, where accept() finds them.  Handshakes run side by side and none
  * of them holds anything another one needs, so a silent peer costs only its
- * own place.  While accept_q is full nothing is taken from the inner listener,
- * whose own backlog then fills and does what TCP does.
+ * own place.  A finished child has a place in the inner listener's count until
+ * accept() has it, so that the backlog is what TCP's is.
+ *
+ * With TCP_DEFER_ACCEPT a child is shown only when its first data is there, or
+ * when the time is over: the first segment, for which TCP has waited, was the
+ * handshake's.
  *
  * Who removes a child from a list of its listener owns it: hs_done() moves it
  * on, accept() hands it out, and whoever stops the listener disposes of it.
@@ -20,6 +24,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/wait_bit.h>
+#include <net/inet_connection_sock.h>
 #include <net/sock.h>
 
 #include "sock.h"
@@ -37,6 +42,22 @@ static void queue_accept(struct smc_sock *smc, unsigned long delay)
 	sock_hold(&smc->sk);	/* the work's */
 	if (!queue_delayed_work(smc_sock_wq, &smc->accept_work, delay))
 		sock_put(&smc->sk);
+}
+
+/*
+ * TCP counts what is in its queue, under a lock of the queue; what is in ours
+ * is added.  accept_lock held.
+ */
+static void hold_places(struct smc_sock *smc, unsigned int num)
+{
+	struct sock *tcp = smc->inner.sk;
+	spinlock_t *lock = &inet_csk(tcp)->icsk_accept_queue.rskq_lock;
+
+	lockdep_assert_held(&smc->accept_lock);
+	spin_lock(lock);
+	WRITE_ONCE(tcp->sk_ack_backlog, tcp->sk_ack_backlog - smc->held + num);
+	spin_unlock(lock);
+	smc->held = num;
 }
 
 /**
@@ -134,6 +155,9 @@ static void child_ready(struct smc_sock *child, bool usable)
 	if (owned && usable) {
 		list_add_tail(&child->accept_node, &smc->accept_q);
 		WRITE_ONCE(smc->accept_len, smc->accept_len + 1);
+		/* unless smc_listen_drop() is about to come for it */
+		if (smp_load_acquire(&smc->mode) == &smc_mode_listen)
+			hold_places(smc, smc->held + 1);
 	}
 	spin_unlock_bh(&smc->accept_lock);
 
@@ -142,6 +166,43 @@ static void child_ready(struct smc_sock *child, bool usable)
 	else if (owned)
 		smc_sock_queue_work(child, SMC_SK_WORK_FREE);
 	sock_put(sk);
+}
+
+static bool has_data(const struct smc_sock *child)
+{
+	const struct sock *sk = &child->sk;
+
+	return smc_conn_readable(&child->conn) || READ_ONCE(sk->sk_err) ||
+	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+}
+
+/**
+ * smc_listen_child_ready() - a deferred child has data, or waited long enough
+ * @child: child with SMC_SK_DEFERRED, which the caller has cleared
+ *
+ * Context: worker of the child, which is also what frees it.
+ */
+void smc_listen_child_ready(struct smc_sock *child)
+{
+	if (child->listener)
+		child_ready(child, true);
+}
+
+/* TCP_DEFER_ACCEPT: true if @child waits for its first data. */
+static bool defer(struct smc_sock *child)
+{
+	int limit_s = READ_ONCE(child->listener->defer_accept_s);
+
+	if (!limit_s || child->mode != &smc_mode_smc)
+		return false;
+	set_bit(SMC_SK_DEFERRED, &child->bits);
+	smp_mb__after_atomic();
+	/* Data that came before the mark has told nobody. */
+	if (has_data(child) && test_and_clear_bit(SMC_SK_DEFERRED,
+						  &child->bits))
+		return false;
+	sk_reset_timer(&child->sk, &child->timer, jiffies + limit_s * HZ);
+	return true;
 }
 
 /**
@@ -153,7 +214,8 @@ static void child_ready(struct smc_sock *child, bool usable)
  */
 void smc_listen_child_done(struct smc_sock *child, bool usable)
 {
-	child_ready(child, usable);
+	if (!usable || !defer(child))
+		child_ready(child, usable);
 }
 
 /* Begin what a new child needs; it is in @children and belongs to it. */
@@ -257,6 +319,8 @@ static struct smc_sock *dequeue(struct smc_sock *smc, int *is_empty)
 	if (child) {
 		list_del_init(&child->accept_node);
 		WRITE_ONCE(smc->accept_len, smc->accept_len - 1);
+		if (smc->held)
+			hold_places(smc, smc->held - 1);
 	}
 	*is_empty = list_empty(&smc->accept_q);
 	spin_unlock_bh(&smc->accept_lock);
@@ -294,24 +358,6 @@ static struct smc_sock *wait_child(struct smc_sock *smc,
 	return child;
 }
 
-static bool has_data(struct sock *sk)
-{
-	return smc_conn_readable(&smc_sk(sk)->conn) || READ_ONCE(sk->sk_err) ||
-	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
-}
-
-/*
- * TCP_DEFER_ACCEPT: the inner listener has waited for the first segment, which
- * for SMC was the handshake's.  A blocking accept() waits for data, too.
- */
-static void defer(struct smc_sock *smc, struct smc_sock *child, int flags)
-{
-	long timeo = READ_ONCE(smc->defer_accept_s) * HZ;
-
-	if (timeo && !(flags & O_NONBLOCK) && child->mode == &smc_mode_smc)
-		smc_sock_wait(&child->sk, &timeo, has_data);
-}
-
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg)
 {
@@ -335,7 +381,6 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 	sock_reset_flag(&child->sk, SOCK_DEAD);
 	/* The reference of the list is the file's now. */
 	sock_graft(&child->sk, newsock);
-	defer(smc, child, arg->flags);
 	return 0;
 }
 
@@ -375,6 +420,10 @@ void smc_listen_drop(struct smc_sock *smc)
 	struct smc_sock *child;
 
 	set_mode(smc, &smc_mode_init);
+	/* TCP wants to find its own only */
+	spin_lock_bh(&smc->accept_lock);
+	hold_places(smc, 0);
+	spin_unlock_bh(&smc->accept_lock);
 	smc_inner_disconnect(&smc->inner);
 	smc_synopt_withdraw(smc->inner.sk);
 	set_state(smc, SMC_INIT);

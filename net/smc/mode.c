@@ -384,6 +384,9 @@ static int tcp_recvmsg_mode(struct smc_sock *smc, struct msghdr *msg,
 	if (rc)
 		return rc;
 	rc = tcp->ops->recvmsg(tcp, msg, len, flags);
+	/* the core shows ours */
+	if (unlikely(READ_ONCE(smc->sk.sk_peek_off) >= 0))
+		WRITE_ONCE(smc->sk.sk_peek_off, READ_ONCE(tcp->sk->sk_peek_off));
 	if ((!rc && (len || !smc_inner_readable(&smc->inner))) ||
 	    rc == -ENOTCONN)
 		return tcp_error(smc, rc);

@@ -21,6 +21,7 @@
  * Context: process, rx_mutex taken here.  Tests: selftests/smc.
  */
 #include <linux/sched/signal.h>
+#include <linux/tcp.h>
 #include <linux/uio.h>
 #include <net/sock.h>
 
@@ -201,7 +202,10 @@ static int take(struct smc_sock *smc, struct reader *r)
 	/* Another reader was here while we waited. */
 	if (r->pos < conn->read_pos)
 		r->pos = conn->read_pos;
-	if (rcvd != r->pos && smc_rx_dropped(smc, r->pos))
+	/* SO_PEEK_OFF may point to what has not come yet */
+	if (rcvd <= r->pos)
+		return 1;
+	if (smc_rx_dropped(smc, r->pos))
 		skip_mark(smc, r);
 	urg = urgent_ahead(smc, r->pos);
 	if (!urg && rcvd != r->pos) {
@@ -323,7 +327,7 @@ static int recv_all(struct smc_sock *smc, struct reader *r)
 		rc = nothing(smc, r);
 		if (rc)
 			break;
-		if (smp_load_acquire(&conn->rcvd_pos) == r->pos)
+		if (smp_load_acquire(&conn->rcvd_pos) <= r->pos)
 			wait_data(smc, r);
 		if (!r->locked)
 			return sock_intr_errno(r->timeo);
@@ -346,6 +350,17 @@ static void count_call(struct smc_sock *smc, size_t len)
 	/* what has been read is announced in steps: full is nearly full */
 	if (smc_conn_readable(conn) >= size - size / 8)
 		smc_sock_count(smc, SMC_TECH_RX_FULL, 1);
+}
+
+/* TCP_INQ: how much is left */
+static void put_inq(struct smc_sock *smc, struct msghdr *msg)
+{
+	int inq = smc_rx_inq(smc);
+
+	/* TCP's hint that the end is near */
+	if (!inq && test_bit(SMC_SK_PEER_DONE, &smc->bits))
+		inq = 1;
+	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
 /**
@@ -379,10 +394,16 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		return recv_urgent(smc, msg, len, flags);
 	if (mutex_lock_interruptible(&smc->rx_mutex))
 		return sock_intr_errno(r.timeo);
-	r.pos = smc->conn.read_pos;
+	r.pos = smc->conn.read_pos + max(sk_peek_offset(sk, flags), 0);
 	rc = recv_all(smc, &r);
+	if (flags & MSG_PEEK)
+		sk_peek_offset_fwd(sk, r.copied);
+	else
+		sk_peek_offset_bwd(sk, r.copied);
 	if (r.locked)
 		mutex_unlock(&smc->rx_mutex);
+	if (test_bit(SMC_SK_INQ, &smc->bits) && (r.copied || !rc))
+		put_inq(smc, msg);
 	if (r.copied && !(flags & MSG_PEEK))
 		smc_sock_count_bytes(smc, SMC_TECH_RX_BYTES, SMC_HIST_RX_CALL,
 				     r.copied);

@@ -115,6 +115,7 @@ static void established(struct smc_sock *smc)
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
 	smp_store_release(&smc->mode, &smc_mode_smc);
 	smc_sock_event(smc, SMC_EV_ESTABLISHED, 0, false);
+	smc_watch_start(smc);
 	/* An abort that came while the mode was init has been ignored. */
 	smp_mb();
 	if (test_bit(SMC_CONN_DEAD, &conn->flags) ||
@@ -599,4 +600,5 @@ const struct proto_ops smc_sock_ops = {
 	.recvmsg	= sock_recvmsg_op,
 	.mmap		= sock_no_mmap,
 	.splice_read	= sock_splice_op,
+	.set_peek_off	= sk_set_peek_off,
 };

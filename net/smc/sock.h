@@ -50,11 +50,36 @@ enum smc_sock_bits {
 	SMC_SK_SHUT_RD,		/* the program has shut reading down */
 	SMC_SK_RELEASED,	/* close() has begun; lock_sock */
 	SMC_SK_FREED,		/* smc_sock_free() has run */
+	SMC_SK_INQ,		/* TCP_INQ is set */
+	SMC_SK_DEFERRED,	/* a child that waits for its first data */
+	SMC_SK_WORK_READY,	/* work: it need not wait any more */
 	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut the inner socket down */
 	SMC_SK_WORK_TCP_SHUT,
 	SMC_SK_WORK_TCP_ABORT,	/* work: reset the inner connection */
 	SMC_SK_WORK_PEER_GONE,	/* work: the inner connection was reset */
 	SMC_SK_WORK_FREE,	/* work: last step of an orphan */
+};
+
+/**
+ * struct smc_watch - is the peer still there? (watch.c)
+ * @timer: holds a reference while armed; the rest is its own
+ * @waiting: something was waiting at the last look
+ * @stamp: jiffies when it began to, or when some of it was last taken
+ * @taken: position then
+ * @alive: position of the last sign of life
+ * @alive_stamp: jiffies when it was seen
+ * @probe_stamp: jiffies of the last probe
+ * @probes: unanswered ones
+ */
+struct smc_watch {
+	struct timer_list timer;
+	bool waiting;
+	unsigned long stamp;
+	u64 taken;
+	u64 alive;
+	unsigned long alive_stamp;
+	unsigned long probe_stamp;
+	int probes;
 };
 
 /**
@@ -70,6 +95,7 @@ enum smc_sock_bits {
  * @st_flags: SMC_ST_* facts for state.c
  * @bits: enum smc_sock_bits
  * @defer_accept_s: TCP_DEFER_ACCEPT seconds
+ * @user_timeout_ms: TCP_USER_TIMEOUT, 0: none
  * @tx_want: free bytes of the send ring somebody waits for, 0: nobody
  * @nudge_pos: send position for which a completion has been asked
  * @urg_read_pos: position of the urgent byte taken by recv(MSG_OOB)
@@ -80,6 +106,7 @@ enum smc_sock_bits {
  * @work: sleeping part of state changes; holds a sock reference while queued
  * @timer: ends corking; after close() aborts what cannot be delivered.  Holds
  *	a reference while armed
+ * @watch: is the peer still there?
  * @core_destruct: what the core set as sk_destruct (IPPROTO_SMC)
  * @listener: accepted child not yet taken: its listener (referenced)
  * @accept_node: in the listener's @children, later @accept_q
@@ -88,6 +115,7 @@ enum smc_sock_bits {
  * @accept_len: length of @accept_q
  * @hs_pending: length of @children
  * @accept_lock: protects the four above
+ * @held: how many of accept_q are in the inner listener's count
  * @accept_work: takes connections from the inner listener
  * @backlog: listen() argument, clamped to somaxconn
  */
@@ -105,6 +133,7 @@ struct smc_sock {
 	unsigned int st_flags;
 	unsigned long bits;
 	int defer_accept_s;
+	unsigned int user_timeout_ms;
 	struct mutex tx_mutex;
 	struct mutex rx_mutex;
 	struct mutex conn_mutex;
@@ -118,6 +147,7 @@ struct smc_sock {
 	u64 nr;
 	struct work_struct work;
 	struct timer_list timer;
+	struct smc_watch watch;
 	void (*core_destruct)(struct sock *sk);
 
 	struct smc_sock *listener;
@@ -126,6 +156,7 @@ struct smc_sock {
 	struct list_head children;
 	unsigned int accept_len;
 	unsigned int hs_pending;
+	unsigned int held;
 	spinlock_t accept_lock;
 	struct delayed_work accept_work;
 	int backlog;
@@ -291,12 +322,22 @@ void smc_sock_stop_hs(struct smc_sock *smc);
 /* destroy.c */
 int smc_sock_destroy(struct sock *sk, int err);
 
+/* watch.c */
+void smc_watch_timer(struct timer_list *t);
+void smc_watch_start(struct smc_sock *smc);
+void smc_watch_written(struct smc_sock *smc);
+void smc_watch_stop(struct smc_sock *smc);
+
 /* sockopt.c */
 int smc_sock_setsockopt(struct socket *sock, int level, int optname,
 			sockptr_t optval, unsigned int optlen);
 int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 			char __user *optval, int __user *optlen);
 void smc_sockopt_to_tcp(struct smc_sock *smc);
+
+/* tcpinfo.c */
+int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
+		      int __user *optlen);
 
 /* sock.c */
 extern const struct proto_ops smc_sock_ops;
@@ -321,6 +362,7 @@ void smc_listen_wake(struct smc_sock *smc);
 void smc_listen_work(struct work_struct *work);
 void smc_listen_drop(struct smc_sock *smc);
 void smc_listen_child_done(struct smc_sock *child, bool usable);
+void smc_listen_child_ready(struct smc_sock *child);
 
 /* family.c */
 struct sock *smc_sock_clone(struct sock *listener);

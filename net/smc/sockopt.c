@@ -12,13 +12,21 @@
  *	all others	the inner socket
  *
  * Options that promise something SMC cannot keep (Fast Open, MD5, AO, ULP,
+<<<<<<< HEAD
  * REPAIR) make the socket plain TCP before it connects.  A listener goes on
  * answering the offers of SYNs (the child of a SYN that was answered could not
  * be told from others), and the handshake declines.
+=======
+ * REPAIR, IPsec policies) make the socket plain TCP before it connects, if TCP
+ * accepts them; on an SMC connection they are refused with the errno of a
+ * kernel that does not have them.
+>>>>>>> 029582c (sockopt: options act on the SMC path as they do on TCP)
  *
  * Context: process, no lock of ours: the inner setsockopt() may take the
  * rtnl lock.  Tests: selftests/smc.
  */
+#include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/tcp.h>
 #include <linux/sockptr.h>
 #include <linux/smc.h>
@@ -57,6 +65,9 @@ void smc_sockopt_to_tcp(struct smc_sock *smc)
 
 	if (lowat != 1)
 		inner_set_int(smc, SOL_SOCKET, SO_RCVLOWAT, lowat);
+	if (READ_ONCE(smc->sk.sk_peek_off) >= 0)
+		inner_set_int(smc, SOL_SOCKET, SO_PEEK_OFF,
+			      READ_ONCE(smc->sk.sk_peek_off));
 	if (test_bit(SMC_SK_CORK, &smc->bits))
 		inner_set_int(smc, SOL_TCP, TCP_CORK, 1);
 }
@@ -91,10 +102,14 @@ static int set_socket(struct socket *sock, int optname, sockptr_t optval,
 	bool inner = true;
 	int rc, val;
 
-	/* A low-water mark would keep CLC messages from waking anybody. */
-	if (optname == SO_RCVLOWAT)
+	/*
+	 * A low-water mark would keep CLC messages from waking anybody, and
+	 * the handshake peeks.
+	 */
+	if (optname == SO_RCVLOWAT || optname == SO_PEEK_OFF)
 		inner = in_mode_tcp(smc);
-	if (optname == SO_ZEROCOPY || optname == SO_PEEK_OFF)
+	/* The core refuses these two on our families. */
+	if (optname == SO_ZEROCOPY || optname == SO_RESERVE_MEM)
 		inner = false;
 	if (inner) {
 		rc = sock_setsockopt(smc->inner.sock, SOL_SOCKET, optname,
@@ -112,19 +127,104 @@ static int set_socket(struct socket *sock, int optname, sockptr_t optval,
 		release_sock(sk);
 		return 0;
 	}
-	return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+	rc = sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+	if (!rc && optname == SO_KEEPALIVE)
+		smc_watch_start(smc);
+	return rc;
 }
 
-/* Never SMC, if that can still be decided. */
-static int force_tcp(struct smc_sock *smc)
+static int inner_set(struct smc_sock *smc, int level, int optname,
+		     sockptr_t optval, unsigned int optlen)
 {
+	struct socket *tcp = smc->inner.sock;
+
+	return tcp->ops->setsockopt(tcp, level, optname, optval, optlen);
+}
+
+/* Does it need TCP?  @too_late: errno on SMC, 0: TCP itself refuses it then. */
+static bool needs_tcp(int level, int optname, int *too_late)
+{
+	*too_late = -ENOPROTOOPT;
+	if (level == SOL_IP)
+		return optname == IP_XFRM_POLICY ||
+		       optname == IP_IPSEC_POLICY;
+	if (level == SOL_IPV6)
+		return optname == IPV6_XFRM_POLICY ||
+		       optname == IPV6_IPSEC_POLICY;
+	if (level != SOL_TCP)
+		return false;
+	switch (optname) {
+	case TCP_MD5SIG:
+	case TCP_MD5SIG_EXT:
+	case TCP_AO_ADD_KEY:
+	case TCP_AO_INFO:
+		return true;
+	case TCP_ULP:
+		*too_late = -ENOENT;
+		return true;
+	case TCP_REPAIR:
+		*too_late = -EPERM;
+		return true;
+	case TCP_FASTOPEN:
+	case TCP_FASTOPEN_CONNECT:
+	case TCP_FASTOPEN_KEY:
+	case TCP_FASTOPEN_NO_COOKIE:
+		*too_late = 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Some of these are switches. */
+static bool switched_off(int level, int optname, sockptr_t optval)
+{
+	int val = 1;
+
+	if (level != SOL_TCP || (optname != TCP_FASTOPEN &&
+				 optname != TCP_FASTOPEN_CONNECT &&
+				 optname != TCP_FASTOPEN_NO_COOKIE))
+		return false;
+	return !copy_from_sockptr(&val, optval, sizeof(val)) && !val;
+}
+
+/*
+ * An option that needs TCP.  The mark comes before TCP sees it: connect() and
+ * this look at each other under the lock, and user memory is touched without.
+ */
+static int set_for_tcp(struct smc_sock *smc, int level, int optname,
+		       int too_late, sockptr_t optval, unsigned int optlen)
+{
+	struct sock *sk = &smc->sk;
+	bool marked, smc_now;
+	int rc;
+
 	if (in_mode_tcp(smc))
+<<<<<<< HEAD
 		return 0;
 	if (smp_load_acquire(&smc->mode) == &smc_mode_smc ||
 	    smc_sock_connecting(smc))
 		return -EOPNOTSUPP;
 	set_bit(SMC_SK_NOSMC, &smc->bits);
 	return 0;
+=======
+		return inner_set(smc, level, optname, optval, optlen);
+	lock_sock(sk);
+	smc_now = smp_load_acquire(&smc->mode) == &smc_mode_smc ||
+		  smc_sock_connecting(smc);
+	marked = smc_now || test_and_set_bit(SMC_SK_NOSMC, &smc->bits);
+	release_sock(sk);
+	if (smc_now && too_late)
+		return too_late;
+	rc = inner_set(smc, level, optname, optval, optlen);
+	if (marked)
+		return rc;
+	if (rc || switched_off(level, optname, optval))
+		clear_bit(SMC_SK_NOSMC, &smc->bits);
+	else
+		smc_synopt_withdraw(smc->inner.sk);
+	return rc;
+>>>>>>> 029582c (sockopt: options act on the SMC path as they do on TCP)
 }
 
 /* SMC_PLAIN_TCP: not once the way of a connection is decided. */
@@ -182,41 +282,42 @@ static void set_nodelay(struct smc_sock *smc)
 	smc_tx_uncork(smc);
 }
 
-/* Before the inner socket sees it: 0 to go on, 1: done, -errno: refused. */
-static int before_tcp(struct smc_sock *smc, int optname, sockptr_t optval,
-		      unsigned int optlen)
+static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval,
+		   unsigned int optlen)
 {
 	int rc, val;
 
+	if (optname == TCP_CORK && !in_mode_tcp(smc))
+		return set_cork(smc, optval, optlen);
+	rc = inner_set(smc, SOL_TCP, optname, optval, optlen);
+	if (rc)
+		return rc;
 	switch (optname) {
-	case TCP_CORK:
-		if (in_mode_tcp(smc))
-			return 0;
-		return set_cork(smc, optval, optlen) ?: 1;
 	case TCP_NODELAY:
-		rc = get_int(optval, optlen, &val);
-		if (!rc && val)
+		if (!get_int(optval, optlen, &val) && val)
 			set_nodelay(smc);
-		return rc;
-	case TCP_FASTOPEN:
-	case TCP_FASTOPEN_CONNECT:
-	case TCP_FASTOPEN_KEY:
-	case TCP_FASTOPEN_NO_COOKIE:
-	case TCP_ULP:
-	case TCP_MD5SIG:
-	case TCP_MD5SIG_EXT:
-	case TCP_AO_ADD_KEY:
-	case TCP_AO_INFO:
-	case TCP_REPAIR:
-		return force_tcp(smc);
+		break;
 	case TCP_DEFER_ACCEPT:
-		rc = get_int(optval, optlen, &val);
-		if (!rc)
-			smc->defer_accept_s = max(val, 0);
-		return rc;
-	default:
-		return 0;
+		if (!get_int(optval, optlen, &val))
+			WRITE_ONCE(smc->defer_accept_s, max(val, 0));
+		break;
+	case TCP_INQ:
+		if (!get_int(optval, optlen, &val) && val)
+			set_bit(SMC_SK_INQ, &smc->bits);
+		else
+			clear_bit(SMC_SK_INQ, &smc->bits);
+		break;
+	case TCP_USER_TIMEOUT:
+		if (!get_int(optval, optlen, &val))
+			WRITE_ONCE(smc->user_timeout_ms, max(val, 0));
+		fallthrough;
+	case TCP_KEEPIDLE:
+	case TCP_KEEPINTVL:
+	case TCP_KEEPCNT:
+		smc_watch_start(smc);
+		break;
 	}
+	return 0;
 }
 
 static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval,
@@ -242,19 +343,18 @@ int smc_sock_setsockopt(struct socket *sock, int level, int optname,
 			sockptr_t optval, unsigned int optlen)
 {
 	struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->inner.sock;
-	int rc;
+	int too_late;
 
 	if (level == SOL_SOCKET)
 		return set_socket(sock, optname, optval, optlen);
 	if (level == SOL_SMC)
 		return set_smc(smc, optname, optval, optlen);
-	if (level == SOL_TCP) {
-		rc = before_tcp(smc, optname, optval, optlen);
-		if (rc)
-			return rc == 1 ? 0 : rc;
-	}
-	return tcp->ops->setsockopt(tcp, level, optname, optval, optlen);
+	if (needs_tcp(level, optname, &too_late))
+		return set_for_tcp(smc, level, optname, too_late, optval,
+				   optlen);
+	if (level == SOL_TCP)
+		return set_tcp(smc, optname, optval, optlen);
+	return inner_set(smc, level, optname, optval, optlen);
 }
 
 static int put_int(int val, char __user *optval, int __user *optlen)
@@ -288,5 +388,13 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 	if (level == SOL_TCP && optname == TCP_CORK && !in_mode_tcp(smc))
 		return put_int(test_bit(SMC_SK_CORK, &smc->bits), optval,
 			       optlen);
+	if (level == SOL_TCP &&
+	    smp_load_acquire(&smc->mode) == &smc_mode_smc) {
+		if (optname == TCP_INFO)
+			return smc_sock_tcp_info(smc, optval, optlen);
+		/* no mapping of ours can be TCP's */
+		if (optname == TCP_ZEROCOPY_RECEIVE)
+			return -EINVAL;
+	}
 	return tcp->ops->getsockopt(tcp, level, optname, optval, optlen);
 }

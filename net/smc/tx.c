@@ -45,6 +45,8 @@ static void want(struct smc_sock *smc, u32 bytes)
 	if (!cur || bytes < cur)
 		WRITE_ONCE(smc->tx_want, bytes);
 	smp_mb();
+	if (unlikely(READ_ONCE(smc->user_timeout_ms)))
+		smc_watch_written(smc);
 }
 
 /**
@@ -299,6 +301,8 @@ static int send_all(struct smc_sock *smc, struct msghdr *msg, bool *locked)
 		}
 		push(smc, more);
 	}
+	if (unlikely(copied && READ_ONCE(smc->user_timeout_ms)))
+		smc_watch_written(smc);
 	/* What was copied before a fault goes out like a short write. */
 	if (copied && rc)
 		push(smc, false);

@@ -193,7 +193,11 @@
 	  "the peer broke the protocol of the established connection",	\
 	  "report the peer's software version", ECONNRESET)		\
 	X(WRITEFAIL, 0x0a160000, "WRITEFAIL",				\
-	  "the peer's buffer could not be written", "", ECONNRESET)
+	  "the peer's buffer could not be written", "", ECONNRESET)	\
+	X(PEERSILENT, 0x0a170000, "PEERSILENT",				\
+	  "the peer did not answer in time (TCP_USER_TIMEOUT, SO_KEEPALIVE, RDMA)", \
+	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
+	  ETIMEDOUT)
 
 #define SMC_REASON_LIST(X)						\
 	SMC_REASON_LIST_WIRE(X)						\

@@ -540,7 +540,7 @@ static void watch_silence(struct smc_rdma_link *link)
 			link->test_sent = false;
 		else if (time_after(jiffies, link->test_stamp +
 				    msecs_to_jiffies(SMC_RDMA_LLC_MS)))
-			smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+			smc_rdma_link_lost(link, SMC_REASON_PEERSILENT);
 		return;
 	}
 	if (!time_after(jiffies, rx + limit_s * HZ))
@@ -562,7 +562,7 @@ static void watch_stuck(struct smc_rdma_link *link)
 			   msecs_to_jiffies(SMC_RDMA_STUCK_MS));
 	spin_unlock_bh(&link->post_lock);
 	if (stuck)
-		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, SMC_REASON_PEERSILENT);
 }
 
 static void watch_work(struct work_struct *work)

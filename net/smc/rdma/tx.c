@@ -369,7 +369,9 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	u32 ahead;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, wc->status == IB_WC_RETRY_EXC_ERR ?
+				   SMC_REASON_PEERSILENT :
+				   SMC_REASON_LINKLOST);
 		return;
 	}
 	spin_lock(&link->post_lock);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TCP_INFO of an SMC connection: what TCP knows of the inner connection (times,
+ * segment sizes, how it was set up), and over it what only we know: the state
+ * and the bytes, which did not go by TCP.
+ *
+ * Context: process.  Tests: selftests/smc/sockopts.c.
+ */
+#include <linux/tcp.h>
+#include <linux/uaccess.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "sock.h"
+
+/* The state in which TCP would be. */
+static u8 tcp_state(const struct smc_sock *smc)
+{
+	bool queued = READ_ONCE(smc->st_flags) &
+		      (SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
+
+	if (smc_close_over(smc))
+		return TCP_CLOSE;
+	switch (READ_ONCE(smc->sk.sk_state)) {
+	case SMC_PEERCLOSEWAIT1:
+	case SMC_PEERCLOSEWAIT2:
+		return queued ? TCP_FIN_WAIT1 : TCP_FIN_WAIT2;
+	case SMC_APPCLOSEWAIT1:
+		return TCP_CLOSE_WAIT;
+	case SMC_APPCLOSEWAIT2:
+	case SMC_APPFINCLOSEWAIT:
+	case SMC_PEERFINCLOSEWAIT:
+		return TCP_LAST_ACK;
+	default:
+		return TCP_ESTABLISHED;
+	}
+}
+
+static u32 ago_ms(unsigned long stamp)
+{
+	return jiffies_to_msecs(jiffies - stamp);
+}
+
+static void over_rings(struct smc_sock *smc, struct tcp_info *info)
+{
+	const struct smc_conn *conn = &smc->conn;
+	u64 sent, acked, used;
+
+	/* what the peer has may not have been reported yet */
+	smc_tx_nudge(smc);
+	sent = READ_ONCE(conn->sent_pos);
+	acked = conn->merged ? sent : min(READ_ONCE(conn->done_pos), sent);
+	used = sent - min(READ_ONCE(conn->peer_read_pos), sent);
+
+	info->tcpi_state = tcp_state(smc);
+	info->tcpi_bytes_sent = sent;
+	info->tcpi_bytes_acked = acked;
+	info->tcpi_bytes_received = READ_ONCE(conn->rcvd_pos);
+	info->tcpi_notsent_bytes = smc_conn_unsent(conn);
+	info->tcpi_unacked = DIV_ROUND_UP((u32)(sent - acked),
+					  max(info->tcpi_snd_mss, 1U));
+	info->tcpi_snd_wnd = conn->peer_size - min(used, conn->peer_size);
+	info->tcpi_rcv_wnd = conn->rcv_size - smc_conn_readable(conn);
+	info->tcpi_rcv_space = conn->rcv_size;
+	info->tcpi_bytes_retrans = 0;
+	if (READ_ONCE(conn->tx_stamp))
+		info->tcpi_last_data_sent = ago_ms(READ_ONCE(conn->tx_stamp));
+	if (READ_ONCE(conn->rx_stamp))
+		info->tcpi_last_data_recv = ago_ms(READ_ONCE(conn->rx_stamp));
+}
+
+/**
+ * smc_sock_tcp_info() - getsockopt(TCP_INFO) in mode SMC
+ * @smc: socket
+ * @optval: where to, in user space
+ * @optlen: room there, becomes what was written
+ *
+ * Return: 0 or -errno.
+ */
+int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
+		      int __user *optlen)
+{
+	struct tcp_info info;
+	int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	len = min_t(unsigned int, len, sizeof(info));
+	tcp_get_info(smc->inner.sk, &info);
+	/* connect(AF_UNSPEC) may take the connection away meanwhile */
+	mutex_lock(&smc->conn_mutex);
+	if (smc->mode == &smc_mode_smc)
+		over_rings(smc, &info);
+	mutex_unlock(&smc->conn_mutex);
+	if (put_user(len, optlen) || copy_to_user(optval, &info, len))
+		return -EFAULT;
+	return 0;
+}

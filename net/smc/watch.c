@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is the peer still there?  TCP_USER_TIMEOUT and SO_KEEPALIVE for data that
+ * does not go by TCP.
+ *
+ * TCP_USER_TIMEOUT: what the program wrote waits (not acknowledged by the
+ * peer's device, or no room in the peer's ring), and nothing of it has moved
+ * for that long: the connection ends with ETIMEDOUT.  With shared memory
+ * nothing waits on this side but a writer without room.
+ *
+ * SO_KEEPALIVE: TCP's own probes go on, on the inner connection, whose failure
+ * ends ours (close.c).  They say nothing about the way of the data: over RDMA
+ * an idle connection also sends a message of state every TCP_KEEPINTVL after
+ * TCP_KEEPIDLE, and TCP_KEEPCNT of them without an acknowledgement by the
+ * peer's device end the connection.  The peer's program has no part in it.
+ *
+ * One timer, which runs only while one of the two needs it and holds a
+ * reference of the socket then.  Its fields are its own, but for the start.
+ *
+ * Context: softirq, no lock.  Tests: selftests/smc/sockopts.c.
+ */
+#include <linux/tcp.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "sock.h"
+
+/* Looks at least so often while something waits. */
+#define STEPS	4
+
+/* Moves when the peer takes something of what we wrote. */
+static u64 taken(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->done_pos) + READ_ONCE(conn->peer_read_pos);
+}
+
+/* Moves with every sign of life. */
+static u64 alive(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->rcvd_pos) + READ_ONCE(conn->peer_read_pos) +
+	       READ_ONCE(conn->acks);
+}
+
+/* Is something of the program's still waiting? */
+static bool waiting(const struct smc_sock *smc)
+{
+	const struct smc_conn *conn = &smc->conn;
+	u32 want = READ_ONCE(smc->tx_want);
+
+	if (conn->merged)
+		return want && smc_conn_snd_free(conn) < want;
+	return READ_ONCE(conn->prod_pos) != READ_ONCE(conn->done_pos);
+}
+
+static bool keepalive(const struct smc_sock *smc)
+{
+	return sock_flag(&smc->sk, SOCK_KEEPOPEN) && !smc->conn.merged;
+}
+
+/* The peer is gone, ETIMEDOUT as with TCP. */
+static void give_up(struct smc_sock *smc)
+{
+	smc->abort_err = ETIMEDOUT;
+	smc->abort_reason = SMC_REASON_PEERSILENT;
+	smc_sock_event(smc, SMC_EV_KILLED, 0, false);
+}
+
+/* Jiffies until the next look at what waits; 0: never; -1: it is over. */
+static long look_waiting(struct smc_sock *smc, unsigned int limit_ms)
+{
+	unsigned long limit = msecs_to_jiffies(limit_ms), quiet;
+	struct smc_watch *w = &smc->watch;
+	u64 pos = taken(&smc->conn);
+
+	if (!limit_ms || !waiting(smc)) {
+		WRITE_ONCE(w->waiting, false);
+		/* pairs with smc_watch_written(), which may have seen "true" */
+		smp_mb();
+		if (!limit_ms || !waiting(smc))
+			return 0;
+	}
+	if (!READ_ONCE(w->waiting) || pos != w->taken) {
+		w->taken = pos;
+		WRITE_ONCE(w->stamp, jiffies);
+		WRITE_ONCE(w->waiting, true);
+	}
+	quiet = jiffies - READ_ONCE(w->stamp);
+	if (quiet >= limit)
+		return -1;
+	/* what has arrived may not have been reported yet */
+	smc_tx_nudge(smc);
+	return min(limit / STEPS + 1, limit - quiet);
+}
+
+/* The same for a connection that should be idle. */
+static long look_alive(struct smc_sock *smc)
+{
+	const struct tcp_sock *tp = tcp_sk(smc->inner.sk);
+	unsigned long idle = keepalive_time_when(tp);
+	struct smc_watch *w = &smc->watch;
+	u64 pos = alive(&smc->conn);
+	unsigned long quiet;
+
+	if (!keepalive(smc))
+		return 0;
+	if (pos != w->alive) {
+		w->alive = pos;
+		w->alive_stamp = jiffies;
+		w->probes = 0;
+	}
+	quiet = jiffies - w->alive_stamp;
+	if (quiet < idle)
+		return idle - quiet;
+	if (w->probes && time_before(jiffies, w->probe_stamp +
+				     keepalive_intvl_when(tp)))
+		return w->probe_stamp + keepalive_intvl_when(tp) - jiffies;
+	if (w->probes >= keepalive_probes(tp))
+		return -1;
+	w->probes++;
+	w->probe_stamp = jiffies;
+	smc_conn_probe(&smc->conn);
+	return max(keepalive_intvl_when(tp), 1);
+}
+
+static bool over(const struct smc_sock *smc)
+{
+	return smp_load_acquire(&smc->mode) != &smc_mode_smc ||
+	       smc_close_over(smc) || test_bit(SMC_SK_FREED, &smc->bits) ||
+	       test_bit(SMC_CONN_DEAD, &smc->conn.flags);
+}
+
+/**
+ * smc_watch_timer() - look whether the peer is still there
+ * @t: a socket's watch.timer
+ *
+ * Context: softirq.
+ */
+void smc_watch_timer(struct timer_list *t)
+{
+	struct smc_sock *smc = from_timer(smc, t, watch.timer);
+	long data = 0, idle = 0;
+
+	if (!over(smc)) {
+		data = look_waiting(smc, READ_ONCE(smc->user_timeout_ms));
+		idle = look_alive(smc);
+	}
+	if (data < 0 || idle < 0)
+		give_up(smc);
+	else if (data || idle)
+		sk_reset_timer(&smc->sk, &smc->watch.timer, jiffies +
+			       (data && idle ? min(data, idle) :
+					       data ?: idle));
+	/* smc_sock_free() may have stopped it just before */
+	smp_mb();
+	if (test_bit(SMC_SK_FREED, &smc->bits))
+		sk_stop_timer(&smc->sk, &smc->watch.timer);
+	sock_put(&smc->sk);
+}
+
+/**
+ * smc_watch_start() - an option or the connection is new: look at it
+ * @smc: socket, the caller has a reference
+ *
+ * Context: any.
+ */
+void smc_watch_start(struct smc_sock *smc)
+{
+	if (smp_load_acquire(&smc->mode) == &smc_mode_smc &&
+	    (READ_ONCE(smc->user_timeout_ms) || keepalive(smc)))
+		sk_reset_timer(&smc->sk, &smc->watch.timer, jiffies + 1);
+}
+
+/**
+ * smc_watch_written() - the program has written, or wants to
+ * @smc: socket with TCP_USER_TIMEOUT in mode SMC
+ *
+ * Cheap while something waits already.
+ *
+ * Context: process.
+ */
+void smc_watch_written(struct smc_sock *smc)
+{
+	/* what was written comes first */
+	smp_mb();
+	if (!READ_ONCE(smc->watch.waiting))
+		smc_watch_start(smc);
+}
+
+/**
+ * smc_watch_stop() - the connection is being taken away
+ * @smc: socket
+ *
+ * Context: process; does not run any more when this returns.
+ */
+void smc_watch_stop(struct smc_sock *smc)
+{
+	if (timer_delete_sync(&smc->watch.timer))
+		sock_put(&smc->sk);
+	memset_after(&smc->watch, 0, timer);
+}
