@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What sockconn and sockopts share: where to connect, pairs of sockets,
+ * waiting, and a listener that answers nobody.  The environment says where:
+ *
+ *	SMC_HOST4, SMC_HOST6	addresses of this host (127.0.0.1 and ::1)
+ *	SMC_WANT		what kinds other than tcp must become: smcd, smcr
+ *				or tcp (fallback); not set: nobody looks
+ */
+#ifndef SMC_SELFTEST_SOCKCASE_H
+#define SMC_SELFTEST_SOCKCASE_H
+
+#include "util.h"
+#include <poll.h>
+
+#define WAIT_MS	20000	/* ten times what anything here takes */
+#define IDLE_MS	400	/* long enough for what must not happen */
+
+static inline const char *host_of(int family)
+{
+	const char *name = family == AF_INET6 ? "SMC_HOST6" : "SMC_HOST4";
+	const char *host = getenv(name);
+
+	return host ?: family == AF_INET6 ? "::1" : "127.0.0.1";
+}
+
+struct where {
+	struct sockaddr_storage ss;
+	socklen_t len;
+};
+
+static inline struct sockaddr *sa(struct where *w)
+{
+	return (struct sockaddr *)&w->ss;
+}
+
+static inline struct where where_is(int family)
+{
+	struct where w = {};
+
+	w.len = parse_addr(host_of(family), "0", &w.ss);
+	return w;
+}
+
+static inline int port_of(const struct where *w)
+{
+	return ntohs(((const struct sockaddr_in *)&w->ss)->sin_port);
+}
+
+/* the name of this end; port 0 and family 0 if there is none */
+static inline struct where local_name(int fd)
+{
+	struct where w = { .len = sizeof(w.ss) };
+
+	if (getsockname(fd, sa(&w), &w.len))
+		memset(&w, 0, sizeof(w));
+	return w;
+}
+
+static inline int local_port(int fd)
+{
+	struct where w = local_name(fd);
+
+	return port_of(&w);
+}
+
+/* a listener on a free port; its address in w */
+static inline int listen_any(enum kind kind, int family, int backlog,
+			     struct where *w)
+{
+	int fd;
+
+	*w = where_is(family);
+	fd = open_listener(kind, &w->ss, w->len, backlog, 0, 0);
+	*w = local_name(fd);
+	return fd;
+}
+
+/* waits for any of the events; returns the mask, 0 after ms */
+static inline int wait_mask(int fd, int events, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	return poll(&p, 1, ms) > 0 ? p.revents : 0;
+}
+
+/* the pending error, fetched */
+static inline int so_error(int fd)
+{
+	socklen_t len = sizeof(int);
+	int err = -1;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) ? -1 : err;
+}
+
+static inline int set_int(int fd, int level, int opt, int val)
+{
+	return setsockopt(fd, level, opt, &val, sizeof(val));
+}
+
+static inline int get_int(int fd, int level, int opt)
+{
+	socklen_t len = sizeof(int);
+	int val = -1;
+
+	return getsockopt(fd, level, opt, &val, &len) ? -errno : val;
+}
+
+/* one byte arrives at the other end */
+static inline bool byte_goes(int from, int to)
+{
+	char c = 0;
+
+	return send(from, "x", 1, MSG_NOSIGNAL) == 1 &&
+	       wait_mask(to, POLLIN, WAIT_MS) & POLLIN &&
+	       recv(to, &c, 1, MSG_DONTWAIT) == 1 && c == 'x';
+}
+
+/*
+ * A place that never answers a SYN: a TCP listener whose queue is full.
+ * fd[0] listens, fd[1] fills it.
+ */
+static inline struct where nowhere(int family, int fd[2])
+{
+	struct where w;
+
+	fd[0] = listen_any(KIND_TCP, family, 0, &w);
+	fd[1] = open_socket(KIND_TCP, family, 0);
+	if (connect(fd[1], sa(&w), w.len))
+		die("connect to fill a queue");
+	return w;
+}
+
+/* a counter of /proc/net/smc_stat; -1 without the module */
+static inline long smc_counter(const char *name)
+{
+	FILE *f = fopen("/proc/net/smc_stat", "r");
+	char word[64];
+	long n, val = -1;
+
+	while (f && fscanf(f, "%63s %ld", word, &n) == 2)
+		if (!strcmp(word, name))
+			val = n;
+	if (f)
+		fclose(f);
+	errno = 0;
+	return val;
+}
+
+struct used {
+	long r, d, tcp;
+};
+
+static inline struct used smc_used(void)
+{
+	return (struct used){
+		.r = smc_counter("HsClientSmcr"),
+		.d = smc_counter("HsClientSmcd"),
+		.tcp = smc_counter("HsClientTcp"),
+	};
+}
+
+/*
+ * Has the one connection made since then become what SMC_WANT says, or plain
+ * TCP if plain?  Also true where that does not apply.
+ */
+static inline bool became(enum kind kind, struct used then, bool plain)
+{
+	const char *want = getenv("SMC_WANT");
+	struct used now = smc_used();
+
+	if (kind == KIND_TCP || !want)
+		return true;
+	if (plain || !strcmp(want, "tcp"))
+		return now.tcp == then.tcp + 1 && now.r == then.r &&
+		       now.d == then.d;
+	if (!strcmp(want, "smcr"))
+		return now.r == then.r + 1 && now.tcp == then.tcp;
+	return now.d == then.d + 1 && now.tcp == then.tcp;
+}
+
+/* kinds that become SMC-R, SMC-D ("smcr", "smcd"): for what differs there */
+static inline bool becomes(enum kind kind, const char *what)
+{
+	const char *want = getenv("SMC_WANT");
+
+	return kind != KIND_TCP && want && !strcmp(want, what);
+}
+
+#endif /* SMC_SELFTEST_SOCKCASE_H */

@@ -1,0 +1,907 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sockconn - connect, listen, accept and names are TCP's, to the letter
+ *
+ * Each test runs on plain TCP first (variants tcp, tcp6): what it asserts is
+ * what TCP does, and a test that is wrong fails there.  The other variants ask
+ * for SMC.  All happens on this host; sockcase.h has the environment.
+ */
+#include "sockcase.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <linux/filter.h>
+
+#include "kselftest_harness.h"
+
+#ifndef IP_LOCAL_PORT_RANGE
+#define IP_LOCAL_PORT_RANGE 51
+#endif
+
+FIXTURE(conn) {
+	struct where at;
+	int listener, fd, srv;
+};
+
+FIXTURE_VARIANT(conn) {
+	enum kind kind;
+	int family;
+};
+
+FIXTURE_VARIANT_ADD(conn, tcp) { KIND_TCP, AF_INET };
+FIXTURE_VARIANT_ADD(conn, tcp6) { KIND_TCP, AF_INET6 };
+FIXTURE_VARIANT_ADD(conn, ipproto) { KIND_IPPROTO, AF_INET };
+FIXTURE_VARIANT_ADD(conn, ipproto6) { KIND_IPPROTO, AF_INET6 };
+FIXTURE_VARIANT_ADD(conn, afsmc) { KIND_AFSMC, AF_INET };
+FIXTURE_VARIANT_ADD(conn, afsmc6) { KIND_AFSMC, AF_INET6 };
+
+FIXTURE_SETUP(conn)
+{
+	self->listener = listen_any(variant->kind, variant->family, 8,
+				    &self->at);
+	self->fd = open_socket(variant->kind, variant->family, 0);
+	self->srv = -1;
+}
+
+FIXTURE_TEARDOWN(conn)
+{
+	close(self->fd);
+	close(self->srv);
+	close(self->listener);
+}
+
+#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
+#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
+#define PAIR() do {							\
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));			\
+	self->srv = accept(self->listener, NULL, NULL);			\
+	ASSERT_LE(0, self->srv);					\
+} while (0)
+#define EXPECT_ERR(err, call) do {					\
+	errno = 0;							\
+	EXPECT_EQ(-1, call);						\
+	EXPECT_EQ(err, errno);						\
+} while (0)
+
+/* -- connect -- */
+
+TEST_F(conn, unspec_ends_and_reconnects)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct where w = { .len = sizeof(w.ss) };
+	struct used then;
+	char c;
+
+	PAIR();
+	ASSERT_TRUE(byte_goes(self->fd, self->srv));
+	ASSERT_EQ(0, connect(self->fd, &none, sizeof(none)));
+	EXPECT_ERR(ENOTCONN, getpeername(self->fd, sa(&w), &w.len));
+	EXPECT_NE(0, wait_mask(self->srv, POLLIN, WAIT_MS));
+	EXPECT_ERR(ECONNRESET, recv(self->srv, &c, 1, MSG_DONTWAIT));
+	close(self->srv);
+	so_error(self->fd);
+	then = smc_used();
+	PAIR();
+	EXPECT_TRUE(became(variant->kind, then, false));
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+}
+
+TEST_F(conn, unspec_while_connecting)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	int fill[2], fd = NEW(SOCK_NONBLOCK);
+	struct where w = nowhere(variant->family, fill);
+
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &w));
+	EXPECT_ERR(EALREADY, CONNECT(fd, &w));
+	EXPECT_EQ(0, wait_mask(fd, POLLOUT, IDLE_MS));
+	ASSERT_EQ(0, connect(fd, &none, sizeof(none)));
+	so_error(fd);
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
+	EXPECT_EQ(POLLOUT, wait_mask(fd, POLLOUT, WAIT_MS));
+	EXPECT_EQ(0, so_error(fd));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_TRUE(byte_goes(fd, self->srv));
+	close(fd);
+	close(fill[0]);
+	close(fill[1]);
+}
+
+TEST_F(conn, unspec_stops_listening)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	ASSERT_EQ(0, connect(self->listener, &none, sizeof(none)));
+	EXPECT_ERR(EINVAL, accept(self->listener, NULL, NULL));
+	EXPECT_ERR(ECONNREFUSED, CONNECT(self->fd, &self->at));
+	/* the same socket becomes a client */
+	close(self->fd);
+	self->fd = self->listener;
+	self->listener = listen_any(variant->kind, variant->family, 8,
+				    &self->at);
+	PAIR();
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+TEST_F(conn, refused_then_accepted)
+{
+	int one = 1;
+
+	close(self->listener);
+	for (int i = 0; i < 3; i++)
+		EXPECT_ERR(ECONNREFUSED, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, so_error(self->fd));
+	self->listener = NEW(0);
+	setsockopt(self->listener, SOL_SOCKET, SO_REUSEADDR, &one,
+		   sizeof(one));
+	ASSERT_EQ(0, bind(self->listener, sa(&self->at), self->at.len));
+	ASSERT_EQ(0, listen(self->listener, 1));
+	PAIR();
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+TEST_F(conn, in_progress_then_connected)
+{
+	int fd = NEW(SOCK_NONBLOCK);
+
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
+	EXPECT_EQ(POLLOUT, wait_mask(fd, POLLOUT, WAIT_MS));
+	EXPECT_EQ(0, so_error(fd));
+	/* the first call fetches the outcome, the second is one too many */
+	EXPECT_EQ(0, CONNECT(fd, &self->at));
+	EXPECT_ERR(EISCONN, CONNECT(fd, &self->at));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_ERR(EISCONN, CONNECT(self->srv, &self->at));
+	EXPECT_ERR(EISCONN, CONNECT(self->listener, &self->at));
+	EXPECT_TRUE(byte_goes(fd, self->srv));
+	close(fd);
+}
+
+TEST_F(conn, in_progress_then_refused)
+{
+	int fd = NEW(SOCK_NONBLOCK), mask;
+
+	close(self->listener);
+	self->listener = -1;
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
+	mask = wait_mask(fd, POLLOUT | POLLIN, WAIT_MS);
+	EXPECT_EQ(POLLIN | POLLOUT | POLLERR | POLLHUP, mask);
+	EXPECT_EQ(ECONNREFUSED, so_error(fd));
+	EXPECT_EQ(0, so_error(fd));
+	/* fetched by SO_ERROR: one more call learns that it failed */
+	EXPECT_ERR(ECONNABORTED, CONNECT(fd, &self->at));
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
+	wait_mask(fd, POLLOUT, WAIT_MS);
+	EXPECT_ERR(ECONNREFUSED, CONNECT(fd, &self->at));
+	close(fd);
+}
+
+TEST_F(conn, data_calls_while_connecting)
+{
+	int fill[2], fd = NEW(SOCK_NONBLOCK);
+	struct where w = nowhere(variant->family, fill);
+	struct where peer = { .len = sizeof(peer.ss) };
+	char c;
+
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &w));
+	EXPECT_ERR(EAGAIN, send(fd, "x", 1, MSG_NOSIGNAL));
+	EXPECT_ERR(EAGAIN, recv(fd, &c, 1, 0));
+	EXPECT_ERR(ENOTCONN, getpeername(fd, sa(&peer), &peer.len));
+	EXPECT_NE(0, local_port(fd));
+	EXPECT_ERR(EINVAL, listen(fd, 1));
+	EXPECT_ERR(EINVAL, bind(fd, sa(&w), w.len));
+	close(fd);
+	close(fill[0]);
+	close(fill[1]);
+}
+
+TEST_F(conn, connect_timeout)
+{
+	struct timeval tv = { 0, 200000 };
+	int fill[2];
+	struct where w = nowhere(variant->family, fill);
+
+	ASSERT_EQ(0, setsockopt(self->fd, SOL_SOCKET, SO_SNDTIMEO, &tv,
+				sizeof(tv)));
+	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &w));
+	EXPECT_ERR(EALREADY, CONNECT(self->fd, &w));
+	close(fill[0]);
+	close(fill[1]);
+}
+
+/* The SYN is repeated: TCP_SYNCNT and TCP_USER_TIMEOUT bound that. */
+TEST_F(conn, nobody_answers)
+{
+	int fill[2];
+	struct where w = nowhere(variant->family, fill);
+
+	ASSERT_EQ(0, set_int(self->fd, IPPROTO_TCP, TCP_SYNCNT, 1));
+	ASSERT_EQ(0, set_int(self->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500));
+	EXPECT_ERR(ETIMEDOUT, CONNECT(self->fd, &w));
+	/* and the socket can be used again */
+	PAIR();
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+	close(fill[0]);
+	close(fill[1]);
+}
+
+static void nothing(int sig)
+{
+}
+
+TEST_F(conn, connect_interrupted)
+{
+	struct sigaction act = { .sa_handler = nothing };
+	int fill[2];
+	struct where w = nowhere(variant->family, fill);
+
+	sigaction(SIGALRM, &act, NULL);
+	ualarm(200000, 200000);
+	EXPECT_ERR(EINTR, CONNECT(self->fd, &w));
+	ualarm(0, 0);
+	set_nonblock(self->fd);
+	EXPECT_ERR(EALREADY, CONNECT(self->fd, &w));
+	close(fill[0]);
+	close(fill[1]);
+}
+
+TEST_F(conn, to_itself)
+{
+	struct where w = where_is(variant->family);
+	char c = 0;
+
+	ASSERT_EQ(0, bind(self->fd, sa(&w), w.len));
+	w = local_name(self->fd);
+	ASSERT_EQ(0, CONNECT(self->fd, &w));
+	ASSERT_EQ(1, send(self->fd, "s", 1, 0));
+	EXPECT_EQ(POLLIN, wait_mask(self->fd, POLLIN, WAIT_MS));
+	EXPECT_EQ(1, recv(self->fd, &c, 1, MSG_DONTWAIT));
+	EXPECT_EQ('s', c);
+}
+
+TEST_F(conn, bad_addresses)
+{
+	struct sockaddr_storage other = { .ss_family = AF_UNIX };
+	struct where w = where_is(variant->family);
+
+	EXPECT_ERR(EINVAL, connect(self->fd, sa(&self->at), 1));
+	EXPECT_ERR(EINVAL, connect(self->fd, sa(&self->at), 8));
+	EXPECT_ERR(EAFNOSUPPORT, connect(self->fd, (struct sockaddr *)&other,
+					 sizeof(other)));
+	EXPECT_ERR(EINVAL, bind(self->fd, sa(&w), 8));
+	EXPECT_ERR(EAFNOSUPPORT, bind(self->fd, (struct sockaddr *)&other,
+				      sizeof(other)));
+	PAIR();
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* -- bind and names -- */
+
+TEST_F(conn, bind_rules)
+{
+	struct where w = where_is(variant->family), far = {};
+	int fd = NEW(0);
+
+	far.len = parse_addr(variant->family == AF_INET ? "192.0.2.1" :
+			     "2001:db8::1", "0", &far.ss);
+	EXPECT_ERR(EADDRNOTAVAIL, bind(self->fd, sa(&far), far.len));
+	EXPECT_ERR(EADDRINUSE, bind(self->fd, sa(&self->at), self->at.len));
+	EXPECT_EQ(0, bind(self->fd, sa(&w), w.len));
+	EXPECT_ERR(EINVAL, bind(self->fd, sa(&w), w.len));
+	w = local_name(self->fd);
+	EXPECT_ERR(EADDRINUSE, bind(fd, sa(&w), w.len));
+	/* what was bound is what connects */
+	PAIR();
+	EXPECT_EQ(port_of(&w), local_port(self->fd));
+	w.len = sizeof(w.ss);
+	EXPECT_EQ(0, getpeername(self->srv, sa(&w), &w.len));
+	EXPECT_EQ(port_of(&w), local_port(self->fd));
+	close(fd);
+}
+
+/* Two sockets may have one port, but only one of them may listen. */
+TEST_F(conn, listen_in_use)
+{
+	struct where w = where_is(variant->family);
+	int one = 1, fd = NEW(0);
+
+	setsockopt(self->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	ASSERT_EQ(0, bind(self->fd, sa(&w), w.len));
+	w = local_name(self->fd);
+	ASSERT_EQ(0, bind(fd, sa(&w), w.len));
+	ASSERT_EQ(0, listen(self->fd, 1));
+	EXPECT_ERR(EADDRINUSE, listen(fd, 1));
+	close(self->fd);
+	EXPECT_EQ(0, listen(fd, 1));
+	self->fd = NEW(0);
+	ASSERT_EQ(0, CONNECT(self->fd, &w));
+	self->srv = accept(fd, NULL, NULL);
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+	close(fd);
+}
+
+TEST_F(conn, ephemeral_ports)
+{
+	unsigned int lo = 40000, hi = 40009, range = lo | hi << 16;
+	struct where w = where_is(variant->family);
+	int fd = NEW(0), one = 1;
+
+	/* listen() without bind() chooses one */
+	ASSERT_EQ(0, listen(fd, 1));
+	EXPECT_NE(0, local_port(fd));
+	close(fd);
+	/* from a range of the program's own */
+	fd = NEW(0);
+	ASSERT_EQ(0, setsockopt(fd, IPPROTO_IP, IP_LOCAL_PORT_RANGE, &range,
+				sizeof(range)));
+	ASSERT_EQ(0, bind(fd, sa(&w), w.len));
+	EXPECT_LE(lo, local_port(fd));
+	EXPECT_GE(hi, local_port(fd));
+	close(fd);
+	/* an address and no port before connect() */
+	ASSERT_EQ(0, setsockopt(self->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT,
+				&one, sizeof(one)));
+	ASSERT_EQ(0, bind(self->fd, sa(&w), w.len));
+	EXPECT_EQ(0, local_port(self->fd));
+	PAIR();
+	EXPECT_NE(0, local_port(self->fd));
+}
+
+TEST_F(conn, names_after_shutdown)
+{
+	struct where w = { .len = sizeof(w.ss) };
+	int port;
+	char c;
+
+	PAIR();
+	port = local_port(self->fd);
+	EXPECT_EQ(0, shutdown(self->fd, SHUT_WR));
+	EXPECT_EQ(0, getpeername(self->fd, sa(&w), &w.len));
+	EXPECT_EQ(port_of(&self->at), port_of(&w));
+	EXPECT_EQ(0, recv(self->srv, &c, 1, 0));
+	w.len = sizeof(w.ss);
+	EXPECT_EQ(0, getpeername(self->srv, sa(&w), &w.len));
+	EXPECT_EQ(port, port_of(&w));
+	EXPECT_EQ(0, shutdown(self->srv, SHUT_WR));
+	EXPECT_EQ(0, recv(self->fd, &c, 1, 0));
+	/* over for both: the last to close is closed */
+	EXPECT_EQ(POLLHUP, POLLHUP & wait_mask(self->srv, 0, WAIT_MS));
+	EXPECT_EQ(POLLHUP, POLLHUP & wait_mask(self->fd, 0, WAIT_MS));
+	w.len = sizeof(w.ss);
+	EXPECT_ERR(ENOTCONN, getpeername(self->fd, sa(&w), &w.len));
+	EXPECT_EQ(port, local_port(self->fd));
+	EXPECT_ERR(ENOTCONN, shutdown(self->fd, SHUT_RDWR));
+}
+
+TEST_F(conn, names_after_shut_rd)
+{
+	struct where w = { .len = sizeof(w.ss) };
+
+	PAIR();
+	EXPECT_EQ(0, shutdown(self->fd, SHUT_RD));
+	EXPECT_EQ(0, getpeername(self->fd, sa(&w), &w.len));
+	EXPECT_EQ(0, shutdown(self->fd, SHUT_RDWR));
+	w.len = sizeof(w.ss);
+	EXPECT_EQ(0, getpeername(self->fd, sa(&w), &w.len));
+	EXPECT_EQ(port_of(&self->at), port_of(&w));
+}
+
+/* -- listen and accept -- */
+
+TEST_F(conn, accept_order_and_flags)
+{
+	struct where w = { .len = sizeof(w.ss) };
+	int fd[3], s;
+
+	for (int i = 0; i < 3; i++) {
+		fd[i] = NEW(0);
+		ASSERT_EQ(0, CONNECT(fd[i], &self->at));
+		/* the handshake of each is over before the next begins */
+		ASSERT_EQ(1, send(fd[i], "x", 1, 0));
+	}
+	s = accept4(self->listener, sa(&w), &w.len,
+		    SOCK_NONBLOCK | SOCK_CLOEXEC);
+	ASSERT_LE(0, s);
+	EXPECT_EQ(variant->family, w.ss.ss_family);
+	EXPECT_EQ(self->at.len, w.len);
+	EXPECT_EQ(local_port(fd[0]), port_of(&w));
+	EXPECT_EQ(O_NONBLOCK, O_NONBLOCK & fcntl(s, F_GETFL));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(s, F_GETFD));
+	close(s);
+	w.len = 2;
+	s = accept4(self->listener, sa(&w), &w.len, 0);
+	ASSERT_LE(0, s);
+	EXPECT_EQ(self->at.len, w.len);
+	EXPECT_EQ(0, O_NONBLOCK & fcntl(s, F_GETFL));
+	EXPECT_EQ(0, fcntl(s, F_GETFD));
+	w.len = sizeof(w.ss);
+	EXPECT_EQ(0, getpeername(s, sa(&w), &w.len));
+	EXPECT_EQ(local_port(fd[1]), port_of(&w));
+	close(s);
+	EXPECT_ERR(EINVAL, accept4(self->listener, NULL, NULL, 0x4));
+	s = accept(self->listener, NULL, NULL);
+	EXPECT_LE(0, s);
+	close(s);
+	for (int i = 0; i < 3; i++)
+		close(fd[i]);
+}
+
+/* A backlog of n has room for n + 1, and the next one waits. */
+TEST_F(conn, backlog)
+{
+	int l, fd[4], s;
+	struct where w;
+
+	l = listen_any(variant->kind, variant->family, 1, &w);
+	for (int i = 0; i < 4; i++)
+		fd[i] = NEW(SOCK_NONBLOCK);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_ERR(EINPROGRESS, CONNECT(fd[i], &w));
+		EXPECT_EQ(POLLOUT, wait_mask(fd[i], POLLOUT, WAIT_MS));
+	}
+	/* what the listener has taken counts until accept() has it */
+	usleep(IDLE_MS * 1000);
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd[2], &w));
+	EXPECT_EQ(0, wait_mask(fd[2], POLLOUT, IDLE_MS));
+	s = accept(l, NULL, NULL);
+	ASSERT_LE(0, s);
+	EXPECT_EQ(POLLOUT, wait_mask(fd[2], POLLOUT, WAIT_MS));
+	/* full again; listen() makes room */
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd[3], &w));
+	EXPECT_EQ(0, wait_mask(fd[3], POLLOUT, IDLE_MS));
+	EXPECT_EQ(0, listen(l, 2));
+	EXPECT_EQ(POLLOUT, wait_mask(fd[3], POLLOUT, WAIT_MS));
+	EXPECT_TRUE(byte_goes(fd[0], s));
+	close(s);
+	/* the places come back with a new round of listening */
+	ASSERT_EQ(0, shutdown(l, SHUT_RD));
+	ASSERT_EQ(0, listen(l, 0));
+	w = local_name(l);
+	close(fd[0]);
+	fd[0] = NEW(SOCK_NONBLOCK);
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd[0], &w));
+	EXPECT_EQ(POLLOUT, wait_mask(fd[0], POLLOUT, WAIT_MS));
+	for (int i = 0; i < 4; i++)
+		close(fd[i]);
+	close(l);
+}
+
+TEST_F(conn, accept_waits_and_not)
+{
+	struct timeval tv = { 0, 200000 };
+
+	EXPECT_ERR(EINVAL, accept(self->fd, NULL, NULL));
+	ASSERT_EQ(0, setsockopt(self->listener, SOL_SOCKET, SO_RCVTIMEO, &tv,
+				sizeof(tv)));
+	EXPECT_ERR(EAGAIN, accept(self->listener, NULL, NULL));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, 0));
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_LE(0, self->srv);
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, 0));
+}
+
+static void *accepting(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+
+	return (void *)(long)(fd < 0 ? errno : 0);
+}
+
+static void *polling(void *arg)
+{
+	return (void *)(long)wait_mask(*(int *)arg, POLLIN, WAIT_MS);
+}
+
+TEST_F(conn, shutdown_wakes_accept)
+{
+	pthread_t a, b, p;
+	void *res;
+
+	/* the writing half of a listener is nobody's */
+	EXPECT_EQ(0, shutdown(self->listener, SHUT_WR));
+	pthread_create(&a, NULL, accepting, &self->listener);
+	pthread_create(&b, NULL, accepting, &self->listener);
+	pthread_create(&p, NULL, polling, &self->listener);
+	usleep(IDLE_MS * 1000);
+	EXPECT_EQ(0, shutdown(self->listener, SHUT_RD));
+	pthread_join(a, &res);
+	EXPECT_EQ(EINVAL, (long)res);
+	pthread_join(b, &res);
+	EXPECT_EQ(EINVAL, (long)res);
+	pthread_join(p, &res);
+	EXPECT_EQ(POLLHUP, (long)res & ~POLLOUT);
+	EXPECT_ERR(ECONNREFUSED, CONNECT(self->fd, &self->at));
+	ASSERT_EQ(0, listen(self->listener, 4));
+	/* bind() had chosen the port, and listen() chooses again */
+	self->at = local_name(self->listener);
+	PAIR();
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* -- groups of listeners -- */
+
+static int reuse_listener(enum kind kind, struct where *w, int reuse)
+{
+	int fd = open_socket(kind, w->ss.ss_family, 0);
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &reuse, sizeof(reuse)) ||
+	    bind(fd, sa(w), w->len) || listen(fd, 64)) {
+		close(fd);
+		return -1;
+	}
+	*w = local_name(fd);
+	return fd;
+}
+
+TEST_F(conn, reuseport_group)
+{
+	/* the second of the group takes all */
+	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, 1) };
+	struct sock_fprog prog = { 1, code };
+	struct where w = where_is(variant->family);
+	int l[2], got[2] = {};
+
+	for (int i = 0; i < 2; i++) {
+		l[i] = reuse_listener(variant->kind, &w, 1);
+		ASSERT_LE(0, l[i]);
+	}
+	EXPECT_ERR(EADDRINUSE, reuse_listener(variant->kind, &w, 0));
+	for (int n = 0; n < 60; n++) {
+		int who, fd = NEW(0);
+
+		if (n == 40)
+			ASSERT_EQ(0, setsockopt(l[0], SOL_SOCKET,
+						SO_ATTACH_REUSEPORT_CBPF,
+						&prog, sizeof(prog)));
+		if (n == 40)
+			EXPECT_TRUE(got[0] && got[1]);
+		ASSERT_EQ(0, CONNECT(fd, &w));
+		struct pollfd p[2] = { { l[0], POLLIN, 0 },
+				       { l[1], POLLIN, 0 } };
+		ASSERT_EQ(1, poll(p, 2, WAIT_MS));
+		who = !!(p[1].revents & POLLIN);
+		got[who]++;
+		if (n >= 40)
+			EXPECT_EQ(1, who);
+		close(accept(l[who], NULL, NULL));
+		close(fd);
+	}
+	close(l[0]);
+	close(l[1]);
+}
+
+/* -- devices -- */
+
+static bool run(const char *cmd)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "{ %s; } >/dev/null 2>&1", cmd);
+	return !system(line);
+}
+
+TEST_F(conn, bind_to_device)
+{
+	struct where w = where_is(variant->family);
+	char name[16] = "";
+	socklen_t len = sizeof(name);
+	int l, fd;
+
+	if (unshare(CLONE_NEWNET) ||
+	    !run("ip link set lo up && ip link add smcdum type dummy && "
+		 "ip link set smcdum up"))
+		SKIP(return, "no namespace with a dummy device");
+	w.len = parse_addr(variant->family == AF_INET6 ? "::1" : "127.0.0.1",
+			   "0", &w.ss);
+	l = NEW(0);
+	EXPECT_ERR(ENODEV, setsockopt(l, SOL_SOCKET, SO_BINDTODEVICE, "nodev",
+				      6));
+	ASSERT_EQ(0, setsockopt(l, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3));
+	ASSERT_EQ(0, getsockopt(l, SOL_SOCKET, SO_BINDTODEVICE, name, &len));
+	EXPECT_STREQ("lo", name);
+	ASSERT_EQ(0, bind(l, sa(&w), w.len));
+	ASSERT_EQ(0, listen(l, 4));
+	w = local_name(l);
+	/* another device, another socket for the same port */
+	fd = NEW(0);
+	EXPECT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "smcdum", 7));
+	EXPECT_EQ(0, bind(fd, sa(&w), w.len));
+	close(fd);
+	fd = NEW(0);
+	ASSERT_EQ(0, CONNECT(fd, &w));
+	self->srv = accept(l, NULL, NULL);
+	EXPECT_TRUE(byte_goes(fd, self->srv));
+	len = sizeof(name);
+	EXPECT_EQ(0, getsockopt(self->srv, SOL_SOCKET, SO_BINDTODEVICE, name,
+				&len));
+	EXPECT_STREQ("lo", name);
+	close(fd);
+	/* where the device does not lead */
+	fd = NEW(SOCK_NONBLOCK);
+	ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "smcdum", 7));
+	EXPECT_NE(0, CONNECT(fd, &w));
+	EXPECT_EQ(0, POLLOUT & ~POLLERR & wait_mask(fd, POLLOUT, IDLE_MS) &&
+		     !so_error(fd));
+	close(fd);
+	close(l);
+}
+
+TEST_F(conn, vrf)
+{
+	const char *host = variant->family == AF_INET6 ? "fd77::1" :
+							 "10.77.0.1";
+	struct where w = {}, any = {};
+	int l, out, fd;
+
+	if (unshare(CLONE_NEWNET) ||
+	    !run("ip link set lo up && "
+		 "ip link add red type vrf table 77 && ip link set red up && "
+		 "ip addr add 10.77.0.1/32 dev red && "
+		 "ip addr add fd77::1/128 dev red nodad"))
+		SKIP(return, "no VRF");
+	w.len = parse_addr(host, "0", &w.ss);
+	any.len = parse_addr(variant->family == AF_INET6 ? "::" : "0.0.0.0",
+			     "0", &any.ss);
+	l = NEW(0);
+	ASSERT_EQ(0, setsockopt(l, SOL_SOCKET, SO_BINDTODEVICE, "red", 4));
+	ASSERT_EQ(0, bind(l, sa(&w), w.len));
+	ASSERT_EQ(0, listen(l, 4));
+	w = local_name(l);
+	/* the same port outside is another one's */
+	((struct sockaddr_in *)&any.ss)->sin_port =
+		((struct sockaddr_in *)&w.ss)->sin_port;
+	out = NEW(0);
+	EXPECT_EQ(0, bind(out, sa(&any), any.len));
+	EXPECT_EQ(0, listen(out, 4));
+	fd = NEW(0);
+	ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "red", 4));
+	ASSERT_EQ(0, CONNECT(fd, &w));
+	EXPECT_EQ(POLLIN, wait_mask(l, POLLIN, WAIT_MS));
+	EXPECT_EQ(0, wait_mask(out, POLLIN, 0));
+	self->srv = accept(l, NULL, NULL);
+	EXPECT_TRUE(byte_goes(fd, self->srv));
+	EXPECT_TRUE(byte_goes(self->srv, fd));
+	close(fd);
+	close(out);
+	close(l);
+}
+
+/* -- TCP_DEFER_ACCEPT, Fast Open -- */
+
+TEST_F(conn, defer_accept)
+{
+	char c = 0;
+
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+			     20));
+	set_nonblock(self->listener);
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	EXPECT_ERR(EAGAIN, accept(self->listener, NULL, NULL));
+	ASSERT_EQ(1, send(self->fd, "d", 1, 0));
+	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	self->srv = accept(self->listener, NULL, NULL);
+	ASSERT_LE(0, self->srv);
+	/* accepted with its first data */
+	EXPECT_EQ(1, recv(self->srv, &c, 1, MSG_DONTWAIT));
+	EXPECT_EQ('d', c);
+}
+
+/* Not for ever. */
+TEST_F(conn, defer_accept_ends)
+{
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+			     1));
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* A listener closed over deferred connections leaves nothing behind. */
+TEST_F(conn, defer_accept_closed)
+{
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+			     20));
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	close(self->listener);
+	self->listener = -1;
+	/* TCP has no connection yet and answers the first byte with a reset */
+	send(self->fd, "x", 1, MSG_NOSIGNAL);
+	EXPECT_NE(0, wait_mask(self->fd, POLLIN, WAIT_MS));
+	EXPECT_EQ(ECONNRESET, so_error(self->fd));
+}
+
+TEST_F(conn, fast_open)
+{
+	char buf[8] = "";
+	int fd;
+
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_FASTOPEN, 5));
+	/* data with the call that connects; a cookie, then data in the SYN */
+	for (int i = 0; i < 3; i++) {
+		fd = NEW(0);
+		ASSERT_EQ(4, sendto(fd, "fast", 4, MSG_FASTOPEN, sa(&self->at),
+				    self->at.len));
+		self->srv = accept(self->listener, NULL, NULL);
+		ASSERT_EQ(4, recv(self->srv, buf, 8, 0));
+		EXPECT_EQ(0, memcmp(buf, "fast", 4));
+		EXPECT_TRUE(byte_goes(self->srv, fd));
+		close(self->srv);
+		close(fd);
+	}
+	/* connect() that waits for the first data */
+	for (int i = 0; i < 2; i++) {
+		fd = NEW(0);
+		ASSERT_EQ(0, set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT,
+				     1));
+		ASSERT_EQ(0, CONNECT(fd, &self->at));
+		ASSERT_EQ(4, send(fd, "open", 4, 0));
+		self->srv = accept(self->listener, NULL, NULL);
+		ASSERT_EQ(4, recv(self->srv, buf, 8, 0));
+		EXPECT_EQ(0, memcmp(buf, "open", 4));
+		EXPECT_TRUE(byte_goes(self->srv, fd));
+		close(self->srv);
+		close(fd);
+	}
+	EXPECT_EQ(1, CONNECT(self->fd, &self->at) + 1);
+	EXPECT_ERR(EISCONN, sendto(self->fd, "x", 1, MSG_FASTOPEN,
+				   sa(&self->at), self->at.len));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* A listener without Fast Open: the data comes all the same. */
+TEST_F(conn, fast_open_refused)
+{
+	char buf[8] = "";
+
+	ASSERT_EQ(4, sendto(self->fd, "slow", 4, MSG_FASTOPEN, sa(&self->at),
+			    self->at.len));
+	self->srv = accept(self->listener, NULL, NULL);
+	ASSERT_EQ(4, recv(self->srv, buf, 8, 0));
+	EXPECT_EQ(0, memcmp(buf, "slow", 4));
+}
+
+/* -- IPv6 and mapped addresses -- */
+
+FIXTURE(dual) {
+	int listener, fd, srv;
+	struct where w6, w4, mapped;
+};
+
+FIXTURE_VARIANT(dual) {
+	enum kind kind;
+};
+
+FIXTURE_VARIANT_ADD(dual, tcp) { KIND_TCP };
+FIXTURE_VARIANT_ADD(dual, ipproto) { KIND_IPPROTO };
+FIXTURE_VARIANT_ADD(dual, afsmc) { KIND_AFSMC };
+
+FIXTURE_SETUP(dual)
+{
+	char host[64];
+
+	self->listener = open_socket(variant->kind, AF_INET6, 0);
+	self->fd = self->srv = -1;
+	self->w6.len = parse_addr("::", "0", &self->w6.ss);
+	self->w4.len = parse_addr(host_of(AF_INET), "0", &self->w4.ss);
+	snprintf(host, sizeof(host), "::ffff:%s", host_of(AF_INET));
+	self->mapped.len = parse_addr(host, "0", &self->mapped.ss);
+}
+
+FIXTURE_TEARDOWN(dual)
+{
+	close(self->fd);
+	close(self->srv);
+	close(self->listener);
+}
+
+static void set_port(struct where *w, int port)
+{
+	((struct sockaddr_in *)&w->ss)->sin_port = htons(port);
+}
+
+TEST_F(dual, both_families)
+{
+	struct where w = { .len = sizeof(w.ss) };
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&w.ss;
+	struct used then = smc_used();
+
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_IPV6, IPV6_V6ONLY, 0));
+	ASSERT_EQ(0, bind(self->listener, sa(&self->w6), self->w6.len));
+	ASSERT_EQ(0, listen(self->listener, 4));
+	set_port(&self->w4, local_port(self->listener));
+	self->fd = open_socket(variant->kind, AF_INET, 0);
+	ASSERT_EQ(0, CONNECT(self->fd, &self->w4));
+	self->srv = accept(self->listener, sa(&w), &w.len);
+	ASSERT_LE(0, self->srv);
+	EXPECT_TRUE(became(variant->kind, then, false));
+	EXPECT_EQ(AF_INET6, w.ss.ss_family);
+	EXPECT_TRUE(IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr));
+	w = local_name(self->srv);
+	EXPECT_TRUE(IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr));
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+TEST_F(dual, six_only)
+{
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_IPV6, IPV6_V6ONLY, 1));
+	ASSERT_EQ(0, bind(self->listener, sa(&self->w6), self->w6.len));
+	ASSERT_EQ(0, listen(self->listener, 4));
+	EXPECT_ERR(EINVAL, set_int(self->listener, IPPROTO_IPV6, IPV6_V6ONLY,
+				   0));
+	set_port(&self->w4, local_port(self->listener));
+	self->fd = open_socket(variant->kind, AF_INET, 0);
+	EXPECT_ERR(ECONNREFUSED, CONNECT(self->fd, &self->w4));
+	close(self->fd);
+	/* a client that does not want IPv4 */
+	set_port(&self->mapped, local_port(self->listener));
+	self->fd = open_socket(variant->kind, AF_INET6, 0);
+	ASSERT_EQ(0, set_int(self->fd, IPPROTO_IPV6, IPV6_V6ONLY, 1));
+	EXPECT_ERR(ENETUNREACH, CONNECT(self->fd, &self->mapped));
+}
+
+TEST_F(dual, mapped_client)
+{
+	struct where w = { .len = sizeof(w.ss) };
+	struct used then = smc_used();
+	int family = -1;
+	socklen_t len = sizeof(family);
+
+	close(self->listener);
+	self->listener = listen_any(variant->kind, AF_INET, 4, &self->w4);
+	set_port(&self->mapped, port_of(&self->w4));
+	self->fd = open_socket(variant->kind, AF_INET6, 0);
+	ASSERT_EQ(0, CONNECT(self->fd, &self->mapped));
+	EXPECT_TRUE(became(variant->kind, then, false));
+	self->srv = accept(self->listener, sa(&w), &w.len);
+	ASSERT_LE(0, self->srv);
+	EXPECT_EQ(AF_INET, w.ss.ss_family);
+	w.len = sizeof(w.ss);
+	ASSERT_EQ(0, getpeername(self->fd, sa(&w), &w.len));
+	EXPECT_EQ(0, memcmp(&w.ss, &self->mapped.ss, self->mapped.len));
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+	/* and turned into an IPv4 socket for good */
+	family = AF_INET;
+	EXPECT_EQ(0, setsockopt(self->fd, IPPROTO_IPV6, IPV6_ADDRFORM,
+				&family, len));
+	w = local_name(self->fd);
+	EXPECT_EQ(AF_INET, w.ss.ss_family);
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+}
+
+/* One socket for both; not back again, which TCP does not do either. */
+TEST_F(dual, one_after_the_other)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct where w6 = where_is(AF_INET6);
+
+	ASSERT_EQ(0, bind(self->listener, sa(&self->w6), self->w6.len));
+	ASSERT_EQ(0, listen(self->listener, 4));
+	set_port(&w6, local_port(self->listener));
+	set_port(&self->mapped, local_port(self->listener));
+	self->fd = open_socket(variant->kind, AF_INET6, 0);
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, CONNECT(self->fd, i ? &self->mapped : &w6));
+		self->srv = accept(self->listener, NULL, NULL);
+		ASSERT_LE(0, self->srv);
+		EXPECT_TRUE(byte_goes(self->fd, self->srv));
+		ASSERT_EQ(0, connect(self->fd, &none, sizeof(none)));
+		so_error(self->fd);
+		close(self->srv);
+	}
+	self->srv = -1;
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,922 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sockopts - socket options are TCP's, or do on the SMC path what they mean
+ *
+ * The sweep sets and gets every option of a level with values of many lengths
+ * on a TCP socket and on one of ours and compares the answers; same_not() lists
+ * what may differ.  The other tests ask what options do.  Each runs on plain
+ * TCP first (variants tcp, tcp6).  sockcase.h has the environment; also
+ *
+ *	SMC_RDMA_PORT	UDP port of the RDMA traffic, to be dropped (4791)
+ */
+#include "sockcase.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <linux/sockios.h>
+#include <linux/xfrm.h>
+
+#include "kselftest_harness.h"
+
+#ifndef TCP_ULP
+#define TCP_ULP 31
+#endif
+#ifndef TCP_CM_INQ
+#define TCP_INQ 36
+#define TCP_CM_INQ TCP_INQ
+#endif
+#ifndef TCP_MD5SIG
+#define TCP_MD5SIG 14
+#endif
+#ifndef IP_XFRM_POLICY
+#define IP_XFRM_POLICY 17
+#endif
+#ifndef IPV6_XFRM_POLICY
+#define IPV6_XFRM_POLICY 35
+#endif
+
+struct conn {
+	struct where at;
+	int l, c, s;	/* listener, client, server */
+};
+
+static bool conn_open(struct conn *p, enum kind kind, int family)
+{
+	p->l = listen_any(kind, family, 8, &p->at);
+	p->c = open_socket(kind, family, 0);
+	p->s = -1;
+	if (connect(p->c, sa(&p->at), p->at.len))
+		return false;
+	p->s = accept(p->l, NULL, NULL);
+	return p->s >= 0;
+}
+
+static void conn_close(struct conn *p)
+{
+	close(p->c);
+	close(p->s);
+	close(p->l);
+}
+
+FIXTURE(opt) {
+	struct conn p;
+};
+
+FIXTURE_VARIANT(opt) {
+	enum kind kind;
+	int family;
+};
+
+FIXTURE_VARIANT_ADD(opt, tcp) { KIND_TCP, AF_INET };
+FIXTURE_VARIANT_ADD(opt, tcp6) { KIND_TCP, AF_INET6 };
+FIXTURE_VARIANT_ADD(opt, ipproto) { KIND_IPPROTO, AF_INET };
+FIXTURE_VARIANT_ADD(opt, ipproto6) { KIND_IPPROTO, AF_INET6 };
+FIXTURE_VARIANT_ADD(opt, afsmc) { KIND_AFSMC, AF_INET };
+FIXTURE_VARIANT_ADD(opt, afsmc6) { KIND_AFSMC, AF_INET6 };
+
+FIXTURE_SETUP(opt)
+{
+	ASSERT_TRUE(conn_open(&self->p, variant->kind, variant->family));
+}
+
+FIXTURE_TEARDOWN(opt)
+{
+	conn_close(&self->p);
+}
+
+#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
+#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
+#define EXPECT_ERR(err, call) do {					\
+	errno = 0;							\
+	EXPECT_EQ(-1, call);						\
+	EXPECT_EQ(err, errno);						\
+} while (0)
+
+/* -- the sweep -- */
+
+enum phase { FRESH, LISTENING, CONNECTED };
+
+/* what is not compared at all: it would change the socket for good */
+static bool left_out(int level, int opt)
+{
+	if (level == IPPROTO_TCP)
+		return opt == TCP_REPAIR || opt == TCP_ULP;
+	if (level == SOL_SOCKET)
+		return opt == SO_LOCK_FILTER;
+	return level == IPPROTO_IPV6 && opt == IPV6_ADDRFORM;
+}
+
+/* setsockopt() may answer differently */
+static bool set_not(enum phase phase, int level, int opt)
+{
+	/* refused once it is SMC, whatever the value */
+	if (phase == CONNECTED && level == IPPROTO_TCP &&
+	    (opt == TCP_MD5SIG || opt == 32 /* TCP_MD5SIG_EXT */ ||
+	     opt == 38 /* TCP_AO_ADD_KEY */ || opt == 40 /* TCP_AO_INFO */))
+		return true;
+	if (phase == CONNECTED && level == IPPROTO_IP)
+		return opt == 16 /* IP_IPSEC_POLICY */ || opt == IP_XFRM_POLICY;
+	if (phase == CONNECTED && level == IPPROTO_IPV6)
+		return opt == 34 || opt == IPV6_XFRM_POLICY;
+	/* no notifications of completed sends; memory is in rings */
+	return level == SOL_SOCKET &&
+	       (opt == SO_ZEROCOPY || opt == 73 /* SO_RESERVE_MEM */);
+}
+
+/* getsockopt() may answer differently: other sizes, identities, moments */
+static bool get_not(int level, int opt)
+{
+	if (level == IPPROTO_TCP)
+		return opt == TCP_INFO || opt == TCP_CC_INFO ||
+		       opt == TCP_TIMESTAMP || opt == TCP_ZEROCOPY_RECEIVE;
+	if (level == IPPROTO_IP)
+		return opt == 52 /* IP_PROTOCOL: TCP's is its port */;
+	if (level != SOL_SOCKET)
+		return false;
+	switch (opt) {
+	case SO_SNDBUF:
+	case SO_RCVBUF:
+	case SO_DOMAIN:
+	case SO_PROTOCOL:
+	case SO_COOKIE:
+	case SO_MEMINFO:
+	case SO_INCOMING_CPU:
+	case SO_INCOMING_NAPI_ID:
+	case SO_ZEROCOPY:
+	case 28:	/* SO_PEERNAME: the ports differ */
+	case 73:
+	case 77:	/* SO_PEERPIDFD */
+		return true;
+	}
+	return false;
+}
+
+static bool same_get(int tcp, int fd, int level, int opt, int len)
+{
+	char a[128], b[128];
+	socklen_t la = len, lb = len;
+	int ra, rb, ea, eb;
+
+	memset(a, 0x55, sizeof(a));
+	memset(b, 0x55, sizeof(b));
+	errno = 0;
+	ra = getsockopt(tcp, level, opt, a, &la);
+	ea = errno;
+	errno = 0;
+	rb = getsockopt(fd, level, opt, b, &lb);
+	eb = errno;
+	if (ra == rb && ea == eb && la == lb && !memcmp(a, b, sizeof(a)))
+		return true;
+	printf("# get level %d option %d length %d: TCP %d %s, length %d, %d; ours %d %s, length %d, %d\n",
+	       level, opt, len, ra, strerror(ea), la, *(int *)a, rb,
+	       strerror(eb), lb, *(int *)b);
+	return false;
+}
+
+static bool same_set(int tcp, int fd, int level, int opt, const void *val,
+		     int len)
+{
+	int ra, rb, ea, eb;
+
+	errno = 0;
+	ra = setsockopt(tcp, level, opt, val, len);
+	ea = errno;
+	errno = 0;
+	rb = setsockopt(fd, level, opt, val, len);
+	eb = errno;
+	if (ra == rb && ea == eb)
+		return true;
+	printf("# set level %d option %d length %d value %d: TCP %d %s; ours %d %s\n",
+	       level, opt, len, *(int *)val, ra, strerror(ea), rb,
+	       strerror(eb));
+	return false;
+}
+
+/* 0, or 1 at the first difference */
+static int sweep_option(enum phase phase, int tcp, int fd, int level, int opt)
+{
+	static const int values[] = { 0, 1, -1 };
+	static const int lens[] = { 0, 1, 3, 4, 16, -1 };
+	bool set = !set_not(phase, level, opt), get = !get_not(level, opt);
+	char buf[64];
+
+	for (int v = 0; v < 3; v++) {
+		memset(buf, 0, sizeof(buf));
+		memcpy(buf, &values[v], sizeof(int));
+		for (int n = 0; n < 6 && set; n++)
+			if (!same_set(tcp, fd, level, opt, buf, lens[n]))
+				return 1;
+		for (int n = 0; n < 6 && get; n++)
+			if (!same_get(tcp, fd, level, opt, lens[n]))
+				return 1;
+	}
+	return 0;
+}
+
+static void sweep_sockets(enum phase phase, enum kind kind, int family,
+			  struct conn *t, struct conn *o)
+{
+	if (phase == CONNECTED) {
+		if (!conn_open(t, KIND_TCP, family) ||
+		    !conn_open(o, kind, family))
+			die("no connection to sweep");
+		return;
+	}
+	t->l = t->s = o->l = o->s = -1;
+	t->c = open_socket(KIND_TCP, family, 0);
+	o->c = open_socket(kind, family, 0);
+	if (phase == LISTENING && (listen(t->c, 1) || listen(o->c, 1)))
+		die("listen");
+}
+
+static int sweep(enum phase phase, enum kind kind, int family, int level,
+		 int last)
+{
+	struct conn t, o;
+	int bad = 0;
+
+	for (int opt = 0; opt <= last; opt++) {
+		if (left_out(level, opt))
+			continue;
+		/* options work on each other: a new socket for each */
+		if (!opt || phase != CONNECTED)
+			sweep_sockets(phase, kind, family, &t, &o);
+		bad += sweep_option(phase, t.c, o.c, level, opt);
+		if (opt == last || phase != CONNECTED) {
+			conn_close(&t);
+			conn_close(&o);
+		}
+	}
+	return bad;
+}
+
+#define SWEEP(phase) do {						\
+	EXPECT_EQ(0, sweep(phase, variant->kind, variant->family,	\
+			   SOL_SOCKET, 90));				\
+	EXPECT_EQ(0, sweep(phase, variant->kind, variant->family,	\
+			   IPPROTO_TCP, 60));				\
+	EXPECT_EQ(0, sweep(phase, variant->kind, variant->family,	\
+			   IPPROTO_IP, 60));				\
+	EXPECT_EQ(0, sweep(phase, variant->kind, variant->family,	\
+			   IPPROTO_IPV6, 90));				\
+	EXPECT_EQ(0, sweep(phase, variant->kind, variant->family,	\
+			   IPPROTO_UDP, 4));				\
+	EXPECT_EQ(0, sweep(phase, variant->kind, variant->family,	\
+			   300, 4));					\
+} while (0)
+
+TEST_F_TIMEOUT(opt, sweep_fresh, 120)
+{
+	SWEEP(FRESH);
+}
+
+TEST_F_TIMEOUT(opt, sweep_listening, 120)
+{
+	SWEEP(LISTENING);
+}
+
+TEST_F_TIMEOUT(opt, sweep_connected, 120)
+{
+	SWEEP(CONNECTED);
+}
+
+/* -- the level decides -- */
+
+/*
+ * TCP_FASTOPEN and others force plain TCP; options of other levels with their
+ * numbers do not.
+ */
+TEST_F(opt, level_is_honoured)
+{
+	static const int opts[] = { 1, 3, 9, 23, 30, 33, 34 };
+	struct used then = smc_used();
+	int fd = NEW(0), level, s;
+
+	level = variant->family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	for (int i = 0; i < 7; i++) {
+		set_int(fd, level, opts[i], 1);
+		set_int(fd, SOL_SOCKET, opts[i] == 1 ? SO_MARK : opts[i], 0);
+	}
+	set_int(fd, SOL_SOCKET, SO_LINGER, 0);
+	ASSERT_EQ(0, CONNECT(fd, &self->p.at));
+	EXPECT_TRUE(became(variant->kind, then, false));
+	s = accept(self->p.l, NULL, NULL);
+	EXPECT_TRUE(byte_goes(fd, s));
+	close(fd);
+	close(s);
+	/* a listener with such options */
+	then = smc_used();
+	for (int i = 0; i < 7; i++)
+		set_int(self->p.l, level, opts[i], 0);
+	fd = NEW(0);
+	ASSERT_EQ(0, CONNECT(fd, &self->p.at));
+	EXPECT_TRUE(became(variant->kind, then, false));
+	close(fd);
+}
+
+/* What TCP refuses, and what switches off, forces nothing. */
+TEST_F(opt, refused_forces_nothing)
+{
+	struct used then = smc_used();
+	int fd = NEW(0), s, one = 1;
+
+	EXPECT_ERR(EINVAL, setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT,
+				      &one, 1));
+	EXPECT_ERR(EINVAL, set_int(fd, IPPROTO_TCP, TCP_FASTOPEN, -1));
+	EXPECT_ERR(EINVAL, setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &one, 4));
+	EXPECT_EQ(-1, setsockopt(fd, IPPROTO_TCP, TCP_ULP, "nosuch", 6));
+	EXPECT_EQ(0, set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 0));
+	EXPECT_EQ(0, set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, 0));
+	ASSERT_EQ(0, CONNECT(fd, &self->p.at));
+	EXPECT_TRUE(became(variant->kind, then, false));
+	s = accept(self->p.l, NULL, NULL);
+	EXPECT_TRUE(byte_goes(fd, s));
+	close(fd);
+	close(s);
+}
+
+/* -- what must not be bypassed -- */
+
+struct md5sig {
+	struct sockaddr_storage addr;
+	uint8_t flags, prefixlen;
+	uint16_t keylen;
+	uint32_t ifindex;
+	uint8_t key[80];
+};
+
+static int set_md5(int fd, const struct where *w)
+{
+	struct md5sig md5 = { .addr = w->ss, .keylen = 4, .key = "key" };
+
+	set_int(fd, SOL_SOCKET, SO_MARK, 0);
+	return setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &md5, sizeof(md5));
+}
+
+TEST_F(opt, md5)
+{
+	struct where at, host = where_is(variant->family);
+	struct used then = smc_used();
+	int l, fd, s;
+
+	l = listen_any(variant->kind, variant->family, 4, &at);
+	fd = NEW(0);
+	if (set_md5(l, &host) && errno == ENOPROTOOPT)
+		SKIP(return, "no TCP_MD5SIG");
+	ASSERT_EQ(0, set_md5(fd, &host));
+	ASSERT_EQ(0, CONNECT(fd, &at));
+	EXPECT_TRUE(became(variant->kind, then, true));
+	s = accept(l, NULL, NULL);
+	EXPECT_TRUE(byte_goes(fd, s));
+	EXPECT_TRUE(byte_goes(s, fd));
+	close(fd);
+	close(s);
+	/* without the key nothing comes through */
+	fd = NEW(SOCK_NONBLOCK);
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &at));
+	EXPECT_EQ(0, wait_mask(fd, POLLOUT, IDLE_MS));
+	EXPECT_EQ(0, wait_mask(l, POLLIN, 0));
+	close(fd);
+	close(l);
+}
+
+/* On an SMC connection it is too late: refused as if TCP did not have it. */
+TEST_F(opt, md5_too_late)
+{
+	struct where host = where_is(variant->family);
+	int rc = set_md5(self->p.c, &host), err = errno;
+
+	if (becomes(variant->kind, "smcd") || becomes(variant->kind, "smcr")) {
+		EXPECT_EQ(-1, rc);
+		EXPECT_EQ(ENOPROTOOPT, err);
+		EXPECT_TRUE(byte_goes(self->p.c, self->p.s));
+	} else {
+		EXPECT_TRUE(!rc || err == ENOPROTOOPT);
+	}
+}
+
+TEST_F(opt, ulp)
+{
+	bool smc = becomes(variant->kind, "smcd") ||
+		   becomes(variant->kind, "smcr");
+	int rc, err;
+
+	EXPECT_ERR(ENOENT, setsockopt(self->p.c, IPPROTO_TCP, TCP_ULP,
+				      "nosuch", 6));
+	errno = 0;
+	rc = setsockopt(self->p.c, IPPROTO_TCP, TCP_ULP, "tls", 3);
+	err = errno;
+	if (smc)
+		EXPECT_EQ(-1, rc);
+	EXPECT_TRUE(!rc || err == ENOENT);
+	/* a library without kernel TLS goes on by itself */
+	EXPECT_TRUE(byte_goes(self->p.c, self->p.s));
+	rc = NEW(0);
+	setsockopt(rc, IPPROTO_TCP, TCP_ULP, "tls", 3);
+	EXPECT_TRUE(errno == ENOENT || errno == ENOTCONN);
+	close(rc);
+}
+
+static int set_policy(int fd, int family)
+{
+	struct xfrm_userpolicy_info pol = {
+		.sel.family = family,
+		.lft = {
+			.soft_byte_limit = XFRM_INF,
+			.hard_byte_limit = XFRM_INF,
+			.soft_packet_limit = XFRM_INF,
+			.hard_packet_limit = XFRM_INF,
+		},
+		.dir = XFRM_POLICY_OUT,
+		.action = XFRM_POLICY_ALLOW,
+	};
+	bool v6 = family == AF_INET6;
+
+	return setsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+			  v6 ? IPV6_XFRM_POLICY : IP_XFRM_POLICY, &pol,
+			  sizeof(pol));
+}
+
+TEST_F(opt, ipsec_policy)
+{
+	bool smc = becomes(variant->kind, "smcd") ||
+		   becomes(variant->kind, "smcr");
+	struct used then = smc_used();
+	int fd = NEW(0), s, rc;
+
+	if (set_policy(fd, variant->family))
+		SKIP(return, "no socket policies: %s", strerror(errno));
+	ASSERT_EQ(0, CONNECT(fd, &self->p.at));
+	EXPECT_TRUE(became(variant->kind, then, true));
+	s = accept(self->p.l, NULL, NULL);
+	EXPECT_TRUE(byte_goes(fd, s));
+	EXPECT_TRUE(byte_goes(s, fd));
+	close(s);
+	close(fd);
+	/* one for a connection that is SMC already */
+	rc = set_policy(self->p.c, variant->family);
+	EXPECT_EQ(smc ? -1 : 0, rc);
+	EXPECT_TRUE(byte_goes(self->p.c, self->p.s));
+}
+
+/* -- what options do to data -- */
+
+TEST_F(opt, cork_and_nodelay)
+{
+	char buf[8] = "";
+	int c = self->p.c, s = self->p.s;
+	uint64_t t;
+
+	/* held back, let go when the cork is taken off */
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_CORK, 1));
+	EXPECT_EQ(1, get_int(c, IPPROTO_TCP, TCP_CORK));
+	t = now_ns();
+	ASSERT_EQ(2, send(c, "ab", 2, 0));
+	/* not before TCP's 200 ms, or this machine stood still */
+	if (wait_mask(s, POLLIN, 50)) {
+		EXPECT_LT(150000000, now_ns() - t);
+	}
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_CORK, 0));
+	EXPECT_EQ(POLLIN, wait_mask(s, POLLIN, WAIT_MS));
+	EXPECT_EQ(2, recv(s, buf, 8, 0));
+	/* TCP_NODELAY pushes what is corked */
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_CORK, 1));
+	ASSERT_EQ(2, send(c, "cd", 2, 0));
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_NODELAY, 1));
+	t = now_ns();
+	EXPECT_EQ(POLLIN, wait_mask(s, POLLIN, WAIT_MS));
+	EXPECT_EQ(2, recv(s, buf, 8, 0));
+	/* and no cork lasts longer than 200 ms */
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_NODELAY, 0));
+	ASSERT_EQ(2, send(c, "ef", 2, 0));
+	EXPECT_EQ(POLLIN, wait_mask(s, POLLIN, WAIT_MS));
+	EXPECT_EQ(2, recv(s, buf, 8, 0));
+	EXPECT_EQ(0, memcmp(buf, "ef", 2));
+}
+
+TEST_F(opt, for_tcp_alone)
+{
+	char name[16] = "";
+	socklen_t len = sizeof(name);
+	int c = self->p.c, v;
+
+	ASSERT_EQ(0, setsockopt(c, IPPROTO_TCP, TCP_CONGESTION, "reno", 4));
+	ASSERT_EQ(0, getsockopt(c, IPPROTO_TCP, TCP_CONGESTION, name, &len));
+	EXPECT_STREQ("reno", name);
+	EXPECT_ERR(ENOENT, setsockopt(c, IPPROTO_TCP, TCP_CONGESTION, "xyz",
+				      3));
+	v = get_int(c, IPPROTO_TCP, TCP_MAXSEG);
+	EXPECT_LT(500, v);
+	EXPECT_EQ(0, set_int(c, IPPROTO_TCP, TCP_QUICKACK, 1));
+	EXPECT_EQ(0, set_int(c, IPPROTO_TCP, TCP_KEEPIDLE, 77));
+	EXPECT_EQ(77, get_int(c, IPPROTO_TCP, TCP_KEEPIDLE));
+	EXPECT_TRUE(byte_goes(c, self->p.s));
+}
+
+/* What a connection gets from its listener. */
+TEST_F(opt, inherited)
+{
+	int l = self->p.l, fd = NEW(0), s;
+
+	ASSERT_EQ(0, set_int(l, SOL_SOCKET, SO_KEEPALIVE, 1));
+	ASSERT_EQ(0, set_int(l, IPPROTO_TCP, TCP_KEEPIDLE, 55));
+	ASSERT_EQ(0, set_int(l, IPPROTO_TCP, TCP_NODELAY, 1));
+	ASSERT_EQ(0, set_int(l, IPPROTO_TCP, TCP_USER_TIMEOUT, 5555));
+	ASSERT_EQ(0, set_int(l, SOL_SOCKET, SO_RCVLOWAT, 3));
+	ASSERT_EQ(0, set_int(l, SOL_SOCKET, SO_PRIORITY, 4));
+	ASSERT_EQ(0, CONNECT(fd, &self->p.at));
+	s = accept(l, NULL, NULL);
+	ASSERT_LE(0, s);
+	EXPECT_EQ(1, get_int(s, SOL_SOCKET, SO_KEEPALIVE));
+	EXPECT_EQ(55, get_int(s, IPPROTO_TCP, TCP_KEEPIDLE));
+	EXPECT_EQ(1, get_int(s, IPPROTO_TCP, TCP_NODELAY));
+	EXPECT_EQ(5555, get_int(s, IPPROTO_TCP, TCP_USER_TIMEOUT));
+	EXPECT_EQ(3, get_int(s, SOL_SOCKET, SO_RCVLOWAT));
+	EXPECT_EQ(0, get_int(s, SOL_SOCKET, SO_PRIORITY));
+	/* the low-water mark works: two bytes are not enough */
+	ASSERT_EQ(2, send(fd, "ab", 2, 0));
+	EXPECT_EQ(0, wait_mask(s, POLLIN, IDLE_MS));
+	ASSERT_EQ(1, send(fd, "c", 1, 0));
+	EXPECT_EQ(POLLIN, wait_mask(s, POLLIN, WAIT_MS));
+	close(fd);
+	close(s);
+}
+
+TEST_F(opt, peek_offset)
+{
+	int s = self->p.s;
+	char buf[8];
+
+	EXPECT_EQ(-1, get_int(s, SOL_SOCKET, SO_PEEK_OFF));
+	if (set_int(s, SOL_SOCKET, SO_PEEK_OFF, 2) &&
+	    variant->kind == KIND_TCP)
+		SKIP(return, "TCP has no SO_PEEK_OFF");
+	EXPECT_EQ(2, get_int(s, SOL_SOCKET, SO_PEEK_OFF));
+	ASSERT_EQ(6, send(self->p.c, "abcdef", 6, 0));
+	ASSERT_EQ(POLLIN, wait_mask(s, POLLIN, WAIT_MS));
+	EXPECT_EQ(2, recv(s, buf, 2, MSG_PEEK));
+	EXPECT_EQ(0, memcmp(buf, "cd", 2));
+	EXPECT_EQ(2, recv(s, buf, 8, MSG_PEEK));
+	EXPECT_EQ(0, memcmp(buf, "ef", 2));
+	EXPECT_ERR(EAGAIN, recv(s, buf, 8, MSG_PEEK | MSG_DONTWAIT));
+	EXPECT_EQ(3, recv(s, buf, 3, 0));
+	EXPECT_EQ(0, memcmp(buf, "abc", 3));
+	/* the offset went back with what was read */
+	EXPECT_EQ(3, get_int(s, SOL_SOCKET, SO_PEEK_OFF));
+	EXPECT_EQ(0, set_int(s, SOL_SOCKET, SO_PEEK_OFF, -1));
+	EXPECT_EQ(3, recv(s, buf, 8, MSG_PEEK));
+	EXPECT_EQ(0, memcmp(buf, "def", 3));
+}
+
+TEST_F(opt, inq_message)
+{
+	char buf[8], ctl[64] = "";
+	struct iovec iov = { buf, 2 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = ctl, .msg_controllen = sizeof(ctl),
+	};
+	struct cmsghdr *cm;
+
+	ASSERT_EQ(0, set_int(self->p.s, IPPROTO_TCP, TCP_INQ, 1));
+	ASSERT_EQ(6, send(self->p.c, "abcdef", 6, 0));
+	ASSERT_EQ(POLLIN, wait_mask(self->p.s, POLLIN, WAIT_MS));
+	ASSERT_EQ(2, recvmsg(self->p.s, &msg, 0));
+	cm = CMSG_FIRSTHDR(&msg);
+	ASSERT_NE(NULL, cm);
+	EXPECT_EQ(IPPROTO_TCP, cm->cmsg_level);
+	EXPECT_EQ(TCP_CM_INQ, cm->cmsg_type);
+	EXPECT_EQ(4, *(int *)CMSG_DATA(cm));
+	ASSERT_EQ(0, set_int(self->p.s, IPPROTO_TCP, TCP_INQ, 0));
+	msg.msg_controllen = sizeof(ctl);
+	ASSERT_EQ(2, recvmsg(self->p.s, &msg, 0));
+	EXPECT_EQ(0, msg.msg_controllen);
+}
+
+/* -- TCP_INFO -- */
+
+/* the kernel's, as far as this asks; libc's ends before bytes_acked */
+struct info {
+	uint8_t state, fill[7];
+	uint32_t rto, ato, snd_mss, rcv_mss, unacked, sacked, lost, retrans,
+		 fackets, last_data_sent, last_ack_sent, last_data_recv,
+		 last_ack_recv, pmtu, rcv_ssthresh, rtt, rttvar, snd_ssthresh,
+		 snd_cwnd, advmss, reordering, rcv_rtt, rcv_space,
+		 total_retrans;
+	uint64_t pacing_rate, max_pacing_rate, bytes_acked, bytes_received;
+	uint32_t segs_out, segs_in, notsent_bytes, min_rtt, data_segs_in,
+		 data_segs_out;
+	uint64_t delivery_rate, busy_time, rwnd_limited, sndbuf_limited;
+	uint32_t delivered, delivered_ce;
+	uint64_t bytes_sent;
+};
+
+static struct info info_of(int fd)
+{
+	struct info info = {};
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) ||
+	    len != sizeof(info))
+		die("TCP_INFO");
+	return info;
+}
+
+static bool state_is(int fd, int state)
+{
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+
+	while (info_of(fd).state != state && now_ns() < end)
+		usleep(1000);
+	return info_of(fd).state == state;
+}
+
+TEST_F(opt, info_counts)
+{
+	static char block[50000];
+	int c = self->p.c, s = self->p.s, len = 200;
+	socklen_t got = 1;
+	struct info info;
+	char state = 0;
+
+	for (int i = 0; i < 4; i++) {
+		ASSERT_EQ(sizeof(block), send(c, block, sizeof(block), 0));
+		ASSERT_EQ(sizeof(block), recv(s, block, sizeof(block),
+					      MSG_WAITALL));
+	}
+	ASSERT_TRUE(byte_goes(s, c));
+	do {
+		info = info_of(c);
+		usleep(10000);
+	} while (info.bytes_acked < 200000 && len--);
+	EXPECT_EQ(1, info.state);
+	EXPECT_LE(200000, info.bytes_sent);
+	EXPECT_LE(200000, info.bytes_acked);
+	EXPECT_GE(200002, info.bytes_acked);
+	EXPECT_EQ(1, info.bytes_received);
+	EXPECT_EQ(0, info.notsent_bytes);
+	EXPECT_EQ(0, info.unacked);
+	EXPECT_LT(0, info.snd_mss);
+	EXPECT_LT(0, info.rto);
+	EXPECT_LT(0, info.segs_out);
+	EXPECT_GT(60000, info.last_data_sent);
+	info = info_of(s);
+	EXPECT_EQ(200000, info.bytes_received);
+	EXPECT_GE(WAIT_MS, info.last_data_recv);
+	/* short values */
+	ASSERT_EQ(0, getsockopt(c, IPPROTO_TCP, TCP_INFO, &state, &got));
+	EXPECT_EQ(1, got);
+	EXPECT_EQ(1, state);
+}
+
+TEST_F(opt, info_times)
+{
+	struct info info;
+
+	ASSERT_TRUE(byte_goes(self->p.c, self->p.s));
+	usleep(300000);
+	info = info_of(self->p.c);
+	EXPECT_LE(250, info.last_data_sent);
+	info = info_of(self->p.s);
+	EXPECT_LE(250, info.last_data_recv);
+	ASSERT_TRUE(byte_goes(self->p.c, self->p.s));
+	EXPECT_GT(info.last_data_recv, info_of(self->p.s).last_data_recv);
+}
+
+TEST_F(opt, info_states)
+{
+	int l = self->p.l, c = self->p.c, s = self->p.s, fd = NEW(0);
+	char b;
+
+	EXPECT_EQ(TCP_CLOSE, info_of(fd).state);
+	EXPECT_EQ(TCP_LISTEN, info_of(l).state);
+	EXPECT_EQ(8, info_of(l).sacked);
+	EXPECT_EQ(0, info_of(l).unacked);
+	ASSERT_EQ(0, CONNECT(fd, &self->p.at));
+	EXPECT_EQ(POLLIN, wait_mask(l, POLLIN, WAIT_MS));
+	EXPECT_EQ(1, info_of(l).unacked);
+	close(fd);
+	ASSERT_EQ(0, shutdown(c, SHUT_WR));
+	EXPECT_EQ(0, recv(s, &b, 1, 0));
+	EXPECT_TRUE(state_is(s, TCP_CLOSE_WAIT));
+	EXPECT_TRUE(state_is(c, TCP_FIN_WAIT2));
+	ASSERT_EQ(0, shutdown(s, SHUT_WR));
+	EXPECT_TRUE(state_is(s, TCP_CLOSE));
+	EXPECT_TRUE(state_is(c, TCP_CLOSE));
+}
+
+/* The peer does not read: what waits for it shows. */
+TEST_F(opt, info_full)
+{
+	static char block[65536];
+	int c = self->p.c;
+	struct info info;
+
+	set_nonblock(c);
+	for (int i = 0; i < 10; i++) {
+		while (send(c, block, sizeof(block), 0) > 0)
+			;
+		usleep(20000);
+	}
+	info = info_of(c);
+	/* where the send ring is the peer's nothing waits on this side */
+	if (!becomes(variant->kind, "smcd"))
+		EXPECT_LT(0, info.notsent_bytes);
+	EXPECT_EQ(1, info.state);
+	EXPECT_EQ(0, POLLOUT & wait_mask(c, POLLOUT, 0));
+}
+
+/* -- a peer that is not there any more -- */
+
+/* TCP and, if asked, RDMA traffic of a port goes nowhere from now on. */
+static bool drop(int port, bool tcp, bool rdma)
+{
+	const char *udp = getenv("SMC_RDMA_PORT") ?: "4791";
+	char cmd[512];
+	int n;
+
+	n = snprintf(cmd, sizeof(cmd),
+		     "exec 2>/dev/null; nft add table inet smcdrop && "
+		     "nft add chain inet smcdrop in '{ type filter hook input priority 0; }'");
+	if (tcp)
+		n += snprintf(cmd + n, sizeof(cmd) - n,
+			      " && nft add rule inet smcdrop in tcp dport %d drop"
+			      " && nft add rule inet smcdrop in tcp sport %d drop",
+			      port, port);
+	if (rdma)
+		snprintf(cmd + n, sizeof(cmd) - n,
+			 " && nft add rule inet smcdrop in udp dport %s drop",
+			 udp);
+	return !system(cmd);
+}
+
+static void undrop(void)
+{
+	if (system("nft delete table inet smcdrop 2>/dev/null"))
+		errno = 0;
+}
+
+FIXTURE(gone) {
+	struct conn p;
+	bool dropped;
+};
+
+FIXTURE_VARIANT(gone) {
+	enum kind kind;
+	int family;
+};
+
+FIXTURE_VARIANT_ADD(gone, tcp) { KIND_TCP, AF_INET };
+FIXTURE_VARIANT_ADD(gone, ipproto) { KIND_IPPROTO, AF_INET };
+FIXTURE_VARIANT_ADD(gone, afsmc) { KIND_AFSMC, AF_INET };
+
+FIXTURE_SETUP(gone)
+{
+	ASSERT_TRUE(conn_open(&self->p, variant->kind, variant->family));
+	ASSERT_TRUE(byte_goes(self->p.c, self->p.s));
+	ASSERT_TRUE(byte_goes(self->p.s, self->p.c));
+}
+
+FIXTURE_TEARDOWN(gone)
+{
+	conn_close(&self->p);
+	undrop();
+}
+
+/* ms until the socket has an error, and which */
+static long until_error(int fd, int *err)
+{
+	uint64_t start = now_ns();
+	int mask = wait_mask(fd, 0, WAIT_MS);
+
+	*err = mask & POLLERR ? so_error(fd) : 0;
+	return (now_ns() - start) / 1000000;
+}
+
+TEST_F(gone, user_timeout)
+{
+	int c = self->p.c, err;
+	long ms;
+
+	if (becomes(variant->kind, "smcd"))
+		SKIP(return, "what is in shared memory has arrived");
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1000));
+	if (!drop(port_of(&self->p.at), true, true))
+		SKIP(return, "no nft");
+	ASSERT_EQ(1, send(c, "x", 1, 0));
+	ms = until_error(c, &err);
+	EXPECT_EQ(ETIMEDOUT, err);
+	EXPECT_LE(900, ms);
+	EXPECT_GE(10000, ms);
+}
+
+/* TCP alone would not notice: it is the data's way that is cut. */
+TEST_F(gone, user_timeout_rdma)
+{
+	int c = self->p.c, err;
+	long ms;
+
+	if (!becomes(variant->kind, "smcr"))
+		SKIP(return, "for SMC-R");
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 500));
+	if (!drop(0, false, true))
+		SKIP(return, "no nft");
+	ASSERT_EQ(1, send(c, "x", 1, 0));
+	ms = until_error(c, &err);
+	EXPECT_EQ(ETIMEDOUT, err);
+	EXPECT_LE(450, ms);
+	EXPECT_GE(5000, ms);
+}
+
+static void set_keepalive(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 2);
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+}
+
+TEST_F(gone, keepalive)
+{
+	int c = self->p.c, err;
+	long ms;
+
+	if (!drop(port_of(&self->p.at), true, true))
+		SKIP(return, "no nft");
+	set_keepalive(c);
+	ms = until_error(c, &err);
+	EXPECT_EQ(ETIMEDOUT, err);
+	EXPECT_LE(900, ms);
+}
+
+TEST_F(gone, keepalive_rdma)
+{
+	int c = self->p.c, err;
+	long ms;
+
+	if (!becomes(variant->kind, "smcr"))
+		SKIP(return, "for SMC-R");
+	if (!drop(0, false, true))
+		SKIP(return, "no nft");
+	set_keepalive(c);
+	ms = until_error(c, &err);
+	EXPECT_EQ(ETIMEDOUT, err);
+	EXPECT_LE(900, ms);
+}
+
+/* The peer is there and does not read. */
+TEST_F(gone, user_timeout_window)
+{
+	static char block[65536];
+	int c = self->p.c, err;
+	long ms;
+
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1000));
+	set_nonblock(c);
+	while (send(c, block, sizeof(block), MSG_NOSIGNAL) > 0)
+		;
+	ms = until_error(c, &err);
+	EXPECT_EQ(ETIMEDOUT, err);
+	EXPECT_LE(500, ms);
+	EXPECT_ERR(EPIPE, send(c, block, 1, MSG_NOSIGNAL));
+}
+
+/* Nothing outstanding, or a slow reader: nobody is gone. */
+TEST_F(gone, false_alarm)
+{
+	static char block[65536];
+	int c = self->p.c, s = self->p.s;
+	size_t sent = 0, got = 0;
+	ssize_t n;
+
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500));
+	set_keepalive(c);
+	set_keepalive(s);
+	usleep(3500000);
+	ASSERT_TRUE(byte_goes(c, s));
+	ASSERT_TRUE(byte_goes(s, c));
+	set_nonblock(c);
+	/* fill, and read so slowly that it takes longer than the timeout */
+	for (int i = 0; i < 12; i++) {
+		while ((n = send(c, block, sizeof(block), MSG_NOSIGNAL)) > 0)
+			sent += n;
+		for (int k = 0; k < 16 && got < sent; k++) {
+			n = recv(s, block, sizeof(block), MSG_DONTWAIT);
+			got += n > 0 ? n : 0;
+		}
+		usleep(250000);
+	}
+	EXPECT_EQ(0, so_error(c));
+	while (got < sent && wait_mask(s, POLLIN, WAIT_MS)) {
+		n = recv(s, block, sizeof(block), MSG_DONTWAIT);
+		if (n <= 0)
+			break;
+		got += n;
+	}
+	EXPECT_EQ(sent, got);
+	EXPECT_EQ(0, so_error(c));
+}
+
+TEST_HARNESS_MAIN
