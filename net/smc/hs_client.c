@@ -18,6 +18,8 @@
  */
 #include <linux/net.h>
 #include <linux/tcp.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
 #include "hs_priv.h"
 
 /* Fill in the Proposal from what the transports offer. */
@@ -94,6 +96,21 @@ static enum smc_reason propose(struct smc_hs_priv *priv)
 	return SMC_REASON_OK;
 }
 
+/* TCP lets a socket connect to itself; a handshake needs two. */
+static bool to_itself(const struct sock *tcp)
+{
+	const struct inet_sock *inet = inet_sk(tcp);
+
+	if (inet->inet_sport != inet->inet_dport)
+		return false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6)
+		return ipv6_addr_equal(&tcp->sk_v6_rcv_saddr,
+				       &tcp->sk_v6_daddr);
+#endif
+	return inet->inet_rcv_saddr == inet->inet_daddr;
+}
+
 /**
  * smc_hs_step_open() - waiting for TCP to be established
  * @priv: handshake
@@ -113,7 +130,7 @@ enum smc_reason smc_hs_step_open(struct smc_hs_priv *priv)
 		return SMC_REASON_SPOILT_RESET;
 	}
 	smc_hs_start_clock(priv);
-	if (!smc_synopt_peer_has(inner->sk))
+	if (!smc_synopt_peer_has(inner->sk) || to_itself(inner->sk))
 		return SMC_REASON_PEERNOSMC;
 	return propose(priv);
 }

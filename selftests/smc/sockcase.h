@@ -187,4 +187,35 @@ static inline bool becomes(enum kind kind, const char *what)
 	return kind != KIND_TCP && want && !strcmp(want, what);
 }
 
+struct conn {
+	struct where at;
+	int l, c, s;	/* listener, client, server */
+};
+
+/* a connection; false, errno says why */
+static inline bool conn_open(struct conn *p, enum kind kind, int family)
+{
+	p->l = listen_any(kind, family, 8, &p->at);
+	p->c = open_socket(kind, family, 0);
+	p->s = -1;
+	if (connect(p->c, sa(&p->at), p->at.len))
+		return false;
+	p->s = accept(p->l, NULL, NULL);
+	return p->s >= 0;
+}
+
+static inline void conn_close(struct conn *p)
+{
+	close(p->c);
+	close(p->s);
+	close(p->l);
+}
+
+/* for users of the harness */
+#define EXPECT_ERR(err, call) do {					\
+	errno = 0;							\
+	EXPECT_EQ(-1, call);						\
+	EXPECT_EQ(err, errno);						\
+} while (0)
+
 #endif /* SMC_SELFTEST_SOCKCASE_H */

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# sockmodes.sh sockconn|sockopts [ARGUMENTS...] - run one of the two on TCP and
-# then on sockets of ours in each mode: SMC-D, SMC-R (soft-RoCE on lo) and
+# sockmodes.sh sockconn|socklisten|sockopts|sockgone [ARGUMENTS...] - run it on
+# TCP and then on sockets of ours in each mode: SMC-D, SMC-R (soft-RoCE on lo) and
 # fallback.  MODES="smcd smcr" takes those alone, "reference" is TCP.  A test
 # that skips itself fails, but for those that say what they are for.
 set -u
@@ -37,16 +37,16 @@ for mode in ${MODES:-reference smcd smcr tcp}; do
 	esac
 	sysctl -q "net.smc.transports=$transports"
 	"$dir/smcstat.sh" mark
-	export SMC_WANT=$mode
+	export SMC_WANT="$mode"
 	# what comes before a connection is the same in all three
 	not=''
 	[ $mode = smcd ] || not='-T sweep_fresh -T sweep_listening'
 	# shellcheck disable=SC2086
 	all -V tcp -V tcp6 $not "$@"
 	case $mode in
-	smcd) want='HsClientSmcd>20 HsClientSmcr=0' ;;
-	smcr) want='HsClientSmcr>20 HsClientSmcd=0' ;;
-	tcp) want='HsClientTcp>20 HsClientSmcd=0 HsClientSmcr=0' ;;
+	smcd) want='HsClientSmcd>7 HsClientSmcr=0' ;;
+	smcr) want='HsClientSmcr>7 HsClientSmcd=0' ;;
+	tcp) want='HsClientTcp>7 HsClientSmcd=0 HsClientSmcr=0' ;;
 	esac
 	# shellcheck disable=SC2086
 	[ $# -gt 0 ] || "$dir/smcstat.sh" expect $want || bad=1

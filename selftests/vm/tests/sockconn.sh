@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-# connect, listen, accept and names are TCP's on SMC-D, SMC-R and fallback:
+# connect, bind and names are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/sockconn.c.
-# status: unproven debug
+# status: unproven
 # long: debug
 # guests: 1
 # timeout: 900
 # rdma: lo
-g A 'modprobe dummy numdummies=0; modprobe vrf; sysctl -q net.smc.handshake_timeout_ms=20000
+g A 'modprobe dummy numdummies=0; modprobe vrf
+	sysctl -q net.smc.handshake_timeout_ms=20000
 	/lab/selftests/smc/sockmodes.sh sockconn' || fail "sockconn"

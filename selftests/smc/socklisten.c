@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * socklisten - listen and accept are TCP's, to the letter: order, backlog,
+ * flags, waking, groups of listeners, TCP_DEFER_ACCEPT
+ *
+ * As in sockconn.c each test runs on plain TCP first.
+ */
+#include "sockcase.h"
+
+#include <pthread.h>
+#include <linux/filter.h>
+
+#include "kselftest_harness.h"
+
+FIXTURE(listen) {
+	struct where at;
+	int listener, fd, srv;
+};
+
+FIXTURE_VARIANT(listen) {
+	enum kind kind;
+	int family;
+};
+
+FIXTURE_VARIANT_ADD(listen, tcp) { KIND_TCP, AF_INET };
+FIXTURE_VARIANT_ADD(listen, tcp6) { KIND_TCP, AF_INET6 };
+FIXTURE_VARIANT_ADD(listen, ipproto) { KIND_IPPROTO, AF_INET };
+FIXTURE_VARIANT_ADD(listen, ipproto6) { KIND_IPPROTO, AF_INET6 };
+FIXTURE_VARIANT_ADD(listen, afsmc) { KIND_AFSMC, AF_INET };
+FIXTURE_VARIANT_ADD(listen, afsmc6) { KIND_AFSMC, AF_INET6 };
+
+FIXTURE_SETUP(listen)
+{
+	self->listener = listen_any(variant->kind, variant->family, 8,
+				    &self->at);
+	self->fd = open_socket(variant->kind, variant->family, 0);
+	self->srv = -1;
+}
+
+FIXTURE_TEARDOWN(listen)
+{
+	close(self->fd);
+	close(self->srv);
+	close(self->listener);
+}
+
+#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
+#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
+#define PAIR() do {							\
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));			\
+	self->srv = accept(self->listener, NULL, NULL);			\
+	ASSERT_LE(0, self->srv);					\
+} while (0)
+
+/* -- listen and accept -- */
+
+TEST_F(listen, accept_order_and_flags)
+{
+	struct where w = { .len = sizeof(w.ss) };
+	int fd[3], s;
+
+	for (int i = 0; i < 3; i++) {
+		fd[i] = NEW(0);
+		ASSERT_EQ(0, CONNECT(fd[i], &self->at));
+		/* the handshake of each is over before the next begins */
+		ASSERT_EQ(1, send(fd[i], "x", 1, 0));
+	}
+	s = accept4(self->listener, sa(&w), &w.len,
+		    SOCK_NONBLOCK | SOCK_CLOEXEC);
+	ASSERT_LE(0, s);
+	EXPECT_EQ(variant->family, w.ss.ss_family);
+	EXPECT_EQ(self->at.len, w.len);
+	EXPECT_EQ(local_port(fd[0]), port_of(&w));
+	EXPECT_EQ(O_NONBLOCK, O_NONBLOCK & fcntl(s, F_GETFL));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(s, F_GETFD));
+	close(s);
+	w.len = 2;
+	s = accept4(self->listener, sa(&w), &w.len, 0);
+	ASSERT_LE(0, s);
+	EXPECT_EQ(self->at.len, w.len);
+	EXPECT_EQ(0, O_NONBLOCK & fcntl(s, F_GETFL));
+	EXPECT_EQ(0, fcntl(s, F_GETFD));
+	w.len = sizeof(w.ss);
+	EXPECT_EQ(0, getpeername(s, sa(&w), &w.len));
+	EXPECT_EQ(local_port(fd[1]), port_of(&w));
+	close(s);
+	EXPECT_ERR(EINVAL, accept4(self->listener, NULL, NULL, 0x4));
+	s = accept(self->listener, NULL, NULL);
+	EXPECT_LE(0, s);
+	close(s);
+	for (int i = 0; i < 3; i++)
+		close(fd[i]);
+}
+
+/* A backlog of n has room for n + 1, and the next one waits. */
+TEST_F(listen, backlog)
+{
+	int l, fd[4], s;
+	struct where w;
+
+	l = listen_any(variant->kind, variant->family, 1, &w);
+	for (int i = 0; i < 4; i++)
+		fd[i] = NEW(SOCK_NONBLOCK);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_ERR(EINPROGRESS, CONNECT(fd[i], &w));
+		EXPECT_EQ(POLLOUT, wait_mask(fd[i], POLLOUT, WAIT_MS));
+	}
+	/* what the listener has taken counts until accept() has it */
+	usleep(IDLE_MS * 1000);
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd[2], &w));
+	EXPECT_EQ(0, wait_mask(fd[2], POLLOUT, IDLE_MS));
+	s = accept(l, NULL, NULL);
+	ASSERT_LE(0, s);
+	EXPECT_EQ(POLLOUT, wait_mask(fd[2], POLLOUT, WAIT_MS));
+	/* full again; listen() makes room */
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd[3], &w));
+	EXPECT_EQ(0, wait_mask(fd[3], POLLOUT, IDLE_MS));
+	EXPECT_EQ(0, listen(l, 2));
+	EXPECT_EQ(POLLOUT, wait_mask(fd[3], POLLOUT, WAIT_MS));
+	EXPECT_TRUE(byte_goes(fd[0], s));
+	close(s);
+	/* the places come back with a new round of listening */
+	ASSERT_EQ(0, shutdown(l, SHUT_RD));
+	ASSERT_EQ(0, listen(l, 0));
+	w = local_name(l);
+	close(fd[0]);
+	fd[0] = NEW(SOCK_NONBLOCK);
+	EXPECT_ERR(EINPROGRESS, CONNECT(fd[0], &w));
+	EXPECT_EQ(POLLOUT, wait_mask(fd[0], POLLOUT, WAIT_MS));
+	for (int i = 0; i < 4; i++)
+		close(fd[i]);
+	close(l);
+}
+
+TEST_F(listen, accept_waits_and_not)
+{
+	struct timeval tv = { 0, 200000 };
+
+	EXPECT_ERR(EINVAL, accept(self->fd, NULL, NULL));
+	ASSERT_EQ(0, setsockopt(self->listener, SOL_SOCKET, SO_RCVTIMEO, &tv,
+				sizeof(tv)));
+	EXPECT_ERR(EAGAIN, accept(self->listener, NULL, NULL));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, 0));
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_LE(0, self->srv);
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, 0));
+}
+
+static void *acceptor(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+
+	return (void *)(long)(fd < 0 ? errno : 0);
+}
+
+static void *polling(void *arg)
+{
+	return (void *)(long)wait_mask(*(int *)arg, POLLIN, WAIT_MS);
+}
+
+TEST_F(listen, shutdown_wakes_accept)
+{
+	pthread_t a, b, p;
+	void *res;
+
+	/* the writing half of a listener is nobody's */
+	EXPECT_EQ(0, shutdown(self->listener, SHUT_WR));
+	pthread_create(&a, NULL, acceptor, &self->listener);
+	pthread_create(&b, NULL, acceptor, &self->listener);
+	pthread_create(&p, NULL, polling, &self->listener);
+	usleep(IDLE_MS * 1000);
+	EXPECT_EQ(0, shutdown(self->listener, SHUT_RD));
+	pthread_join(a, &res);
+	EXPECT_EQ(EINVAL, (long)res);
+	pthread_join(b, &res);
+	EXPECT_EQ(EINVAL, (long)res);
+	pthread_join(p, &res);
+	EXPECT_EQ(POLLHUP, (long)res & ~POLLOUT);
+	EXPECT_ERR(ECONNREFUSED, CONNECT(self->fd, &self->at));
+	ASSERT_EQ(0, listen(self->listener, 4));
+	/* bind() had chosen the port, and listen() chooses again */
+	self->at = local_name(self->listener);
+	PAIR();
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* -- groups of listeners -- */
+
+static int reuse_listener(enum kind kind, struct where *w, int reuse)
+{
+	int fd = open_socket(kind, w->ss.ss_family, 0);
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &reuse, sizeof(reuse)) ||
+	    bind(fd, sa(w), w->len) || listen(fd, 64)) {
+		close(fd);
+		return -1;
+	}
+	*w = local_name(fd);
+	return fd;
+}
+
+TEST_F(listen, reuseport_group)
+{
+	/* the second of the group takes all */
+	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, 1) };
+	struct sock_fprog prog = { 1, code };
+	struct where w = where_is(variant->family);
+	int l[2], got[2] = {};
+
+	for (int i = 0; i < 2; i++) {
+		l[i] = reuse_listener(variant->kind, &w, 1);
+		ASSERT_LE(0, l[i]);
+	}
+	EXPECT_ERR(EADDRINUSE, reuse_listener(variant->kind, &w, 0));
+	for (int n = 0; n < 60; n++) {
+		int who, fd = NEW(0);
+
+		if (n == 40)
+			ASSERT_EQ(0, setsockopt(l[0], SOL_SOCKET,
+						SO_ATTACH_REUSEPORT_CBPF,
+						&prog, sizeof(prog)));
+		if (n == 40)
+			EXPECT_TRUE(got[0] && got[1]);
+		ASSERT_EQ(0, CONNECT(fd, &w));
+		struct pollfd p[2] = { { l[0], POLLIN, 0 },
+				       { l[1], POLLIN, 0 } };
+		ASSERT_EQ(1, poll(p, 2, WAIT_MS));
+		who = !!(p[1].revents & POLLIN);
+		got[who]++;
+		if (n >= 40)
+			EXPECT_EQ(1, who);
+		close(accept(l[who], NULL, NULL));
+		close(fd);
+	}
+	close(l[0]);
+	close(l[1]);
+}
+
+/* -- TCP_DEFER_ACCEPT, Fast Open -- */
+
+TEST_F(listen, defer_accept)
+{
+	char c = 0;
+
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+			     20));
+	set_nonblock(self->listener);
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	EXPECT_ERR(EAGAIN, accept(self->listener, NULL, NULL));
+	ASSERT_EQ(1, send(self->fd, "d", 1, 0));
+	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	self->srv = accept(self->listener, NULL, NULL);
+	ASSERT_LE(0, self->srv);
+	/* accepted with its first data */
+	EXPECT_EQ(1, recv(self->srv, &c, 1, MSG_DONTWAIT));
+	EXPECT_EQ('d', c);
+}
+
+/* Not for ever. */
+TEST_F(listen, defer_accept_ends)
+{
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+			     1));
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* A listener closed over deferred connections leaves nothing behind. */
+TEST_F(listen, defer_accept_closed)
+{
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+			     20));
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	close(self->listener);
+	self->listener = -1;
+	/*
+	 * TCP has no connection yet and answers the first byte with a reset;
+	 * ours is there and is reset at once.
+	 */
+	if (send(self->fd, "x", 1, MSG_NOSIGNAL) < 0) {
+		EXPECT_EQ(ECONNRESET, errno);
+	} else {
+		EXPECT_NE(0, wait_mask(self->fd, POLLIN, WAIT_MS));
+		EXPECT_EQ(ECONNRESET, so_error(self->fd));
+	}
+}
+
+TEST_HARNESS_MAIN
