@@ -15,7 +15,8 @@
  *			for the peer.
  *   state_lock		sk_state, st_flags, sk_shutdown; spinlock, BH; leaf
  *   conn_mutex		smc_conn_leave() against sock_diag
- *   accept_lock	a listener's lists of children; spinlock; leaf
+ *   accept_lock	a listener's lists of children; spinlock; then TCP's lock of
+ *			its queue
  * Order: lock_sock -> rx_mutex / tx_mutex -> conn->tx_lock, state_lock.
  *
  * References: the file's, which close() hands to the connection (an orphan
