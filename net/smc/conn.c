@@ -407,6 +407,8 @@ void smc_conn_push(struct smc_conn *conn)
 
 	if (any && conn->xport->pushed)
 		conn->xport->pushed(conn);
+	if (any && test_bit(SMC_CONN_TELL_SENT, &conn->flags))
+		conn->owner->writable(conn);
 	if (flushed)
 		conn->owner->flushed(conn);
 }
@@ -478,15 +480,19 @@ void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
 }
 
 /**
- * smc_conn_set_urgent() - the last byte written is urgent
+ * smc_conn_set_urgent() - the last byte of what is being written is urgent
  * @conn: bound; the caller is the only writer of prod_pos
+ * @end_pos: position behind that byte; prod_pos has not reached it yet
  *
- * Context: process; the caller pushes afterwards.
+ * A message of the peer can cause a push any time: what is published without
+ * its mark may have left before the mark comes.
+ *
+ * Context: process; the caller publishes the byte and pushes afterwards.
  */
-void smc_conn_set_urgent(struct smc_conn *conn)
+void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
 {
 	spin_lock_bh(&conn->tx_lock);
-	conn->urg_tx_pos = conn->prod_pos;
+	conn->urg_tx_pos = end_pos;
 	spin_unlock_bh(&conn->tx_lock);
 }
 

@@ -36,7 +36,7 @@ struct smc_conn;
  * @put: drop it
  * @readable: rcvd_pos moved, or a state flag arrived; @urgent: an urgent
  *	byte was announced (SIGURG)
- * @writable: room in the send ring
+ * @writable: room in the send ring, or less in it that has not been sent
  * @peer_flags: the peer's sticky flags gained @flags (SMC_CDC_DONE, ...)
  * @flushed: everything written has been pushed (sent_pos == prod_pos) after
  *	a close or shutdown asked for it
@@ -66,6 +66,7 @@ enum smc_conn_bits {
 	SMC_CONN_WANT_CLOSED,
 	SMC_CONN_WANT_ABORT,	/* ... at once */
 	SMC_CONN_JOINED,
+	SMC_CONN_TELL_SENT,	/* owner->writable() when bytes leave, too */
 };
 
 /* No urgent mark. */
@@ -177,10 +178,10 @@ void smc_conn_read_done(struct smc_conn *conn, bool force);
 void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags);
 /* The same from an up-call: the push follows when no lock is held. */
 void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags);
-/* Announce that the byte just before the current prod_pos is urgent. */
-void smc_conn_set_urgent(struct smc_conn *conn);
 /* Send the state and ask for a completion: conn->acks grows if it comes. */
 void smc_conn_probe(struct smc_conn *conn);
+/* Announce that the byte just before @end_pos is urgent; then publish it. */
+void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos);
 /* Ask for a completion of everything sent (SIOCOUTQ, a full ring). */
 void smc_conn_nudge(struct smc_conn *conn);
 /* True if the peer has said that it will not write any more. */

@@ -335,6 +335,18 @@ int smc_inner_take_error(struct smc_inner *inner)
 }
 
 /**
+ * smc_inner_notsent_lowat() - TCP_NOTSENT_LOWAT, or the namespace's value
+ * @inner: the socket
+ *
+ * Context: any, lockless.
+ * Return: bytes; U32_MAX if there is no limit.
+ */
+u32 smc_inner_notsent_lowat(const struct smc_inner *inner)
+{
+	return tcp_notsent_lowat(tcp_sk(inner->sk));
+}
+
+/**
  * smc_inner_rtt_ms() - smoothed round-trip time
  * @inner: the socket
  *

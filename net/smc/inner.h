@@ -71,6 +71,7 @@ void smc_inner_abort(struct smc_inner *inner);
 /* sk_err of the inner socket, moved out. */
 int smc_inner_take_error(struct smc_inner *inner);
 /* Smoothed round-trip time in ms, 0 if unknown. */
+u32 smc_inner_notsent_lowat(const struct smc_inner *inner);
 u32 smc_inner_rtt_ms(const struct smc_inner *inner);
 
 #endif /* SMC_INNER_H */

@@ -12,7 +12,8 @@
  * barrier, looks again and sleeps; the receive path advances done_pos, has a
  * full barrier, looks at tx_want and wakes.  poll() is a writer that does not
  * sleep.  As with TCP, a third of the ring must be free before a poller is
- * woken; a sleeping writer is content with what it still has to write.
+ * woken; a sleeping writer is content with what it still has to write.  Both
+ * also wait for what TCP_NOTSENT_LOWAT says.
  *
  * MSG_MORE and TCP_CORK keep data back while there is room, for 200 ms at
  * most.
@@ -42,11 +43,33 @@ static void want(struct smc_sock *smc, u32 bytes)
 {
 	u32 cur = READ_ONCE(smc->tx_want);
 
-	if (!cur || bytes < cur)
-		WRITE_ONCE(smc->tx_want, bytes);
+	/* who wants less must not be lost to one who wants more */
+	while ((!cur || bytes < cur) &&
+	       !try_cmpxchg(&smc->tx_want, &cur, bytes))
+		;
 	smp_mb();
 	if (unlikely(READ_ONCE(smc->user_timeout_ms)))
 		smc_watch_written(smc);
+}
+
+/*
+ * Is as much unsent as TCP_NOTSENT_LOWAT allows?  As with TCP, who waits is
+ * woken (@wake) when it is less than half of that.
+ */
+static bool too_much_unsent(const struct smc_sock *smc, bool wake)
+{
+	return (u64)smc_conn_unsent(&smc->conn) << wake >=
+	       smc_inner_notsent_lowat(&smc->inner);
+}
+
+/* May more be written now?  If not, somebody is to be told when. */
+static bool limited(struct smc_sock *smc, bool wake)
+{
+	if (likely(!too_much_unsent(smc, wake)))
+		return false;
+	set_bit(SMC_CONN_TELL_SENT, &smc->conn.flags);
+	smp_mb__after_atomic();
+	return too_much_unsent(smc, wake);
 }
 
 /**
@@ -83,7 +106,7 @@ void smc_tx_writable(struct smc_conn *conn)
 
 	smp_mb();	/* pairs with want() */
 	cur = READ_ONCE(smc->tx_want);
-	if (!cur || smc_conn_snd_free(conn) < cur)
+	if (!cur || smc_conn_snd_free(conn) < cur || too_much_unsent(smc, true))
 		return;
 	WRITE_ONCE(smc->tx_want, 0);
 	rcu_read_lock();
@@ -110,12 +133,12 @@ bool smc_tx_poll(struct smc_sock *smc)
 	struct smc_conn *conn = &smc->conn;
 	u32 min = third(conn);
 
-	if (smc_conn_snd_free(conn) >= min)
+	if (smc_conn_snd_free(conn) >= min && !limited(smc, true))
 		return true;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &smc->sk);
 	want(smc, min);
 	smc_tx_nudge(smc);
-	return smc_conn_snd_free(conn) >= min;
+	return smc_conn_snd_free(conn) >= min && !limited(smc, true);
 }
 
 /* May the program send?  0 or -EPIPE: the real error is found later. */
@@ -163,8 +186,11 @@ static int send_to_nobody(struct smc_sock *smc, struct msghdr *msg)
 	return len;
 }
 
-/* Copy what fits and commit exactly that; bytes copied, -EFAULT if none. */
-static int fill(struct smc_sock *smc, struct msghdr *msg, u32 room)
+/*
+ * Copy what fits and commit exactly that; bytes copied, -EFAULT if none.
+ * @last: what is copied now may be all that the call takes.
+ */
+static int fill(struct smc_sock *smc, struct msghdr *msg, u32 room, bool last)
 {
 	struct smc_conn *conn = &smc->conn;
 	struct smc_ring_span span;
@@ -182,6 +208,12 @@ static int fill(struct smc_sock *smc, struct msghdr *msg, u32 room)
 				    &msg->msg_iter);
 	if (!n)
 		return -EFAULT;
+	/* of a short write, too, the last byte is the urgent one */
+	if (unlikely(msg->msg_flags & MSG_OOB) &&
+	    (n < len || !msg_data_left(msg) || (last && n == room))) {
+		smc_conn_set_urgent(conn, pos + n);
+		smc_sock_count(smc, SMC_TECH_URGENT, 1);
+	}
 	smp_store_release(&conn->prod_pos, pos + n);
 	trace_smc_tx_sendmsg(smc, sock_net(&smc->sk)->net_cookie, n,
 			     conn->lgr->dev);
@@ -198,7 +230,8 @@ static int wait_room(struct smc_sock *smc, u32 need, long *timeo)
 	add_wait_queue(sk_sleep(sk), &wait);
 	want(smc, need);
 	smc_tx_nudge(smc);
-	if (!check(smc) && smc_conn_snd_free(conn) < need)
+	if (!check(smc) &&
+	    (smc_conn_snd_free(conn) < need || limited(smc, false)))
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	remove_wait_queue(sk_sleep(sk), &wait);
 	if (signal_pending(current))
@@ -221,13 +254,14 @@ static int no_room(struct smc_sock *smc, struct msghdr *msg, long *timeo,
 	smc_sock_count(smc, SMC_TECH_TX_FULL, 1);
 	/* Corked or not: a full ring goes out. */
 	smc_conn_push(conn);
-	if (smc_conn_snd_free(conn))
+	if (smc_conn_snd_free(conn) && !limited(smc, false))
 		return 0;
 	if (!*timeo) {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		want(smc, need);
 		smc_tx_nudge(smc);
-		return smc_conn_snd_free(conn) >= need ? 0 : -EAGAIN;
+		return smc_conn_snd_free(conn) >= need &&
+		       !limited(smc, false) ? 0 : -EAGAIN;
 	}
 	need = min_t(size_t, need, msg_data_left(msg));
 	mutex_unlock(&smc->tx_mutex);
@@ -281,11 +315,11 @@ static int send_all(struct smc_sock *smc, struct msghdr *msg, bool *locked)
 	timeo = sock_sndtimeo(&smc->sk, msg->msg_flags & MSG_DONTWAIT);
 	while (!rc && msg_data_left(msg)) {
 		room = smc_conn_snd_free(conn);
-		if (!room) {
+		if (!room || unlikely(too_much_unsent(smc, false))) {
 			rc = no_room(smc, msg, &timeo, locked) ?: check(smc);
 			continue;
 		}
-		rc = fill(smc, msg, room);
+		rc = fill(smc, msg, room, !timeo);
 		if (rc < 0)
 			break;
 		copied += rc;
@@ -294,10 +328,6 @@ static int send_all(struct smc_sock *smc, struct msghdr *msg, bool *locked)
 			smc_conn_push(conn);
 			rc = check(smc);
 			continue;
-		}
-		if (msg->msg_flags & MSG_OOB) {
-			smc_conn_set_urgent(conn);
-			smc_sock_count(smc, SMC_TECH_URGENT, 1);
 		}
 		push(smc, more);
 	}
