@@ -8,8 +8,10 @@
  *	tcp	everything is the inner socket's
  *
  * proto_ops look smc->mode up once per call.  A call that waits in mode init
- * looks again when it wakes.  poll() always registers on both wait queues, so
- * it does not matter in which mode the descriptor was put into an epoll set.
+ * looks again when it wakes.  poll() always registers on our wait queue and
+ * never on the inner one, so it does not matter in which mode the descriptor
+ * was put into an epoll set; in mode TCP what wakes the inner queue is passed
+ * on (sock.c).
  *
  * In mode TCP an error of the inner socket is moved to ours at once, because
  * the core answers SO_ERROR from ours; the calls below put it back where TCP
@@ -259,22 +261,13 @@ static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
 	struct sock *sk = &smc->sk;
 	u8 shutdown = READ_ONCE(sk->sk_shutdown);
 	__poll_t mask = 0;
-	u32 target;
 
 	if (shutdown == SHUTDOWN_MASK ||
 	    READ_ONCE(sk->sk_state) == SMC_CLOSED)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	target = sock_rcvlowat(sk, 0, INT_MAX);
-	/* An urgent byte that is next does not count, see rx.c. */
-	if (smc_rx_at_mark(smc) && !sock_flag(sk, SOCK_URGINLINE))
-		target++;
-	if (smc_rx_dropped(smc, READ_ONCE(smc->conn.read_pos)))
-		target++;
-	/* More than the ring holds would never come. */
-	target = min(target, smc->conn.rcv_size);
-	if (smc_conn_readable(&smc->conn) >= target)
+	if (smc_rx_readable(smc))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (shutdown & SEND_SHUTDOWN || smc_tx_poll(smc))
 		mask |= EPOLLOUT | EPOLLWRNORM;
@@ -400,7 +393,8 @@ static __poll_t tcp_poll_mode(struct smc_sock *smc, struct file *file,
 	struct sock *sk = &smc->sk;
 	__poll_t mask;
 
-	mask = tcp->ops->poll(file, tcp, wait);
+	/* no second entry in a wait queue: ours is woken, see sock.c */
+	mask = tcp->ops->poll(file, tcp, NULL);
 	smc_mode_move_error(smc);
 	if (!not_hidden(sk))
 		mask &= ~(EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDHUP);

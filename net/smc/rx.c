@@ -84,6 +84,48 @@ bool smc_rx_at_mark(struct smc_sock *smc)
 }
 
 /**
+ * smc_rx_readable() - is there as much as SO_RCVLOWAT asks for?
+ * @smc: socket in mode SMC
+ *
+ * Context: any.
+ */
+bool smc_rx_readable(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+	u32 target = sock_rcvlowat(sk, 0, INT_MAX);
+
+	/* An urgent byte that is next does not count. */
+	if (smc_rx_at_mark(smc) && !sock_flag(sk, SOCK_URGINLINE))
+		target++;
+	if (smc_rx_dropped(smc, READ_ONCE(smc->conn.read_pos)))
+		target++;
+	/* More than the ring holds would never come. */
+	target = min(target, smc->conn.rcv_size);
+	return smc_conn_readable(&smc->conn) >= target;
+}
+
+/**
+ * smc_rx_set_lowat() - SO_RCVLOWAT (operation of the socket)
+ * @sk: socket
+ * @val: bytes
+ *
+ * What is there already may be enough now: that is an event, as with TCP.
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0.
+ */
+int smc_rx_set_lowat(struct sock *sk, int val)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
+	if (smp_load_acquire(&smc->mode) == &smc_mode_smc &&
+	    smc_rx_readable(smc))
+		sk->sk_data_ready(sk);
+	return 0;
+}
+
+/**
  * smc_rx_inq() - bytes a read would return now, for SIOCINQ
  * @smc: socket
  *
@@ -394,6 +436,9 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		return recv_urgent(smc, msg, len, flags);
 	if (mutex_lock_interruptible(&smc->rx_mutex))
 		return sock_intr_errno(r.timeo);
+	/* a mark above the ring's size would be waited for in vain by poll() */
+	if (!(flags & MSG_WAITALL))
+		r.target = min_t(u32, r.target, smc->conn.rcv_size);
 	r.pos = smc->conn.read_pos + max(sk_peek_offset(sk, flags), 0);
 	rc = recv_all(smc, &r);
 	if (flags & MSG_PEEK)

@@ -221,6 +221,22 @@ const struct smc_hs_owner smc_sock_hs_owner = {
 	.revealed = hs_revealed,
 };
 
+/* Who polls a socket in mode TCP waits on our queue. */
+static void wake_pollers(struct sock *sk, __poll_t key)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq)) {
+		if (key)
+			wake_up_interruptible_poll(&wq->wait, key);
+		else
+			wake_up_interruptible_all(&wq->wait);
+	}
+	rcu_read_unlock();
+}
+
 /* SIGIO goes to who asked for it on our descriptor. */
 static void wake_async(struct sock *sk, __poll_t key)
 {
@@ -257,6 +273,7 @@ void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
 	} else if (mode == &smc_mode_tcp) {
 		smc_hs_wake(&smc->hs, key);
 		smc_mode_move_error(smc);
+		wake_pollers(sk, key);
 		wake_async(sk, key);
 	} else if (test_bit(SMC_SK_HS_ACTIVE, &smc->bits)) {
 		smc_hs_wake(&smc->hs, key);
@@ -535,14 +552,13 @@ static __poll_t sock_poll(struct file *file, struct socket *sock,
 			  struct poll_table_struct *wait)
 {
 	struct smc_sock *smc = enter(sock);
-	const struct smc_mode *mode;
 
+	/*
+	 * On our queue only: FIN of the inner socket, which comes when it will,
+	 * would be an edge of its own for epoll.
+	 */
 	sock_poll_wait(file, sock, wait);
-	mode = smp_load_acquire(&smc->mode);
-	/* TCP's poll does that itself */
-	if (mode != &smc_mode_tcp)
-		sock_poll_wait(file, smc->inner.sock, wait);
-	return mode->poll(smc, file, wait);
+	return smp_load_acquire(&smc->mode)->poll(smc, file, wait);
 }
 
 static int sock_ioctl_op(struct socket *sock, unsigned int cmd,
@@ -594,6 +610,7 @@ const struct proto_ops smc_sock_ops = {
 	.gettstamp	= sock_gettstamp,
 	.listen		= smc_sock_listen,
 	.shutdown	= smc_sock_shutdown,
+	.set_rcvlowat	= smc_rx_set_lowat,
 	.setsockopt	= smc_sock_setsockopt,
 	.getsockopt	= smc_sock_getsockopt,
 	.sendmsg	= sock_sendmsg_op,

@@ -224,7 +224,7 @@ static inline void smc_sock_count_bytes(const struct smc_sock *smc,
  * @name: for traces
  * @sendmsg: as in proto_ops
  * @recvmsg: as in proto_ops
- * @poll: as in proto_ops; registers on both wait queues
+ * @poll: as in proto_ops; the caller has registered on our wait queue
  * @ioctl: SIOCINQ and friends; the rest goes to the inner socket
  * @shutdown: @how is checked
  * @splice_read: as in proto_ops
@@ -296,6 +296,8 @@ void smc_tx_nudge(struct smc_sock *smc);
 /* rx.c */
 int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		   int flags);
+bool smc_rx_readable(struct smc_sock *smc);
+int smc_rx_set_lowat(struct sock *sk, int val);
 u32 smc_rx_inq(struct smc_sock *smc);
 bool smc_rx_at_mark(struct smc_sock *smc);
 bool smc_rx_dropped(struct smc_sock *smc, u64 pos);
