@@ -13,7 +13,8 @@
  * that was the file's, until the peer has closed, too, or the orphan time is
  * over.  "closed" goes out only after the last byte; if that cannot be
  * delivered the peer gets "abort", never a clean end of a short stream.
- * Unread bytes at close mean abort, as with TCP.
+ * Unread bytes at close mean abort, as with TCP, and so do bytes that come
+ * after it: their writer would wait for ever, or take them for delivered.
  *
  * FIN of the inner connection means nothing while SMC is in use (RFC 7609
  * section 4.7): it may overtake the last RDMA write.  A reset counts in one
@@ -88,6 +89,8 @@ void smc_close_inner_reset(struct smc_sock *smc)
  */
 bool smc_close_over(const struct smc_sock *smc)
 {
+	if (unlikely(test_bit(SMC_SK_LATE, &smc->bits)))
+		return true;
 	switch (READ_ONCE(smc->sk.sk_state)) {
 	case SMC_APPCLOSEWAIT2:
 	case SMC_PEERCLOSEWAIT2:
@@ -255,6 +258,35 @@ u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
 	return todo;
 }
 
+/* Has the program given up reading, and writing, too? */
+static bool shut_both(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
+	       (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
+		READ_ONCE(smc->sk.sk_shutdown) & SEND_SHUTDOWN);
+}
+
+/* Bytes came for a socket that nobody reads any more: reset, as with TCP. */
+static void reset_late(struct smc_sock *smc, bool upcall)
+{
+	struct sock *sk = &smc->sk;
+	bool gone;
+
+	/* pairs with who stored shut_pos and then said so */
+	smp_rmb();
+	if (smp_load_acquire(&smc->conn.rcvd_pos) == READ_ONCE(smc->shut_pos) ||
+	    test_and_set_bit(SMC_SK_LATE, &smc->bits))
+		return;
+	gone = READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
+	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
+	/* before the state, see apply() */
+	if (!gone)
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
+	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, upcall);
+	if (!gone)
+		sk_error_report(sk);
+}
+
 /* -- up-calls of the core: BH disabled, rx_lock possibly held -- */
 
 static bool owner_get(struct smc_conn *conn)
@@ -290,6 +322,8 @@ static void owner_readable(struct smc_conn *conn, bool urgent)
 		read_unlock_bh(&sk->sk_callback_lock);
 	}
 	sk->sk_data_ready(sk);
+	if (unlikely(shut_both(smc_of_conn(conn))))
+		reset_late(smc_of_conn(conn), true);
 }
 
 static void owner_peer_flags(struct smc_conn *conn, u8 flags)
@@ -385,6 +419,8 @@ void smc_sock_free(struct smc_sock *smc)
 	if (test_and_set_bit(SMC_SK_FREED, &smc->bits))
 		return;
 	sk_stop_timer(sk, &smc->timer);
+	if (test_bit(SMC_SK_ORPHAN, &smc->bits))
+		atomic_dec(&smc_sock_net(smc)->orphan_count);
 	sk_stop_timer(sk, &smc->watch.timer);
 	smc_sock_stop_hs(smc);
 	mutex_lock(&smc->conn_mutex);
@@ -436,6 +472,38 @@ void smc_sock_work(struct work_struct *work)
 	sock_put(&smc->sk);
 }
 
+/* An orphan has waited long enough, or there are too many of them. */
+static void orphan_ends(struct smc_sock *smc)
+{
+	if (!(READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT)) {
+		smc_stats_inc(smc_sock_net(smc), SMC_STAT_ORPHAN_ABORTED);
+		smc->abort_reason = SMC_REASON_ORPHANED;
+	}
+	smc_sock_event(smc, SMC_EV_TIMEOUT, 0, false);
+}
+
+static void start_orphan_timer(struct smc_sock *smc)
+{
+	unsigned int timeout_s = READ_ONCE(smc_sock_net(smc)->orphan_timeout_s);
+
+	smc->orphan_pos = READ_ONCE(smc->conn.sent_pos);
+	sk_reset_timer(&smc->sk, &smc->timer, jiffies + timeout_s * HZ);
+}
+
+/* Its peer reads, if slowly: another time is granted. */
+static bool orphan_gets_on(struct smc_sock *smc)
+{
+	if (READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT ||
+	    READ_ONCE(smc->conn.sent_pos) == smc->orphan_pos)
+		return false;
+	start_orphan_timer(smc);
+	/* smc_sock_free() says that it has begun, and then stops the timer */
+	smp_mb();
+	if (test_bit(SMC_SK_FREED, &smc->bits))
+		sk_stop_timer(&smc->sk, &smc->timer);
+	return true;
+}
+
 /**
  * smc_sock_timer() - corked long enough; or an orphan waited long enough
  * @t: a socket's timer
@@ -449,13 +517,8 @@ void smc_sock_timer(struct timer_list *t)
 	if (!(READ_ONCE(smc->st_flags) & SMC_ST_RELEASED)) {
 		deferred_ready(smc);
 		smc_tx_uncork(smc);
-	} else {
-		if (!(READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT)) {
-			smc_stats_inc(smc_sock_net(smc),
-				      SMC_STAT_ORPHAN_ABORTED);
-			smc->abort_reason = SMC_REASON_ORPHANED;
-		}
-		smc_sock_event(smc, SMC_EV_TIMEOUT, 0, false);
+	} else if (!orphan_gets_on(smc)) {
+		orphan_ends(smc);
 	}
 	sock_put(&smc->sk);
 }
@@ -571,6 +634,10 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	rc = smc_state_shut_check(READ_ONCE(sk->sk_state));
 	if (smc_close_over(smc))
 		rc = -ENOTCONN;
+	/* before the bits that say so, see reset_late() */
+	if (!shut_both(smc))
+		WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
+	smp_mb__before_atomic();
 	if (how & RCV_SHUTDOWN)
 		set_bit(SMC_SK_SHUT_RD, &smc->bits);
 	if (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
@@ -583,6 +650,9 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 		smc_sock_event(smc, SMC_EV_CLOSE, 0, false);
 	else if (!rc && how == SEND_SHUTDOWN)
 		smc_sock_event(smc, SMC_EV_SHUT_WR, 0, false);
+	/* what came in between nobody else has noticed */
+	if (!rc && shut_both(smc))
+		reset_late(smc, false);
 	sk->sk_state_change(sk);
 	return rc;
 }
@@ -612,14 +682,24 @@ static bool delivered(struct sock *sk)
 /* The program has closed an SMC connection, or never got hold of it. */
 static void close_smc(struct smc_sock *smc, bool abort)
 {
-	unsigned int timeout_s = smc_sock_net(smc)->orphan_timeout_s;
+	struct smc_net *sn = smc_sock_net(smc);
 	enum smc_state_event ev;
+	bool many;
 
+	WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
 	abort = abort || smc_conn_readable(&smc->conn);
 	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;
+	set_bit(SMC_SK_ORPHAN, &smc->bits);
+	many = atomic_inc_return(&sn->orphan_count) >
+	       READ_ONCE(sn->max_orphans);
 	/* before the event: what it sets going stops the timer */
-	sk_reset_timer(&smc->sk, &smc->timer, jiffies + timeout_s * HZ);
+	start_orphan_timer(smc);
 	smc_sock_event(smc, ev, SMC_ST_RELEASED, false);
+	/* what came in between nobody else has noticed */
+	if (!abort)
+		reset_late(smc, false);
+	if (unlikely(many))
+		orphan_ends(smc);
 }
 
 /**

@@ -27,7 +27,10 @@ struct smc_negcache;
  * @transports: SMC_USE_* bits (sysctl transports)
  * @handshake_timeout_ms: floor of the handshake deadline
  * @fallback_memory_s: how long a spoilt peer is remembered
- * @orphan_timeout_s: how long data of a closed socket is delivered
+ * @orphan_timeout_s: how long data of a closed socket waits for a peer that
+ *	takes nothing
+ * @max_orphans: closed sockets that may wait for their peers
+ * @orphan_count: those there are
  * @wmem: default send ring, bytes
  * @rmem: default receive ring, bytes
  * @max_conns: connections per group, 16..255
@@ -54,6 +57,8 @@ struct smc_net {
 	unsigned int handshake_timeout_ms;
 	unsigned int fallback_memory_s;
 	unsigned int orphan_timeout_s;
+	unsigned int max_orphans;
+	atomic_t orphan_count;
 	int wmem;
 	int rmem;
 	unsigned int max_conns;

@@ -416,6 +416,7 @@ static int connect_start(struct smc_sock *smc, struct sockaddr *addr, int len)
 	clear_bit(SMC_SK_CONNECTED, &smc->bits);
 	clear_bit(SMC_SK_PEER_DONE, &smc->bits);
 	clear_bit(SMC_SK_SHUT_RD, &smc->bits);
+	clear_bit(SMC_SK_LATE, &smc->bits);
 	memset(&smc->hs.addr, 0, sizeof(smc->hs.addr));
 	smc->hs.addr_len = min_t(int, len, sizeof(smc->hs.addr));
 	memcpy(&smc->hs.addr, addr, smc->hs.addr_len);

@@ -50,6 +50,8 @@ enum smc_sock_bits {
 	SMC_SK_PEER_DONE,	/* its last byte is here: end of file for good */
 	SMC_SK_SHUT_RD,		/* the program has shut reading down */
 	SMC_SK_RELEASED,	/* close() has begun; lock_sock */
+	SMC_SK_LATE,		/* bytes came after that, and were answered */
+	SMC_SK_ORPHAN,		/* counted in smc_net.orphan_count */
 	SMC_SK_FREED,		/* smc_sock_free() has run */
 	SMC_SK_INQ,		/* TCP_INQ is set */
 	SMC_SK_DEFERRED,	/* a child that waits for its first data */
@@ -99,6 +101,8 @@ struct smc_watch {
  * @user_timeout_ms: TCP_USER_TIMEOUT, 0: none
  * @tx_want: free bytes of the send ring somebody waits for, 0: nobody
  * @nudge_pos: send position for which a completion has been asked
+ * @shut_pos: rcvd_pos when the program had finished with both directions
+ * @orphan_pos: sent_pos when the timer of an orphan was started
  * @urg_read_pos: position of the urgent byte taken by recv(MSG_OOB)
  * @abort_err: positive errno the core gave for it
  * @abort_reason: enum smc_reason of the end of an SMC connection
@@ -141,6 +145,8 @@ struct smc_sock {
 	spinlock_t state_lock;
 	u32 tx_want;
 	u64 nudge_pos;
+	u64 shut_pos;
+	u64 orphan_pos;
 	u64 urg_read_pos;
 	int abort_err;
 	u32 abort_reason;

@@ -142,6 +142,7 @@ static const struct ctl_table table_template[] = {
 	INT_ENTRY("handshake_timeout_ms", &timeout_min, &timeout_max),
 	INT_ENTRY("fallback_memory_s", SYSCTL_ZERO, &day_s),
 	INT_ENTRY("orphan_timeout_s", SYSCTL_ONE, &day_s),
+	INT_ENTRY("max_orphans", SYSCTL_ZERO, SYSCTL_INT_MAX),
 };
 
 struct smc_sysctl {
@@ -165,6 +166,7 @@ static void table_fill(struct smc_sysctl *ctl, struct smc_net *sn)
 		&sn->handshake_timeout_ms,
 		&sn->fallback_memory_s,
 		&sn->orphan_timeout_s,
+		&sn->max_orphans,
 	};
 	unsigned int i;
 
@@ -188,6 +190,7 @@ static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
 	sn->handshake_timeout_ms = 2000;
 	sn->fallback_memory_s = 60;
 	sn->orphan_timeout_s = 120;
+	sn->max_orphans = 16384;
 }
 
 /**

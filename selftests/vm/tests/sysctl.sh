@@ -10,7 +10,7 @@ bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 dir=/proc/sys/net/smc
 names="autocorking_size fallback_memory_s handshake_timeout_ms limit_smc_hs
-orphan_timeout_s rmem smcr_buf_type smcr_max_conns_per_lgr
+max_orphans orphan_timeout_s rmem smcr_buf_type smcr_max_conns_per_lgr
 smcr_max_links_per_lgr smcr_testlink_time transports wmem"
 [ "$(ls $dir | sort | xargs)" = "$(echo $names)" ] || fail "names: $(ls $dir | xargs)"
 
@@ -29,6 +29,7 @@ no() {
 
 is transports "smcd smcr"; is handshake_timeout_ms 2000
 is fallback_memory_s 60; is orphan_timeout_s 120
+is max_orphans 16384
 is wmem 65536; is rmem 65536; is smcr_max_conns_per_lgr 255
 is smcr_max_links_per_lgr 2; is smcr_testlink_time 30; is limit_smc_hs 0
 is autocorking_size 65536; is smcr_buf_type 0
@@ -38,7 +39,7 @@ ok transports "smcr smcd" "smcd smcr"; ok transports smcr,smcd "smcd smcr"
 no transports tcp; no transports "smcr bogus"; no transports smcdsmcr
 no transports "smcr$(printf "%80s" smcd)"
 for x in "handshake_timeout_ms 100 60000" "fallback_memory_s 0 86400" \
-	 "orphan_timeout_s 1 86400" "wmem 16384 1073741823" \
+	 "orphan_timeout_s 1 86400" "max_orphans 0 2147483647" "wmem 16384 1073741823" \
 	 "rmem 16384 1073741823" "smcr_max_conns_per_lgr 16 255" \
 	 "smcr_max_links_per_lgr 1 2" "limit_smc_hs 0 1"; do
 	set -- $x
