@@ -381,6 +381,9 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 	sock_reset_flag(&child->sk, SOCK_DEAD);
 	/* The reference of the list is the file's now. */
 	sock_graft(&child->sk, newsock);
+	/* SIGURG may be due before the program's first call */
+	if (newsock->file)
+		smc_inner_lend(&child->inner, newsock->file);
 	return 0;
 }
 

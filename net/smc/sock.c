@@ -238,11 +238,14 @@ static void wake_pollers(struct sock *sk, __poll_t key)
 }
 
 /* SIGIO goes to who asked for it on our descriptor. */
-static void wake_async(struct sock *sk, __poll_t key)
+static void wake_async(struct sock *sk, struct sock *tcp, __poll_t key)
 {
 	if (!sock_flag(sk, SOCK_FASYNC))
 		return;
-	if (!key || key & EPOLLIN)
+	/* without a key the state changed: FIN of the second direction? */
+	if (!key && READ_ONCE(tcp->sk_shutdown) == SHUTDOWN_MASK)
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_HUP);
+	else if (!key || key & EPOLLIN)
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 	if (key & EPOLLPRI)
 		sk_wake_async(sk, SOCK_WAKE_URG, POLL_PRI);
@@ -274,7 +277,7 @@ void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
 		smc_hs_wake(&smc->hs, key);
 		smc_mode_move_error(smc);
 		wake_pollers(sk, key);
-		wake_async(sk, key);
+		wake_async(sk, inner->sk, key);
 	} else if (test_bit(SMC_SK_HS_ACTIVE, &smc->bits)) {
 		smc_hs_wake(&smc->hs, key);
 	}
