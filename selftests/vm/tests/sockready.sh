@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0
+# poll, epoll, low-water marks, SIGIO, SIGURG, SIGPIPE and urgent data at every
+# place of the ring are TCP's.  selftests/smc/sockready.c, on TCP and on sockets
+# of ours over both transports and after fallback.
+# status: unproven debug
+# guests: 1
+# timeout: 900
+# rdma: lo
+s=/lab/selftests/smc
+
+# run MODE TRANSPORTS ADDRESS COUNTERS...
+run() {
+	note "$1"
+	g A "sysctl -q net.smc.transports='$2'; $s/smcstat.sh mark"
+	g A "SMC_ADDR=$3 $s/sockready -v ipproto" || fail "$1"
+	shift 3
+	g A "$s/smcstat.sh expect $*" || fail "counters"
+}
+
+g A "$s/sockready -v tcp" || fail "TCP: the test is at fault"
+run SMC-D smcd 127.0.0.1 HsClientSmcd\\>30 HsClientTcp=0
+run fallback '' 127.0.0.1 HsClientTcp\\>30 HsClientSmcd=0
+run SMC-R smcr 10.9.0.1 HsClientSmcr\\>30 HsClientTcp=0
+g A 'sysctl -q net.smc.transports="smcd smcr"'
