@@ -537,16 +537,15 @@ static void rx_abort(struct smc_conn *conn, enum smc_reason why)
 	conn->owner->aborted(conn, ECONNRESET, why);
 }
 
-static bool rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
-		      u64 old_rcvd)
+/* The mark comes before its byte: a reader must not run over it. */
+static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
+		      u64 prod)
 {
-	if (!(cdc->prod_flags & SMC_CDC_URG_PRESENT) ||
-	    conn->rcvd_pos == old_rcvd)
-		return false;
+	if (!(cdc->prod_flags & SMC_CDC_URG_PRESENT) || conn->rcvd_pos == prod)
+		return;
 	if (conn->urg_rx_pos == READ_ONCE(conn->read_pos))
 		WRITE_ONCE(conn->urg_drop_pos, conn->urg_rx_pos);
-	WRITE_ONCE(conn->urg_rx_pos, conn->rcvd_pos - 1);
-	return true;
+	WRITE_ONCE(conn->urg_rx_pos, prod - 1);
 }
 
 /*
@@ -578,6 +577,7 @@ static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 		smc_stats_add(conn->lgr->sn, SMC_STAT_RX_BYTES,
 			      prod - conn->rcvd_pos);
 	}
+	rx_urgent(conn, cdc, prod);
 	smp_store_release(&conn->rcvd_pos, prod);
 	smp_store_release(&conn->peer_read_pos, cons);
 	return true;
@@ -608,6 +608,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	u64 old_read = conn->peer_read_pos;
 	u64 old_rcvd = conn->rcvd_pos;
+	u64 old_urg = conn->urg_rx_pos;
 	bool readable, urgent;
 	u8 news;
 
@@ -622,7 +623,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 		return true;
 	}
 	trace_rx(conn, cdc, 0);
-	urgent = rx_urgent(conn, cdc, old_rcvd);
+	urgent = conn->urg_rx_pos != old_urg;
 	WRITE_ONCE(conn->rx_prod_flags, cdc->prod_flags);
 	news = cdc->conn_flags & ~conn->rx_conn_flags;
 	WRITE_ONCE(conn->rx_conn_flags, conn->rx_conn_flags | news);

@@ -756,7 +756,7 @@ static void positions(struct __test_metadata *_metadata,
 		send_text(self->client, "ab!", MSG_OOB);
 		send_text(self->client, "cd", 0);
 		ASSERT_TRUE(wait_events(self->server, POLLPRI) & POLLPRI) {
-			TH_LOG("round %d", i);
+			TH_LOG("round %d, %d bytes", i, queued(self->server));
 		}
 		if (!in_line) {
 			ASSERT_STREQ("!", recv_text(self->server, MSG_OOB));
