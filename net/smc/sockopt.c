@@ -12,15 +12,11 @@
  *	all others	the inner socket
  *
  * Options that promise something SMC cannot keep (Fast Open, MD5, AO, ULP,
-<<<<<<< HEAD
- * REPAIR) make the socket plain TCP before it connects.  A listener goes on
- * answering the offers of SYNs (the child of a SYN that was answered could not
- * be told from others), and the handshake declines.
-=======
  * REPAIR, IPsec policies) make the socket plain TCP before it connects, if TCP
  * accepts them; on an SMC connection they are refused with the errno of a
- * kernel that does not have them.
->>>>>>> 029582c (sockopt: options act on the SMC path as they do on TCP)
+ * kernel that does not have them.  A listener goes on answering the offers of
+ * SYNs (the child of a SYN that was answered could not be told from others), and
+ * the handshake declines.
  *
  * Context: process, no lock of ours: the inner setsockopt() may take the
  * rtnl lock.  Tests: selftests/smc.
@@ -200,14 +196,6 @@ static int set_for_tcp(struct smc_sock *smc, int level, int optname,
 	int rc;
 
 	if (in_mode_tcp(smc))
-<<<<<<< HEAD
-		return 0;
-	if (smp_load_acquire(&smc->mode) == &smc_mode_smc ||
-	    smc_sock_connecting(smc))
-		return -EOPNOTSUPP;
-	set_bit(SMC_SK_NOSMC, &smc->bits);
-	return 0;
-=======
 		return inner_set(smc, level, optname, optval, optlen);
 	lock_sock(sk);
 	smc_now = smp_load_acquire(&smc->mode) == &smc_mode_smc ||
@@ -221,10 +209,7 @@ static int set_for_tcp(struct smc_sock *smc, int level, int optname,
 		return rc;
 	if (rc || switched_off(level, optname, optval))
 		clear_bit(SMC_SK_NOSMC, &smc->bits);
-	else
-		smc_synopt_withdraw(smc->inner.sk);
 	return rc;
->>>>>>> 029582c (sockopt: options act on the SMC path as they do on TCP)
 }
 
 /* SMC_PLAIN_TCP: not once the way of a connection is decided. */
