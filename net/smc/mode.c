@@ -23,7 +23,6 @@
  */
 #include <linux/fs.h>
 #include <linux/sched/signal.h>
-#include <linux/splice.h>
 #include <linux/sockios.h>
 #include <linux/uaccess.h>
 #include <net/sock.h>
@@ -280,14 +279,12 @@ static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
 	return mask;
 }
 
-/* By way of read(): the pages of the pipe are its own. */
 static ssize_t smc_splice(struct smc_sock *smc, loff_t *ppos,
 			  struct pipe_inode_info *pipe, size_t len,
 			  unsigned int flags)
 {
-	smc_sock_count(smc, SMC_TECH_SPLICE, 1);
-	return copy_splice_read(smc->sk.sk_socket->file, ppos, pipe, len,
-				flags);
+	return smc_rx_splice(smc, pipe, len, smc->sk.sk_socket->file->f_flags &
+			     O_NONBLOCK);
 }
 
 const struct smc_mode smc_mode_smc = {

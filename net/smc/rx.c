@@ -18,9 +18,13 @@
  * byte.  In-band reads stop at it once and skip it unless SO_OOBINLINE;
  * recv(MSG_OOB) takes it, once, while it has not been passed.
  *
+ * splice() copies into pages that are the pipe's own from then on, so a pipe
+ * needs neither the ring nor the connection, and the ring no pipe.
+ *
  * Context: process, rx_mutex taken here.  Tests: selftests/smc.
  */
 #include <linux/sched/signal.h>
+#include <linux/splice.h>
 #include <linux/tcp.h>
 #include <linux/uio.h>
 #include <net/sock.h>
@@ -196,8 +200,10 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
 }
 
 /**
- * struct reader - one recvmsg() call
+ * struct reader - one recvmsg() or splice_read() call
  * @msg: where bytes go
+ * @pipe: splice: where they go instead, locked
+ * @err: what a short copy means
  * @len: bytes still wanted
  * @flags: MSG_*
  * @copied: bytes delivered so far
@@ -209,6 +215,8 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
  */
 struct reader {
 	struct msghdr *msg;
+	struct pipe_inode_info *pipe;
+	int err;
 	size_t len;
 	int flags;
 	int copied;
@@ -218,6 +226,43 @@ struct reader {
 	bool locked;
 	bool marked;
 };
+
+/* As copy_out(), into new pages of the pipe. */
+static size_t copy_to_pipe(const struct smc_conn *conn, u32 len,
+			   struct reader *r)
+{
+	struct smc_ring_span span;
+	size_t done = 0;
+	char *to;
+
+	while (done < len) {
+		struct pipe_buffer buf = {
+			.ops = &nosteal_pipe_buf_ops,
+			.len = min_t(size_t, len - done, PAGE_SIZE),
+		};
+
+		/* it may have had room for less than was asked for */
+		r->err = -EAGAIN;
+		if (pipe_full(r->pipe->head, r->pipe->tail,
+			      r->pipe->max_usage))
+			break;
+		r->err = -ENOMEM;
+		buf.page = alloc_page(GFP_USER);
+		if (!buf.page)
+			break;
+		to = page_address(buf.page);
+		smc_ring_span(conn->rcv_size, r->pos + done, buf.len, &span);
+		memcpy(to, conn->rcv_base + span.off[0], span.len[0]);
+		memcpy(to + span.len[0], conn->rcv_base + span.off[1],
+		       span.len[1]);
+		/* the page goes with a failure; SIGPIPE has been sent */
+		r->err = add_to_pipe(r->pipe, &buf);
+		if (r->err < 0)
+			break;
+		done += buf.len;
+	}
+	return done;
+}
 
 /* The next byte is the urgent one and is not wanted in-band. */
 static void skip_mark(struct smc_sock *smc, struct reader *r)
@@ -253,6 +298,10 @@ static int take(struct smc_sock *smc, struct reader *r)
 	if (!urg && rcvd != r->pos) {
 		if (r->copied)
 			return 0;
+		/* splice() never gets past it, as with TCP */
+		if (r->pipe)
+			return r->timeo || READ_ONCE(smc->sk.sk_shutdown) &
+			       RCV_SHUTDOWN ? 0 : -EAGAIN;
 		if (!oobinline)
 			skip_mark(smc, r);
 		urg = U32_MAX;
@@ -262,17 +311,19 @@ static int take(struct smc_sock *smc, struct reader *r)
 		return 1;
 	used = min3((size_t)used, r->len, (size_t)urg);
 	n = used;
-	if (!(r->flags & MSG_TRUNC))
+	if (r->pipe)
+		n = copy_to_pipe(conn, used, r);
+	else if (!(r->flags & MSG_TRUNC))
 		n = copy_out(conn, r->pos, used, r->msg);
 	if (!n && used)
-		return -EFAULT;
+		return r->err;
 	r->pos += n;
 	r->len -= n;
 	r->copied += n;
 	if (!(r->flags & MSG_PEEK))
 		smp_store_release(&conn->read_pos, r->pos);
 	if (n < used)
-		return -EFAULT;
+		return r->err;
 	return r->len ? 1 : 0;
 }
 
@@ -394,14 +445,42 @@ static void count_call(struct smc_sock *smc, size_t len)
 		smc_sock_count(smc, SMC_TECH_RX_FULL, 1);
 }
 
-/* TCP_INQ: how much is left */
+/* Bytes, 0 at end of file, or -errno. */
+static int receive(struct smc_sock *smc, struct reader *r)
+{
+	struct sock *sk = &smc->sk;
+	int rc;
+
+	if (mutex_lock_interruptible(&smc->rx_mutex))
+		return sock_intr_errno(r->timeo);
+	r->locked = true;
+	/* a mark above the ring's size would be waited for in vain by poll() */
+	if (!(r->flags & MSG_WAITALL))
+		r->target = min_t(u32, r->target, smc->conn.rcv_size);
+	r->pos = smc->conn.read_pos + max(sk_peek_offset(sk, r->flags), 0);
+	rc = recv_all(smc, r);
+	if (r->flags & MSG_PEEK)
+		sk_peek_offset_fwd(sk, r->copied);
+	else
+		sk_peek_offset_bwd(sk, r->copied);
+	if (r->locked)
+		mutex_unlock(&smc->rx_mutex);
+	if (r->copied && !(r->flags & MSG_PEEK))
+		smc_sock_count_bytes(smc, SMC_TECH_RX_BYTES, SMC_HIST_RX_CALL,
+				     r->copied);
+	return r->copied ?: rc;
+}
+
+/* What TCP_INQ and io_uring ask for; the end counts, as with TCP. */
+static int inq_hint(struct smc_sock *smc)
+{
+	return smc_rx_inq(smc) ?: test_bit(SMC_SK_PEER_DONE, &smc->bits);
+}
+
 static void put_inq(struct smc_sock *smc, struct msghdr *msg)
 {
-	int inq = smc_rx_inq(smc);
+	int inq = inq_hint(smc);
 
-	/* TCP's hint that the end is near */
-	if (!inq && test_bit(SMC_SK_PEER_DONE, &smc->bits))
-		inq = 1;
 	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
@@ -421,11 +500,11 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 	struct sock *sk = &smc->sk;
 	struct reader r = {
 		.msg = msg,
+		.err = -EFAULT,
 		.len = len,
 		.flags = flags,
 		.target = sock_rcvlowat(sk, flags & MSG_WAITALL, len),
 		.timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT),
-		.locked = true,
 	};
 	int rc;
 
@@ -434,23 +513,39 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		return -EAGAIN;
 	if (flags & MSG_OOB)
 		return recv_urgent(smc, msg, len, flags);
-	if (mutex_lock_interruptible(&smc->rx_mutex))
-		return sock_intr_errno(r.timeo);
-	/* a mark above the ring's size would be waited for in vain by poll() */
-	if (!(flags & MSG_WAITALL))
-		r.target = min_t(u32, r.target, smc->conn.rcv_size);
-	r.pos = smc->conn.read_pos + max(sk_peek_offset(sk, flags), 0);
-	rc = recv_all(smc, &r);
-	if (flags & MSG_PEEK)
-		sk_peek_offset_fwd(sk, r.copied);
-	else
-		sk_peek_offset_bwd(sk, r.copied);
-	if (r.locked)
-		mutex_unlock(&smc->rx_mutex);
-	if (test_bit(SMC_SK_INQ, &smc->bits) && (r.copied || !rc))
+	rc = receive(smc, &r);
+	if (rc >= 0 && test_bit(SMC_SK_INQ, &smc->bits))
 		put_inq(smc, msg);
-	if (r.copied && !(flags & MSG_PEEK))
-		smc_sock_count_bytes(smc, SMC_TECH_RX_BYTES, SMC_HIST_RX_CALL,
-				     r.copied);
-	return r.copied ?: rc;
+	if (rc >= 0 && msg->msg_get_inq)
+		msg->msg_inq = inq_hint(smc);
+	return rc;
+}
+
+/**
+ * smc_rx_splice() - splice_read() in mode SMC
+ * @smc: socket
+ * @pipe: where to, locked by the core and with room
+ * @len: bytes wanted
+ * @nonblock: of the socket's file; SPLICE_F_NONBLOCK is about the pipe
+ *
+ * A low-water mark is for recv(), as with TCP: what is there will do.
+ *
+ * Context: process, no lock of the socket held.
+ * Return: bytes, 0 at end of file or before an urgent byte, or -errno.
+ */
+ssize_t smc_rx_splice(struct smc_sock *smc, struct pipe_inode_info *pipe,
+		      size_t len, bool nonblock)
+{
+	struct reader r = {
+		.pipe = pipe,
+		.len = len,
+		.target = 1,
+		.timeo = sock_rcvtimeo(&smc->sk, nonblock),
+	};
+
+	if (!len)
+		return 0;
+	count_call(smc, len);
+	smc_sock_count(smc, SMC_TECH_SPLICE, 1);
+	return receive(smc, &r);
 }

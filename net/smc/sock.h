@@ -304,6 +304,8 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		   int flags);
 bool smc_rx_readable(struct smc_sock *smc);
 int smc_rx_set_lowat(struct sock *sk, int val);
+ssize_t smc_rx_splice(struct smc_sock *smc, struct pipe_inode_info *pipe,
+		      size_t len, bool nonblock);
 u32 smc_rx_inq(struct smc_sock *smc);
 bool smc_rx_at_mark(struct smc_sock *smc);
 bool smc_rx_dropped(struct smc_sock *smc, u64 pos);
@@ -375,6 +377,7 @@ void smc_listen_child_ready(struct smc_sock *child);
 
 /* family.c */
 struct sock *smc_sock_clone(struct sock *listener);
+void smc_sock_take_cookie(struct smc_sock *smc);
 extern struct workqueue_struct *smc_sock_wq;
 int smc_sock_init(void);
 void smc_sock_exit(void);
