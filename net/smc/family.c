@@ -16,7 +16,10 @@
  * grace period (SOCK_RCU_FREE: the core finds connections under RCU).
  * Tests: selftests/smc.
  */
+#include <linux/cgroup.h>
+#include <linux/memcontrol.h>
 #include <linux/module.h>
+#include <linux/security.h>
 #include <linux/workqueue.h>
 #include <net/inet_common.h>
 #include <net/ipv6.h>
@@ -116,12 +119,33 @@ static void sock_setup(struct sock *sk)
 static int sock_open(struct sock *sk, int inner_family)
 {
 	struct smc_sock *smc = smc_sk(sk);
+	int rc;
 
 	sock_setup(sk);
+#ifdef CONFIG_MEMCG
+	smc->hs.memcg = sk->sk_memcg;
+#endif
 	/* SOL_SOCKET options come to our setsockopt first */
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sk->sk_socket->flags);
-	return smc_inner_create(&smc->inner, sock_net(sk), inner_family,
-				smc_sock_inner_wake);
+	/* io_uring's: what we copy may be written again at once */
+	set_bit(SOCK_SUPPORT_ZC, &sk->sk_socket->flags);
+	rc = smc_inner_create(&smc->inner, sock_net(sk), inner_family,
+			      smc_sock_inner_wake);
+	if (!rc)
+		smc_sock_take_cookie(smc);
+	return rc;
+}
+
+/**
+ * smc_sock_take_cookie() - go by the same name as the inner socket
+ * @smc: socket nobody else knows yet
+ *
+ * BPF programs are shown the inner socket; what they learn of it the program
+ * finds by SO_COOKIE of its descriptor.
+ */
+void smc_sock_take_cookie(struct smc_sock *smc)
+{
+	atomic64_set(&smc->sk.sk_cookie, smc_inner_cookie(&smc->inner));
 }
 
 static int inet_smc_init(struct sock *sk)
@@ -213,6 +237,32 @@ static void inherit(struct sock *sk, struct sock *from)
 		set_bit(SMC_SK_INQ, &smc_sk(sk)->bits);
 }
 
+/*
+ * sk_alloc() has taken the control groups of current, a worker, and knows no
+ * label for the LSM.  TCP's children have what their listener has.
+ */
+static void inherit_owner(struct sock *sk, struct sock *from)
+{
+#ifdef CONFIG_SOCK_CGROUP_DATA
+	struct cgroup *own = sock_cgroup_ptr(&sk->sk_cgrp_data);
+	struct cgroup *cgrp = sock_cgroup_ptr(&from->sk_cgrp_data);
+
+	cgroup_get(cgrp);
+	cgroup_bpf_get(cgrp);
+	sk->sk_cgrp_data = from->sk_cgrp_data;
+	cgroup_bpf_put(own);
+	cgroup_put(own);
+#endif
+#ifdef CONFIG_MEMCG
+	if (from->sk_memcg && !sk->sk_memcg) {
+		css_get(&from->sk_memcg->css);
+		sk->sk_memcg = from->sk_memcg;
+	}
+	smc_sk(sk)->hs.memcg = sk->sk_memcg;
+#endif
+	security_sk_clone(from, sk);
+}
+
 /**
  * smc_sock_clone() - make the socket for a connection of a listener
  * @listener: listening socket
@@ -241,6 +291,7 @@ struct sock *smc_sock_clone(struct sock *listener)
 #endif
 	sock_setup(sk);
 	inherit(sk, listener);
+	inherit_owner(sk, listener);
 	/* until accept() grafts it, for the core's checks at the end */
 	sock_set_flag(sk, SOCK_DEAD);
 	return sk;

@@ -25,6 +25,7 @@
  */
 #include <linux/slab.h>
 #include <linux/jiffies.h>
+#include <linux/sched/mm.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "hs_priv.h"
@@ -415,6 +416,7 @@ static void work_fn(struct work_struct *work)
 	struct smc_hs_result res;
 	struct smc_hs *hs = priv->hs;
 	bool smc = false, done = false, idle;
+	struct mem_cgroup *old;
 	enum smc_hs_verdict v;
 
 	mutex_lock(&priv->step);
@@ -425,7 +427,10 @@ static void work_fn(struct work_struct *work)
 	if (!idle && priv->state == SMC_HS_LATE) {
 		step_late(priv);
 	} else if (!idle) {
+		/* the rings are the program's, not the worker's */
+		old = set_active_memcg(hs->memcg);
 		v = run(priv, &smc);
+		set_active_memcg(old);
 		if (smc || v != SMC_HS_V_GO_ON)
 			done = finish(priv, v, smc, &res);
 	}

@@ -69,6 +69,7 @@ struct smc_hs_priv;
  * @sn: namespace state
  * @inner: the TCP connection
  * @conn: the connection to bind (initialised, no group yet)
+ * @memcg: whom its rings are charged to, the owner's reference; or NULL
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server
@@ -84,6 +85,7 @@ struct smc_hs {
 	struct smc_net *sn;
 	struct smc_inner *inner;
 	struct smc_conn *conn;
+	struct mem_cgroup *memcg;
 	u32 snd_len;
 	u32 rcv_len;
 	enum smc_role role;

@@ -21,7 +21,9 @@
  */
 #include <linux/file.h>
 #include <linux/lockdep.h>
+#include <linux/memcontrol.h>
 #include <linux/net.h>
+#include <linux/sock_diag.h>
 #include <linux/uio.h>
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
@@ -77,6 +79,20 @@ int smc_inner_create(struct smc_inner *inner, struct net *net, int family,
 }
 
 /**
+ * smc_inner_cookie() - what SO_COOKIE of the TCP socket would say
+ * @inner: the socket
+ *
+ * Context: any.
+ */
+u64 smc_inner_cookie(const struct smc_inner *inner)
+{
+	u32 half[2];
+
+	sock_diag_save_cookie(inner->sk, half);
+	return half[0] | (u64)half[1] << 32;
+}
+
+/**
  * smc_inner_acceptable() - is there a connection to take?
  * @inner: listening socket
  *
@@ -85,6 +101,26 @@ int smc_inner_create(struct smc_inner *inner, struct net *net, int family,
 bool smc_inner_acceptable(const struct smc_inner *inner)
 {
 	return !reqsk_queue_empty(&inet_csk(inner->sk)->icsk_accept_queue);
+}
+
+/*
+ * TCP's accept() has a connection's buffers charged to the caller from then
+ * on, but does nothing for a worker.  What has come already was charged to
+ * nobody, and would be given back to somebody: then it stays as it is.
+ */
+static void inherit_memcg(struct sock *tcp, struct sock *listener)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg = listener->sk_memcg;
+
+	lock_sock(tcp);
+	if (memcg && !tcp->sk_memcg && !sk_rmem_alloc_get(tcp) &&
+	    !READ_ONCE(tcp->sk_wmem_queued) && !tcp->sk_forward_alloc) {
+		css_get(&memcg->css);
+		tcp->sk_memcg = memcg;
+	}
+	release_sock(tcp);
+#endif
 }
 
 /**
@@ -119,6 +155,7 @@ int smc_inner_accept(struct smc_inner *child, struct smc_inner *listener,
 	}
 	sock->ops = lsock->ops;
 	__module_get(sock->ops->owner);
+	inherit_memcg(sock->sk, lsock->sk);
 	/* A low-water mark would silence the wake-up for a CLC message. */
 	WRITE_ONCE(sock->sk->sk_rcvlowat, 1);
 	attach(child, sock, wake);

@@ -34,11 +34,14 @@ int smc_inner_create(struct smc_inner *inner, struct net *net, int family,
 /*
  * Take one connection from a listening inner socket without waiting.
  * -EAGAIN: none there.  The child belongs to @uid, not to the worker that
- * takes it.  Resets what must not be inherited (SO_RCVLOWAT).
+ * takes it, and its buffers are charged as the listener's.  Resets what must
+ * not be inherited (SO_RCVLOWAT).
  */
 int smc_inner_accept(struct smc_inner *child, struct smc_inner *listener,
 		     kuid_t uid,
 		     void (*wake)(struct smc_inner *inner, __poll_t key));
+/* SO_COOKIE of the inner socket. */
+u64 smc_inner_cookie(const struct smc_inner *inner);
 /* Does a listening inner socket have a connection to be taken?  Lockless. */
 bool smc_inner_acceptable(const struct smc_inner *inner);
 /*

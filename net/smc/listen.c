@@ -258,6 +258,7 @@ static int accept_one(struct smc_sock *smc)
 		sock_put(sk);
 		return rc;
 	}
+	smc_sock_take_cookie(child);
 	sock_hold(&smc->sk);	/* the child's, until it leaves our lists */
 	child->listener = smc;
 	child->hs.role = SMC_SERV;
@@ -377,6 +378,7 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 	sock_put(&listener->sk);
 
 	set_bit(SOCK_CUSTOM_SOCKOPT, &newsock->flags);
+	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
 	newsock->state = SS_CONNECTED;
 	sock_reset_flag(&child->sk, SOCK_DEAD);
 	/* The reference of the list is the file's now. */
