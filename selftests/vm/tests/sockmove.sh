@@ -6,6 +6,7 @@
 # timeout: 400
 # rdma: lo
 s=/lab/selftests/smc
+bad=
 
 # in_mode TRANSPORTS ADDRESS COUNTERS
 in_mode() {
@@ -13,9 +14,9 @@ in_mode() {
 		note "$prog: '$1'"
 		g A "sysctl -q net.smc.transports='$1'
 			$s/smcstat.sh mark; SMC_HOST=$2 $s/$prog" ||
-			fail "$prog over '$1'"
-		# most tests make one connection, for each of two kinds
-		g A "$s/smcstat.sh expect $3"
+			bad="$bad $prog:$1"
+		# each test makes a connection for each of two kinds
+		g A "$s/smcstat.sh expect '$3'" || bad="$bad counters:$1"
 	done
 }
 
@@ -23,3 +24,4 @@ in_mode smcd 127.0.0.1 'HsClientSmcd>25 HsServerSmcd>25 HsClientTcp=0'
 in_mode smcr 10.9.0.1 'HsClientSmcr>25 HsServerSmcr>25 HsClientTcp=0'
 in_mode '' 127.0.0.1 'HsClientTcp>25 HsClientSmcd=0'
 g A "sysctl -q net.smc.transports='smcd smcr'"
+[ -z "$bad" ] || fail "$bad"
