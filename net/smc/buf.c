@@ -14,6 +14,8 @@
  */
 #include <linux/err.h>
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "buf.h"
@@ -23,6 +25,36 @@
 /* Idle buffers of a group; more are freed. */
 #define POOL_MAX	64
 
+/*
+ * A buffer is charged to the control group for which the handshake runs, and
+ * serves only that one again: memory of one group is no gift to another.
+ */
+static struct mem_cgroup *memcg_now(void)
+{
+#ifdef CONFIG_MEMCG
+	return current->active_memcg;
+#else
+	return NULL;
+#endif
+}
+
+static void memcg_get(struct smc_buf *buf)
+{
+#ifdef CONFIG_MEMCG
+	buf->memcg = memcg_now();
+	if (buf->memcg)
+		css_get(&buf->memcg->css);
+#endif
+}
+
+static void memcg_put(struct mem_cgroup *memcg)
+{
+#ifdef CONFIG_MEMCG
+	if (memcg)
+		css_put(&memcg->css);
+#endif
+}
+
 static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
 				 u32 size)
 {
@@ -30,7 +62,7 @@ static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
 
 	spin_lock_bh(&lgr->lock);
 	list_for_each_entry(buf, &lgr->pool[dir], node) {
-		if (buf->size != size)
+		if (buf->size != size || buf->memcg != memcg_now())
 			continue;
 		list_del_init(&buf->node);
 		lgr->pool_num--;
@@ -41,18 +73,27 @@ static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
 	return NULL;
 }
 
-static bool pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
+/* What is to be destroyed instead: nothing, @buf, or one idle for longer. */
+static struct smc_buf *pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
 {
-	bool taken;
+	struct list_head *pool = &lgr->pool[buf->dir];
+	struct smc_buf *old = NULL;
 
 	spin_lock_bh(&lgr->lock);
-	taken = lgr->state == SMC_LGR_ACTIVE && lgr->pool_num < POOL_MAX;
-	if (taken) {
-		list_add(&buf->node, &lgr->pool[buf->dir]);
-		lgr->pool_num++;
+	if (lgr->state != SMC_LGR_ACTIVE ||
+	    (lgr->pool_num >= POOL_MAX && list_empty(pool))) {
+		spin_unlock_bh(&lgr->lock);
+		return buf;
 	}
+	if (lgr->pool_num >= POOL_MAX) {
+		old = list_last_entry(pool, struct smc_buf, node);
+		list_del_init(&old->node);
+		lgr->pool_num--;
+	}
+	list_add(&buf->node, pool);
+	lgr->pool_num++;
 	spin_unlock_bh(&lgr->lock);
-	return taken;
+	return old;
 }
 
 static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
@@ -72,6 +113,7 @@ static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
 		kfree(buf);
 		return ERR_PTR(rc);
 	}
+	memcg_get(buf);
 	smc_stats_inc(lgr->sn, SMC_STAT_BUF_CREATED);
 	atomic64_add(buf->size, &lgr->alloc[dir]);
 	return buf;
@@ -79,9 +121,12 @@ static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
 
 static void destroy(struct smc_lgr *lgr, struct smc_buf *buf)
 {
+	struct mem_cgroup *memcg = buf->memcg;
+
 	smc_stats_inc(lgr->sn, SMC_STAT_BUF_DESTROYED);
 	atomic64_sub(buf->size, &lgr->alloc[buf->dir]);
 	lgr->xport->buf_free(lgr, buf);
+	memcg_put(memcg);
 }
 
 /* A connection got a buffer of @buf->size where it wanted @wanted. */
@@ -161,10 +206,10 @@ void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 	if (lgr->xport->pools && !buf->peer_may_write) {
 		memset(buf->cpu, 0, buf->used);
 		buf->used = 0;
-		if (pool_give(lgr, buf))
-			return;
+		buf = pool_give(lgr, buf);
 	}
-	destroy(lgr, buf);
+	if (buf)
+		destroy(lgr, buf);
 }
 
 /**

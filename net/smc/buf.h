@@ -18,6 +18,7 @@
  * @cpu: kernel address of the memory
  * @used: highest ring offset that may be non-zero (for zeroing before reuse)
  * @peer_may_write: the peer has not said that it is done with the ring
+ * @memcg: whom the memory is charged to, a reference; or NULL
  */
 struct smc_buf {
 	struct list_head node;
@@ -26,11 +27,13 @@ struct smc_buf {
 	u8 *cpu;
 	u32 used;
 	bool peer_may_write;
+	struct mem_cgroup *memcg;
 };
 
 /*
  * A zeroed buffer of @size bytes, or smaller down to 16 KiB if memory is
- * short; from the pool if one of exactly the size is idle.  ERR_PTR(-ENOMEM).
+ * short; from the pool if one of exactly the size, charged to the same control
+ * group (active_memcg), is idle.  ERR_PTR(-ENOMEM).
  * Process context.
  */
 struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
