@@ -4,7 +4,7 @@
 # owner.sh.
 # status: unproven debug
 # guests: 1
-# timeout: 400
+# timeout: 900
 # rdma: lo
 s=/lab/selftests/smc
 bad=

@@ -3,7 +3,7 @@
 # transports and after fallback: selftests/smc/sockmove.c and sockuring.c.
 # status: unproven debug
 # guests: 1
-# timeout: 400
+# timeout: 900
 # rdma: lo
 s=/lab/selftests/smc
 bad=
