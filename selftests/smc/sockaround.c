@@ -16,7 +16,7 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 
-#include "pair.h"
+#include "movepair.h"
 #include "kselftest_harness.h"
 
 FIXTURE(around) {

@@ -7,7 +7,7 @@
  * to the group.  Each test runs on plain TCP first (variant tcp).  Needs root
  * and cgroup2.
  */
-#include "pair.h"
+#include "movepair.h"
 #include "cgroup.h"
 #include "kselftest_harness.h"
 
