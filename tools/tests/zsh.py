@@ -38,6 +38,8 @@ CASES = [
     ("smc_chk --ser", ["ver"]),
     ("smc_stats --prom", ["etheus"]),
     ("smc_run -d smc_rn", ["ics"]),
+    ("smc_run -d -c golden smcto", ["p"]),
+    ("smc_run -", ["test the file of rules"]),
 ]
 
 
