@@ -62,15 +62,14 @@
 #define __CONST_SOCKADDR_ARG const struct sockaddr *
 #endif
 
-typedef _Atomic(void *) kept_fn;
 typedef int (*socket_fn)(int domain, int type, int protocol);
 typedef int (*connect_fn)(int fd, const struct sockaddr *sa, socklen_t len);
 typedef int (*listen_fn)(int fd, int backlog);
 
 static struct {
-	kept_fn socket;			/* the functions behind ours */
-	kept_fn connect;
-	kept_fn listen;
+	atomic_uintptr_t socket;	/* the functions behind ours */
+	atomic_uintptr_t connect;
+	atomic_uintptr_t listen;
 	atomic_bool no_proto;		/* IPPROTO_SMC is not there */
 	atomic_bool no_family;		/* AF_SMC is not there */
 	bool debug;
@@ -125,15 +124,15 @@ static int parse_size(const char *name)
 }
 
 /* Only successful look-ups are kept; threads may do the same work twice. */
-static void *next_function(kept_fn *kept, const char *name)
+static void *next_function(atomic_uintptr_t *kept, const char *name)
 {
-	void *next = atomic_load_explicit(kept, memory_order_acquire);
+	uintptr_t next = atomic_load_explicit(kept, memory_order_acquire);
 
 	if (!next) {
-		next = dlsym(RTLD_NEXT, name);
+		next = (uintptr_t)dlsym(RTLD_NEXT, name);
 		atomic_store_explicit(kept, next, memory_order_release);
 	}
-	return next;
+	return (void *)next;
 }
 
 static int call_socket(int domain, int type, int protocol)
