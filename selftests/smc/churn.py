@@ -106,7 +106,7 @@ def main():
         while due < time.monotonic():
             late += 1
             due += 1 / RATE
-        time.sleep(due - time.monotonic())
+        time.sleep(max(0, due - time.monotonic()))
     for pid in pids:
         assert os.waitpid(pid, os.WNOHANG)[0] == 0, "a churner has ended"
         os.kill(pid, signal.SIGTERM)
