@@ -137,6 +137,24 @@ int smc_sock_listen(struct socket *sock, int backlog)
 	return rc;
 }
 
+/*
+ * Handshakes end in any order, connections are accepted in the order in which
+ * they came; but nobody waits for one that is not ready.  accept_lock held.
+ */
+static void queue_child(struct smc_sock *smc, struct smc_sock *child)
+{
+	struct smc_sock *before;
+
+	list_for_each_entry_reverse(before, &smc->accept_q, accept_node)
+		if ((s32)(child->taken - before->taken) > 0)
+			break;
+	list_add(&child->accept_node, &before->accept_node);
+	WRITE_ONCE(smc->accept_len, smc->accept_len + 1);
+	/* unless smc_listen_drop() is about to come for it */
+	if (smp_load_acquire(&smc->mode) == &smc_mode_listen)
+		hold_places(smc, smc->held + 1);
+}
+
 /* A child has come to the end of its handshake, or needs none. */
 static void child_ready(struct smc_sock *child, bool usable)
 {
@@ -152,13 +170,8 @@ static void child_ready(struct smc_sock *child, bool usable)
 		list_del_init(&child->accept_node);
 		smc->hs_pending--;
 	}
-	if (owned && usable) {
-		list_add_tail(&child->accept_node, &smc->accept_q);
-		WRITE_ONCE(smc->accept_len, smc->accept_len + 1);
-		/* unless smc_listen_drop() is about to come for it */
-		if (smp_load_acquire(&smc->mode) == &smc_mode_listen)
-			hold_places(smc, smc->held + 1);
-	}
+	if (owned && usable)
+		queue_child(smc, child);
 	spin_unlock_bh(&smc->accept_lock);
 
 	if (owned && usable)
@@ -261,6 +274,7 @@ static int accept_one(struct smc_sock *smc)
 	smc_sock_take_cookie(child);
 	sock_hold(&smc->sk);	/* the child's, until it leaves our lists */
 	child->listener = smc;
+	child->taken = smc->taken++;
 	child->hs.role = SMC_SERV;
 	smc_sock_set_sizes(child);
 	sock_hold(sk);		/* ours, while we look at it */

@@ -120,6 +120,7 @@ struct smc_watch {
  * @accept_len: length of @accept_q
  * @hs_pending: length of @children
  * @accept_lock: protects the four above
+ * @taken: listener: connections taken so far; child: how many before it
  * @held: how many of accept_q are in the inner listener's count
  * @accept_work: takes connections from the inner listener
  * @backlog: listen() argument, clamped to somaxconn
@@ -164,6 +165,7 @@ struct smc_sock {
 	unsigned int accept_len;
 	unsigned int hs_pending;
 	unsigned int held;
+	u32 taken;
 	spinlock_t accept_lock;
 	struct delayed_work accept_work;
 	int backlog;

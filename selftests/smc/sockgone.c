@@ -100,7 +100,7 @@ static long until_error(int fd, int *err)
 	return (now_ns() - start) / 1000000;
 }
 
-TEST_F(gone, user_timeout)
+TEST_F_TIMEOUT(gone, user_timeout, 200)
 {
 	int c, err;
 	long ms;
@@ -122,7 +122,7 @@ TEST_F(gone, user_timeout)
 }
 
 /* TCP alone would not notice: it is the data's way that is cut. */
-TEST_F(gone, user_timeout_rdma)
+TEST_F_TIMEOUT(gone, user_timeout_rdma, 200)
 {
 	int c, err;
 	long ms;
@@ -149,7 +149,7 @@ static void set_keepalive(int fd)
 	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 }
 
-TEST_F(gone, keepalive)
+TEST_F_TIMEOUT(gone, keepalive, 200)
 {
 	int c, err;
 	long ms;
@@ -164,7 +164,7 @@ TEST_F(gone, keepalive)
 	EXPECT_LE(900, ms);
 }
 
-TEST_F(gone, keepalive_rdma)
+TEST_F_TIMEOUT(gone, keepalive_rdma, 200)
 {
 	int c, err;
 	long ms;
@@ -182,7 +182,7 @@ TEST_F(gone, keepalive_rdma)
 }
 
 /* The peer is there and does not read. */
-TEST_F(gone, user_timeout_window)
+TEST_F_TIMEOUT(gone, user_timeout_window, 200)
 {
 	static char block[65536];
 	int c = self->p.c, err;
@@ -199,7 +199,7 @@ TEST_F(gone, user_timeout_window)
 }
 
 /* Nothing outstanding, or a slow reader: nobody is gone. */
-TEST_F(gone, false_alarm)
+TEST_F_TIMEOUT(gone, false_alarm, 200)
 {
 	static char block[65536];
 	int c = self->p.c, s = self->p.s;
