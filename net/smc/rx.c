@@ -113,16 +113,19 @@ bool smc_rx_readable(struct smc_sock *smc)
  * @sk: socket
  * @val: bytes
  *
- * What is there already may be enough now: that is an event, as with TCP.
+ * Bounded as TCP's.  What is there already may be enough now: that is an event.
  *
  * Context: process, lock_sock() held.
  * Return: 0.
  */
 int smc_rx_set_lowat(struct sock *sk, int val)
 {
+	int cap = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]) >> 1;
 	struct smc_sock *smc = smc_sk(sk);
 
-	WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
+		cap = READ_ONCE(sk->sk_rcvbuf) >> 1;
+	WRITE_ONCE(sk->sk_rcvlowat, min(val, cap) ?: 1);
 	if (smp_load_acquire(&smc->mode) == &smc_mode_smc &&
 	    smc_rx_readable(smc))
 		sk->sk_data_ready(sk);

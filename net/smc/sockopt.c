@@ -84,6 +84,9 @@ static bool for_inner_only(int optname)
 	case SO_ATTACH_REUSEPORT_CBPF:
 	case SO_ATTACH_REUSEPORT_EBPF:
 	case SO_DETACH_REUSEPORT_BPF:
+#ifdef SO_DEVMEM_DONTNEED
+	case SO_DEVMEM_DONTNEED:
+#endif
 		return true;
 	default:
 		return false;
