@@ -758,9 +758,8 @@ static void positions(struct __test_metadata *_metadata,
 		ASSERT_TRUE(wait_events(self->server, POLLPRI) & POLLPRI) {
 			TH_LOG("round %d, %d bytes", i, queued(self->server));
 		}
-		if (!in_line) {
-			ASSERT_STREQ("!", recv_text(self->server, MSG_OOB));
-		}
+		ASSERT_STREQ(in_line ? "" : "!",
+			     recv_text(self->server, MSG_OOB));
 		ASSERT_EQ(0, at_mark(self->server));
 		ASSERT_STREQ("ab", recv_text(self->server, MSG_WAITALL));
 		ASSERT_EQ(1, at_mark(self->server));

@@ -14,6 +14,7 @@
 #include <getopt.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -41,12 +42,12 @@ static const char * const method_names[] = {
 
 /* Seen by all three; each side writes its own. */
 struct side {
-	volatile uint64_t progress;	/* calls that moved bytes */
-	volatile uint64_t messages;
-	volatile uint64_t signals;
-	volatile uint64_t waits[METHODS];
-	volatile int method;
-	volatile bool writing;
+	_Atomic uint64_t progress;	/* calls that moved bytes */
+	_Atomic uint64_t messages;
+	_Atomic uint64_t signals;
+	_Atomic uint64_t waits[METHODS];
+	_Atomic int method;
+	_Atomic bool writing;
 };
 
 static struct side *sides, *me;
@@ -396,12 +397,23 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "a:k:n:s:x:")) >= 0) {
 		switch (c) {
-		case 'a': host = optarg; break;
-		case 'k': kind = parse_kind(optarg); break;
-		case 'n': messages = parse_size(optarg); break;
-		case 's': seed = atoi(optarg); break;
-		case 'x': hang_at = atol(optarg); break;
-		default: usage();
+		case 'a':
+			host = optarg;
+			break;
+		case 'k':
+			kind = parse_kind(optarg);
+			break;
+		case 'n':
+			messages = parse_size(optarg);
+			break;
+		case 's':
+			seed = atoi(optarg);
+			break;
+		case 'x':
+			hang_at = atol(optarg);
+			break;
+		default:
+			usage();
 		}
 	}
 	sides = mmap(NULL, 2 * sizeof(*sides), PROT_READ | PROT_WRITE,
