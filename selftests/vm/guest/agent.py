@@ -110,7 +110,9 @@ class Agent:
         self.host.write({"t": "ready"})
         while True:
             for key, _ in self.sel.select():
-                key.data()
+                # one before it in this round may have closed the descriptor
+                if self.sel.get_map().get(key.fd) is key:
+                    key.data()
 
     # commands from the host
 
