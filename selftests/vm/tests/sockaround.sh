@@ -26,8 +26,8 @@ in_mode() {
 	done
 }
 
-in_mode smcd 127.0.0.1 'HsClientSmcd>1 HsServerSmcd>1 HsClientTcp=0'
-in_mode smcr 10.9.0.1 'HsClientSmcr>1 HsServerSmcr>1 HsClientTcp=0'
-in_mode '' 127.0.0.1 'HsClientTcp>1 HsClientSmcd=0'
+in_mode smcd 127.0.0.1 'HsClientSmcd>0 HsServerSmcd>0 HsClientTcp=0'
+in_mode smcr 10.9.0.1 'HsClientSmcr>0 HsServerSmcr>0 HsClientTcp=0'
+in_mode '' 127.0.0.1 'HsClientTcp>0 HsClientSmcd=0'
 g A "sysctl -q net.smc.transports='smcd smcr'"
 [ -z "$bad" ] || fail "$bad"
