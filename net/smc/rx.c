@@ -464,7 +464,7 @@ static int receive(struct smc_sock *smc, struct reader *r)
 	rc = recv_all(smc, r);
 	if (r->flags & MSG_PEEK)
 		sk_peek_offset_fwd(sk, r->copied);
-	else
+	else if (!r->pipe)
 		sk_peek_offset_bwd(sk, r->copied);
 	if (r->locked)
 		mutex_unlock(&smc->rx_mutex);
