@@ -193,10 +193,10 @@ struct conn {
 };
 
 /* a connection; false, errno says why */
-static inline bool conn_open(struct conn *p, enum kind kind, int family)
+static inline bool conn_open(struct conn *p, enum kind how, int family)
 {
-	p->l = listen_any(kind, family, 8, &p->at);
-	p->c = open_socket(kind, family, 0);
+	p->l = listen_any(how, family, 8, &p->at);
+	p->c = open_socket(how, family, 0);
 	p->s = -1;
 	if (connect(p->c, sa(&p->at), p->at.len))
 		return false;

@@ -31,7 +31,7 @@ g A 'sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304 \
 	net.core.somaxconn=4096 net.ipv4.tcp_max_orphans=100000 \
 	net.smc.handshake_timeout_ms=20000'
 g A "SOCKETS=10000 $s/sockclose -v tcp" || fail "TCP: the test is at fault"
-run SMC-D smcd 127.0.0.1 10000 1 HsClientSmcd\\>10000 HsClientTcp=0
-run fallback '' 127.0.0.1 10000 0 HsClientTcp\\>10000 HsClientSmcd=0
-run SMC-R smcr 10.9.0.1 1000 2 HsClientSmcr\\>1000 HsClientTcp=0
+run SMC-D smcd 127.0.0.1 10000 1 'HsClientSmcd\>10000' HsClientTcp=0
+run fallback '' 127.0.0.1 10000 0 'HsClientTcp\>10000' HsClientSmcd=0
+run SMC-R smcr 10.9.0.1 1000 2 'HsClientSmcr\>1000' HsClientTcp=0
 g A 'sysctl -q net.smc.transports="smcd smcr"'
