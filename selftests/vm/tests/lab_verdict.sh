@@ -28,7 +28,7 @@ to stderr" "$out" "output"
 
 # a process that outlives its command ends with the test
 g A 'setsid sleep 1000 >/dev/null 2>&1 &'
-g A 'pgrep -x sleep' >/dev/null || fail "no process to end"
+wait_for 20 A 'pgrep -x sleep'
 g A /lab/selftests/vm/verdict.sh lab_verdict || fail "complaint about sleep"
 g A 'pgrep -x sleep' >/dev/null && fail "the process is still there"
 
