@@ -74,13 +74,19 @@ both "$add NETC bond9.7"
 expect 'its own row comes first' 10.58.0.2 "$tcp"
 
 # A veth pair stands on nothing, whatever its other end is plugged into.
-both 'ip link delete bond9
+both 'ip link set tap9 nomaster
+	ip link delete bond9
 	ip link add br9 type bridge
-	ip link add veth9 type veth peer name veth9br
-	ip link set tap9 mtu 1400 master br9 up
-	ip link set veth9br mtu 1400 master br9 up
-	ip link set veth9 mtu 1400 up
 	ip link set br9 up
+	ip link add veth9 type veth peer name veth9br
+	ip link set veth9 mtu 1400
+	ip link set veth9br mtu 1400
+	ip link set veth9br master br9
+	ip link set veth9br up
+	ip link set veth9 up
+	ip link set tap9 mtu 1400
+	ip link set tap9 up
+	ip link set tap9 master br9
 	ip address add 10.56.0.$n/24 dev veth9'
 wait_for 60 A 'ping -c 1 -W 3 10.56.0.2'
 expect 'a veth pair into a bridge whose port has a row' 10.56.0.2 "$tcp"
