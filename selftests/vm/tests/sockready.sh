@@ -20,7 +20,7 @@ run() {
 # an emulated guest beside busy neighbours is slow: no deadline here
 g A 'sysctl -q net.smc.handshake_timeout_ms=20000'
 g A "$s/sockready -v tcp" || fail "TCP: the test is at fault"
-run SMC-D smcd 127.0.0.1 HsClientSmcd\\>30 HsClientTcp=0
-run fallback '' 127.0.0.1 HsClientTcp\\>30 HsClientSmcd=0
-run SMC-R smcr 10.9.0.1 HsClientSmcr\\>30 HsClientTcp=0
+run SMC-D smcd 127.0.0.1 'HsClientSmcd\>30' HsClientTcp=0
+run fallback '' 127.0.0.1 'HsClientTcp\>30' HsClientSmcd=0
+run SMC-R smcr 10.9.0.1 'HsClientSmcr\>30' HsClientTcp=0
 g A 'sysctl -q net.smc.transports="smcd smcr"'
