@@ -209,7 +209,7 @@ static int connect_to(enum kind kind, const struct sockaddr_storage *addr,
 		      socklen_t len, int flags)
 {
 	int fd = open_socket(kind, addr->ss_family, flags | SOCK_CLOEXEC);
-	int size = 2 * RING;
+	int size = RING;
 
 	/* thousands of them have to fit into a small guest */
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
@@ -222,21 +222,25 @@ static int connect_to(enum kind kind, const struct sockaddr_storage *addr,
 
 TEST_F(pair, closed_before_accept)
 {
-	size_t sent[20];
+	ssize_t sent = 0, got = 0, n;
 	int i, fd, err;
 
 	for (i = 0; i < 20; i++) {
 		fd = connect_to(variant->kind, &self->addr, self->len, 0);
-		sent[i] = i % 2 ? fill_from(fd, 0) : 0;
+		sent += i % 2 ? fill_from(fd, 0) : 0;
 		close(fd);
 	}
+	/* in the order in which their handshakes end */
 	for (i = 0; i < 20; i++) {
 		fd = accept(self->listener, NULL, NULL);
 		ASSERT_LE(0, fd);
-		EXPECT_EQ(sent[i], read_to_end(fd, 0, &err));
+		n = read_to_end(fd, 0, &err);
+		EXPECT_LE(0, n);
 		EXPECT_EQ(0, err);
+		got += n;
 		close(fd);
 	}
+	EXPECT_EQ(sent, got);
 }
 
 /* -- resets -- */
@@ -714,6 +718,9 @@ TEST_F_TIMEOUT(pair, many_sockets_of_a_killed_process, 600)
 	if (!pid)
 		hold_many(num, variant->kind, &self->addr, self->len, tell[1]);
 	for (i = 0; i < num; i++) {
+		ASSERT_TRUE(wait_events(self->listener, POLLIN)) {
+			TH_LOG("%d of %d", i, num);
+		}
 		fd[i] = accept(self->listener, NULL, NULL);
 		ASSERT_LE(0, fd[i]);
 	}

@@ -358,7 +358,7 @@ static void pair_up(enum kind kind, const char *host, int end[2])
 {
 	struct sockaddr_storage addr;
 	socklen_t len = parse_addr(host, "0", &addr);
-	int size = 2 * RING, one = 1, listener;
+	int size = RING, one = 1, listener;
 
 	listener = open_listener(kind, &addr, len, 1, size, size);
 	len = sizeof(addr);

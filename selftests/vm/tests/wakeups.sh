@@ -7,7 +7,7 @@
 # rdma: lo
 w=/lab/selftests/smc/wakeups
 s=/lab/selftests/smc/smcstat.sh
-n=5000 rdma=1500
+n=10000 rdma=3000
 [ -z "${LONG:-}" ] || n=1000000 rdma=1000000
 
 # an emulated guest beside busy neighbours is slow: no deadline here
