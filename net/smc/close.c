@@ -272,6 +272,9 @@ static void reset_late(struct smc_sock *smc, bool upcall)
 	struct sock *sk = &smc->sk;
 	bool gone;
 
+	/* A peer that has reset us hears no reset, and its error stays. */
+	if (READ_ONCE(smc->conn.rx_conn_flags) & SMC_CDC_ABORT)
+		return;
 	/* pairs with who stored shut_pos and then said so */
 	smp_rmb();
 	if (smp_load_acquire(&smc->conn.rcvd_pos) == READ_ONCE(smc->shut_pos) ||
