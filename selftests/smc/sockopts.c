@@ -106,6 +106,9 @@ static bool get_not(enum phase phase, int level, int opt)
 	if (level == IPPROTO_TCP)
 		return opt == TCP_INFO || opt == TCP_CC_INFO ||
 		       opt == TCP_TIMESTAMP || opt == TCP_ZEROCOPY_RECEIVE;
+	/* IPV6_MULTICAST_IF and _HOPS: taken from the last packet */
+	if (phase == CONNECTED && level == IPPROTO_IPV6)
+		return opt == 17 || opt == 18;
 	if (level == IPPROTO_IP)
 		return opt == 52 /* IP_PROTOCOL: TCP's is its port */;
 	if (level != SOL_SOCKET)
