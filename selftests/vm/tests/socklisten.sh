@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # listen and accept are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/socklisten.c.
-# status: unproven
+# status: unproven debug
 # long: debug
 # guests: 1
 # timeout: 900
