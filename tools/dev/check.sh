@@ -37,7 +37,7 @@ stage() {
 	start=$(date +%s)
 	echo "== $name: $*"
 	{ "$@" 2>&1; echo $? >"$tmp/rc"; } | tee "$tmp/out"
-	grep -E '^([A-Za-z_-]+: )?[0-9]+ passed, [0-9]+ failed' "$tmp/out" |
+	grep -aE '^([A-Za-z_-]+: )?[0-9]+ passed, [0-9]+ failed' "$tmp/out" |
 		tail -1 >"$tmp/verdict"
 	p=$(number passed) f=$(number failed) s=$(number skipped)
 	: "${p:=0}" "${f:=0}" "${s:=0}"
