@@ -191,6 +191,13 @@ static inline bool smc_conn_peer_done_writing(const struct smc_conn *conn)
 	       (SMC_CDC_CLOSED | SMC_CDC_ABORT);
 }
 
+/* True if the peer knows that we shall not write any more. */
+static inline bool smc_conn_done_writing(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->tx_conn_flags) &
+	       (SMC_CDC_CLOSED | SMC_CDC_ABORT);
+}
+
 /* Called by lgr.c for every connection of a dying group. */
 void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why);
 

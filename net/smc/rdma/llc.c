@@ -287,9 +287,9 @@ static int rx_test_link(struct smc_rdma_link *link,
 }
 
 /*
- * The peer takes a key back.  It does so when a connection has ended; one that
- * has not, from what it told us, ends now, because the next write would break
- * the link.
+ * The peer takes a key back.  It does so when a connection has ended.  If
+ * neither it nor we have said so the connection ends now, because the next
+ * write would break the link; once we have, there is no next write.
  */
 static void revoke(struct smc_rdma_link *link, u32 rkey)
 {
@@ -310,7 +310,8 @@ static void revoke(struct smc_rdma_link *link, u32 rkey)
 		alive = !xp->revoked;
 		xp->revoked = true;
 		spin_unlock_bh(&link->post_lock);
-		if (alive && !smc_conn_peer_done_writing(conn))
+		if (alive && !smc_conn_peer_done_writing(conn) &&
+		    !smc_conn_done_writing(conn))
 			smc_conn_peer_error(conn, SMC_REASON_PEERPROTO);
 	}
 	rcu_read_unlock();
