@@ -29,6 +29,7 @@ def made():
     return s
 server, client = made(), made()
 os.seteuid(1234)
+server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 server.bind((host, 7733)); server.listen()
 client.connect((host, 7733))
 child, _ = server.accept()
