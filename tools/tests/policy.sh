@@ -12,22 +12,7 @@ failed=0
 lib=$PWD/libsmc-preload.so
 unset SMC_DEBUG SMC_RCVBUF SMC_SNDBUF SMC_RUN_CONF LD_PRELOAD
 
-${CC:-cc} -Wall -Wextra -Werror -D_GNU_SOURCE -fPIC -shared \
-	-o "$tmp/fake.so" tests/fake_socket.c || exit 1
-${CC:-cc} -Wall -Wextra -Werror -D_GNU_SOURCE -o "$tmp/call" \
-	tests/call_socket.c || exit 1
-
-# expect NAME FILE: the text on standard input is what the file holds
-expect() {
-	cat >"$tmp/want"
-	if diff -u "$tmp/want" "$2" >"$tmp/diff"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL $1"
-		cat "$tmp/diff"
-	fi
-}
+. tests/fake.sh
 
 # rules: standard input is the file
 rules() { cat >"$tmp/conf"; }

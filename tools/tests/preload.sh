@@ -10,22 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 passed=0
 failed=0
 
-${CC:-cc} -Wall -Wextra -Werror -D_GNU_SOURCE -fPIC -shared \
-	-o "$tmp/fake.so" tests/fake_socket.c || exit 1
-${CC:-cc} -Wall -Wextra -Werror -D_GNU_SOURCE -o "$tmp/call" \
-	tests/call_socket.c || exit 1
-
-# expect NAME FILE: the text on standard input is what the file holds
-expect() {
-	cat >"$tmp/want"
-	if diff -u "$tmp/want" "$2" >"$tmp/diff"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL $1"
-		cat "$tmp/diff"
-	fi
-}
+. tests/fake.sh
 
 # under KERNEL ARGUMENT...: asked, printed and said go to files
 under() {
