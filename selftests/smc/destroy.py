@@ -363,19 +363,6 @@ def compared(name, fn):
     return lambda: kinds_compare(name, fn)
 
 
-def in_child(fn):
-    """fn in a child process; its exceptions count"""
-    pid = os.fork()
-    if not pid:
-        try:
-            fn()
-            os._exit(0)
-        except BaseException as e:      # pylint: disable=broad-except
-            print("#", repr(e), flush=True)
-            os._exit(1)
-    assert os.waitpid(pid, 0)[1] == 0
-
-
 def case_rights():
     """only CAP_NET_ADMIN, only in its own namespace"""
     k = KINDS[1]
@@ -393,8 +380,8 @@ def case_rights():
         assert libc.unshare(CLONE_NEWNET) == 0
         assert k.destroy(cli) == "ENOENT"
 
-    in_child(other)
-    in_child(elsewhere)
+    cases.in_child(other)
+    cases.in_child(elsewhere)
     cli.send(b"alive")
     assert srv.recv(10) == b"alive"
 

@@ -272,19 +272,6 @@ def case_cookies():
     assert len(set(rows)) == 3
 
 
-def in_child(fn):
-    """fn in a child process; its exceptions count"""
-    pid = os.fork()
-    if not pid:
-        try:
-            fn()
-            os._exit(0)
-        except BaseException as e:      # pylint: disable=broad-except
-            print("#", repr(e), flush=True)
-            os._exit(1)
-    assert os.waitpid(pid, 0)[1] == 0
-
-
 def case_tokens_are_secret():
     _, cli, _ = pair()
 
@@ -298,7 +285,7 @@ def case_tokens_are_secret():
         assert row.u64(DMB, 16) and row.u32(CONN, 36) == 1000
         assert row.uid == 0 and row.state == ACTIVE
 
-    in_child(unprivileged)
+    cases.in_child(unprivileged)
 
 
 def case_namespaces():
@@ -311,7 +298,7 @@ def case_namespaces():
         with smc() as s:
             assert [r.inode for r in dump()] == [os.fstat(s.fileno()).st_ino]
 
-    in_child(elsewhere)
+    cases.in_child(elsewhere)
     row_of(cli)
 
 
@@ -325,7 +312,7 @@ def case_user_ids():
         assert row.uid == 1234, row.uid
         os.write(wr, b"x")
 
-    in_child(other)
+    cases.in_child(other)
     assert os.read(rd, 1) == b"x"
 
 

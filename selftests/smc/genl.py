@@ -509,22 +509,6 @@ def case_requests():
         fails(errno.EOPNOTSUPP, "", p.dump, cmd)
 
 
-def in_child(fn):
-    """fn in a child process; its exceptions count"""
-    pid = os.fork()
-    if not pid:
-        try:
-            fn()
-            os._exit(0)
-        except BaseException as e:      # pylint: disable=broad-except
-            line = e.__traceback__
-            while line.tb_next:
-                line = line.tb_next
-            print(f"# {e!r} (line {line.tb_lineno})", flush=True)
-            os._exit(1)
-    assert os.waitpid(pid, 0)[1] == 0
-
-
 def no_setter_works():
     g, p = smc(), Genl(PNET)
     for cmd in SETS:
@@ -546,7 +530,7 @@ def case_unprivileged():
             assert pnet_rows(Genl(PNET).dump(P_GET)) == []
             no_setter_works()
 
-        in_child(other)
+        cases.in_child(other)
 
         def contained():
             libc = ctypes.CDLL(None, use_errno=True)
@@ -556,7 +540,7 @@ def case_unprivileged():
                 return
             no_setter_works()
 
-        in_child(contained)
+        cases.in_child(contained)
     assert eids() == [DEFAULT]
 
 
@@ -585,7 +569,7 @@ def case_namespaces():
 
     try:
         with Pairs("smcd", 2), Pairs("smcr", 1, RDMA_ADDR):
-            in_child(elsewhere)
+            cases.in_child(elsewhere)
         assert [r[0] for r in pnet_rows(p.dump(P_GET))] == ["HERE"] * 2
         (_, data), = smc().dump(DUMP_HS)
         assert num(attrs_of(data)[1]) == 0

@@ -12,51 +12,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
+#include "connfixture.h"
 
 #ifndef IP_LOCAL_PORT_RANGE
 #define IP_LOCAL_PORT_RANGE 51
 #endif
-
-FIXTURE(conn) {
-	struct where at;
-	int listener, fd, srv;
-};
-
-FIXTURE_VARIANT(conn) {
-	enum kind kind;
-	int family;
-};
-
-FIXTURE_VARIANT_ADD(conn, tcp) { KIND_TCP, AF_INET };
-FIXTURE_VARIANT_ADD(conn, tcp6) { KIND_TCP, AF_INET6 };
-FIXTURE_VARIANT_ADD(conn, ipproto) { KIND_IPPROTO, AF_INET };
-FIXTURE_VARIANT_ADD(conn, ipproto6) { KIND_IPPROTO, AF_INET6 };
-FIXTURE_VARIANT_ADD(conn, afsmc) { KIND_AFSMC, AF_INET };
-FIXTURE_VARIANT_ADD(conn, afsmc6) { KIND_AFSMC, AF_INET6 };
-
-FIXTURE_SETUP(conn)
-{
-	self->listener = listen_any(variant->kind, variant->family, 8,
-				    &self->at);
-	self->fd = open_socket(variant->kind, variant->family, 0);
-	self->srv = -1;
-}
-
-FIXTURE_TEARDOWN(conn)
-{
-	close(self->fd);
-	close(self->srv);
-	close(self->listener);
-}
-
-#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
-#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
-#define PAIR() do {							\
-	ASSERT_EQ(0, CONNECT(self->fd, &self->at));			\
-	self->srv = accept(self->listener, NULL, NULL);			\
-	ASSERT_LE(0, self->srv);					\
-} while (0)
 
 /* -- connect -- */
 

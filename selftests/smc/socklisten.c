@@ -10,47 +10,7 @@
 #include <pthread.h>
 #include <linux/filter.h>
 
-#include "kselftest_harness.h"
-
-FIXTURE(listen) {
-	struct where at;
-	int listener, fd, srv;
-};
-
-FIXTURE_VARIANT(listen) {
-	enum kind kind;
-	int family;
-};
-
-FIXTURE_VARIANT_ADD(listen, tcp) { KIND_TCP, AF_INET };
-FIXTURE_VARIANT_ADD(listen, tcp6) { KIND_TCP, AF_INET6 };
-FIXTURE_VARIANT_ADD(listen, ipproto) { KIND_IPPROTO, AF_INET };
-FIXTURE_VARIANT_ADD(listen, ipproto6) { KIND_IPPROTO, AF_INET6 };
-FIXTURE_VARIANT_ADD(listen, afsmc) { KIND_AFSMC, AF_INET };
-FIXTURE_VARIANT_ADD(listen, afsmc6) { KIND_AFSMC, AF_INET6 };
-
-FIXTURE_SETUP(listen)
-{
-	self->listener = listen_any(variant->kind, variant->family, 8,
-				    &self->at);
-	self->fd = open_socket(variant->kind, variant->family, 0);
-	self->srv = -1;
-}
-
-FIXTURE_TEARDOWN(listen)
-{
-	close(self->fd);
-	close(self->srv);
-	close(self->listener);
-}
-
-#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
-#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
-#define PAIR() do {							\
-	ASSERT_EQ(0, CONNECT(self->fd, &self->at));			\
-	self->srv = accept(self->listener, NULL, NULL);			\
-	ASSERT_LE(0, self->srv);					\
-} while (0)
+#include "connfixture.h"
 
 /* -- listen and accept -- */
 
@@ -72,7 +32,7 @@ static bool queued(int fd, unsigned int want)
 	return false;
 }
 
-TEST_F(listen, accept_order_and_flags)
+TEST_F(conn, accept_order_and_flags)
 {
 	struct where w = { .len = sizeof(w.ss) };
 	int fd[3], s;
@@ -110,7 +70,7 @@ TEST_F(listen, accept_order_and_flags)
 }
 
 /* A backlog of n has room for n + 1, and the next one waits. */
-TEST_F(listen, backlog)
+TEST_F(conn, backlog)
 {
 	int l, fd[4], s;
 	struct where w;
@@ -148,7 +108,7 @@ TEST_F(listen, backlog)
 	close(l);
 }
 
-TEST_F(listen, accept_waits_and_not)
+TEST_F(conn, accept_waits_and_not)
 {
 	struct timeval tv = { 0, 200000 };
 
@@ -176,7 +136,7 @@ static void *polling(void *arg)
 	return (void *)(long)wait_mask(*(int *)arg, POLLIN, WAIT_MS);
 }
 
-TEST_F(listen, shutdown_wakes_accept)
+TEST_F(conn, shutdown_wakes_accept)
 {
 	pthread_t a, b, p;
 	void *res;
@@ -217,7 +177,7 @@ static int reuse_listener(enum kind kind, struct where *w, int reuse)
 	return fd;
 }
 
-TEST_F(listen, reuseport_group)
+TEST_F(conn, reuseport_group)
 {
 	/* the second of the group takes all */
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, 1) };
@@ -256,7 +216,7 @@ TEST_F(listen, reuseport_group)
 
 /* -- TCP_DEFER_ACCEPT, Fast Open -- */
 
-TEST_F(listen, defer_accept)
+TEST_F(conn, defer_accept)
 {
 	char c = 0;
 
@@ -276,7 +236,7 @@ TEST_F(listen, defer_accept)
 }
 
 /* Not for ever. */
-TEST_F(listen, defer_accept_ends)
+TEST_F(conn, defer_accept_ends)
 {
 	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
 			     1));
@@ -289,7 +249,7 @@ TEST_F(listen, defer_accept_ends)
 }
 
 /* A listener closed over deferred connections leaves nothing behind. */
-TEST_F(listen, defer_accept_closed)
+TEST_F(conn, defer_accept_closed)
 {
 	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
 			     20));
