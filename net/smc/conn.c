@@ -179,8 +179,7 @@ static bool left_silently(const struct smc_conn *conn)
 {
 	return test_bit(SMC_CONN_BOUND, &conn->flags) &&
 	       !test_bit(SMC_CONN_DEAD, &conn->flags) &&
-	       !(READ_ONCE(conn->tx_conn_flags) &
-		 (SMC_CDC_CLOSED | SMC_CDC_ABORT)) &&
+	       !smc_conn_done_writing(conn) &&
 	       smc_lgr_settled(conn->lgr) == SMC_REASON_OK;
 }
 
