@@ -329,28 +329,33 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 static int push_one(struct smc_conn *conn)
 {
 	bool abort = test_bit(SMC_CONN_WANT_ABORT, &conn->flags);
-	u64 prod = smp_load_acquire(&conn->prod_pos);
-	u64 read = smp_load_acquire(&conn->read_pos);
 	u64 sent = conn->sent_pos;
-	u32 unsent = prod - sent;
 	struct smc_push p = {};
+	u32 window, unsent;
 	u8 prod_flags = 0;
 	bool state_due;
-	u32 window;
+	u64 prod, read;
 	u8 flags;
 	int rc;
 
 	if (!test_bit(SMC_CONN_BOUND, &conn->flags) ||
 	    test_bit(SMC_CONN_DEAD, &conn->flags))
 		return -ENODATA;
+	/*
+	 * Before the positions are read: whoever set the bit relies on a
+	 * message that knows what had been read by then.
+	 */
+	state_due = test_and_clear_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	prod = smp_load_acquire(&conn->prod_pos);
+	read = smp_load_acquire(&conn->read_pos);
+	unsent = prod - sent;
 	window = peer_window(conn);
-	if (unsent && unsent >= window)
+	if (unsent >= window)
 		prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	p.len = abort ? 0 : min(unsent, window);
 	p.len = stop_at_urgent(conn, p.len, &prod_flags);
 	p.end_pos = sent + p.len;
 	flags = flags_due(conn, p.end_pos, prod);
-	state_due = test_and_clear_bit(SMC_CONN_NEED_CDC, &conn->flags);
 	/* A sender that becomes blocked says so, or nobody announces room. */
 	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
 		if (unsent)
@@ -440,6 +445,8 @@ static bool update_due(const struct smc_conn *conn)
  */
 void smc_conn_read_done(struct smc_conn *conn, bool force)
 {
+	/* read_pos before the peer's flags, and before NEED_CDC: push_one() */
+	smp_mb();
 	if (!force && !update_due(conn))
 		return;
 	set_bit(SMC_CONN_NEED_CDC, &conn->flags);
@@ -637,6 +644,9 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 		smp_store_release(&conn->done_pos, conn->peer_read_pos);
 		conn->owner->writable(conn);
 	}
+	/* pairs with smc_conn_read_done(): one of the two sees the other */
+	if (cdc->prod_flags & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ))
+		smp_mb();
 	if (update_due(conn))
 		set_bit(SMC_CONN_NEED_CDC, &conn->flags);
 	return conn->peer_read_pos != old_read ||
