@@ -209,6 +209,8 @@ static void report(struct script *sc)
 {
 	int fails = 0, i;
 
+	/* it may never come again */
+	show(sc);
 	for (i = 0; i < 5; i++)
 		fails += still_fails(sc);
 	printf("# seed %u: a difference, %d of 5 times again\n", sc->seed,

@@ -5,7 +5,7 @@
 # guests: 1
 # timeout: 900
 # rdma: lo
-d="cd /lab/selftests/smc && ./difftest -k ipproto -i 20000 -w 2000"
+d="cd /lab/selftests/smc && ./difftest -k ipproto -i 20000 -w 20000"
 # KASAN makes a script ten times as long.
 case $LAB_K in debug) x= ;; *) x=0 ;; esac
 
