@@ -378,13 +378,13 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 {
 	struct smc_sock *smc = smc_sk(sock->sk);
 	struct smc_sock *child, *listener;
-	bool full;
 
-	full = queue_full(smc);
 	child = wait_child(smc, arg);
 	if (IS_ERR(child))
 		return PTR_ERR(child);
-	if (full)
+	/* There is room now: what came while there was none has told nobody. */
+	smp_mb();
+	if (smc_inner_acceptable(&smc->inner))
 		smc_listen_wake(smc);
 
 	listener = child->listener;
