@@ -88,6 +88,8 @@ TEST_F(conn, backlog)
 	s = accept(l, NULL, NULL);
 	ASSERT_LE(0, s);
 	EXPECT_EQ(POLLOUT, wait_mask(fd[2], POLLOUT, WAIT_MS));
+	/* its ACK may come after that */
+	EXPECT_TRUE(queued(l, 2));
 	/* full again; listen() makes room */
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd[3], &w));
 	EXPECT_EQ(0, wait_mask(fd[3], POLLOUT, IDLE_MS));
@@ -160,6 +162,57 @@ TEST_F(conn, shutdown_wakes_accept)
 	self->at = local_name(self->listener);
 	PAIR();
 	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* -- a burst of connections meets a short backlog and one who waits -- */
+
+#define BURST	4	/* one more than a backlog of 2 has room for */
+#define ROUNDS	5
+
+struct burst {
+	_Atomic int accepted;
+	int listener;
+};
+
+static void *burst_accept(void *arg)
+{
+	struct burst *b = arg;
+	int fd;
+
+	while ((fd = accept(b->listener, NULL, NULL)) >= 0) {
+		close(fd);
+		b->accepted++;
+	}
+	return NULL;
+}
+
+/* Nobody is left in a queue when all come at once and then no more. */
+TEST_F_TIMEOUT(conn, burst, 120)
+{
+	struct burst b = { .listener = self->listener };
+	int fd[BURST], i, round;
+	pthread_t taker;
+	uint64_t end;
+
+	ASSERT_EQ(0, listen(self->listener, BURST - 2));
+	pthread_create(&taker, NULL, burst_accept, &b);
+	for (round = 1; round <= ROUNDS; round++) {
+		for (i = 0; i < BURST; i++) {
+			fd[i] = NEW(SOCK_NONBLOCK);
+			EXPECT_ERR(EINPROGRESS, CONNECT(fd[i], &self->at));
+		}
+		/* a SYN that finds the queue full comes again in a second */
+		end = now_ns() + WAIT_MS * 1000000ULL;
+		while (b.accepted < round * BURST && now_ns() < end)
+			usleep(1000);
+		EXPECT_EQ(round * BURST, b.accepted);
+		for (i = 0; i < BURST; i++)
+			close(fd[i]);
+		if (b.accepted < round * BURST)
+			break;
+	}
+	shutdown(self->listener, SHUT_RD);
+	pthread_join(taker, NULL);
 }
 
 /* -- groups of listeners -- */
