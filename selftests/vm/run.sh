@@ -15,8 +15,8 @@
 #   # mtu: N                  of eth0, default 1500
 #   # status: unproven [debug] has not passed yet [on that kernel]; run by name
 #   #                         or with -a, and never counted without that
-#   # long: K                 takes so long on kernel K that it is left to
-#   #                         "make check-long", which sets LONG=1
+#   # long: K...              takes so long on these kernels that it is left
+#   #                         to "make check-long", which sets LONG=1
 #   # icount: yes             virtual time counts instructions, one CPU
 #   # dmesg: REGEX            lines it means to provoke
 # Tests with the same needs share one boot; after one that leaves the guests
@@ -58,10 +58,11 @@ for t; do
 		echo "# left out, unproven on $k: $(basename "$t" .sh)" >&2
 		continue ;;
 	esac
-	if [ -z "$all${LONG:-}" ] && [ "$(header "$t" long)" = "$k" ]; then
+	case "$all${LONG:-}| $(header "$t" long) " in
+	"|"*" $k "*)
 		echo "# left to check-long on $k: $(basename "$t" .sh)" >&2
-		continue
-	fi
+		continue ;;
+	esac
 	echo "$n $(header "$t" mtu 1500) $(header "$t" icount no) $t"
 done >"$run/plan"
 
@@ -72,6 +73,7 @@ export LAB_K="$k"
 one_boot() {
 	awk -v key="$1 $2 $3" '$1 " " $2 " " $3 == key { print $4 }' \
 		"$run/plan" >"$run/todo"
+	again=
 	while [ -s "$run/todo" ]; do
 		before=$(wc -l <"$run/results.txt")
 		icount=
@@ -82,14 +84,18 @@ one_boot() {
 			sh "$vm_dir/run-inner.sh" $(cat "$run/todo") || rc=$?
 		for c in "$run"/console-?.log; do mv "$c" "$c.$before"; done
 		count=$(($(wc -l <"$run/results.txt") - before))
-		# a boot that served no test would be tried for ever
-		if [ $count = 0 ]; then
+		# a boot that served no test would be tried for ever; once more
+		# is fair, as nothing of ours has run yet, but it is said
+		if [ $count = 0 ] && [ -z "$again" ]; then
+			echo "# no guest (exit code $rc): booting once more"
+			again=1
+		elif [ $count = 0 ]; then
 			read -r t <"$run/todo"
 			echo "fail $(basename "$t" .sh) 0" >>"$run/results.txt"
 			echo "fail $(basename "$t" .sh): no guest (exit code $rc)"
 			count=1
 		fi
-		sed -i "1,${count}d" "$run/todo"
+		[ $count = 0 ] || sed -i "1,${count}d" "$run/todo"
 	done
 }
 
