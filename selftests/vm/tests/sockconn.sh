@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # connect, bind and names are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/sockconn.c.
-# status: unproven
+# status: unproven debug
 # long: debug
 # guests: 1
 # timeout: 900

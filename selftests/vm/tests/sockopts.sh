@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Socket options on SMC-D, SMC-R and fallback: selftests/smc/sockopts.c; IPsec
 # policies of the host force plain TCP.
-# status: unproven
+# status: unproven debug
 # long: debug
 # guests: 1
 # timeout: 1200
