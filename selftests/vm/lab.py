@@ -23,8 +23,9 @@ A client may itself sit in a guest and come through its agent ("up").
 A guest boots on one CPU and starts the others at the end (guest/setup): QEMU
 before 8.1 may run an instruction of the kernel's as it was before the kernel
 patched it, if another CPU does the patching, and most of that is done at boot.
-When a guest dies every command in it ends with code 125, and new ones do so
-at once.
+(noreplace-smp: or one CPU would mean unlocked instructions, to be patched.)
+When a guest dies every command in it and in the other one, which may wait for
+it, ends with code 125, and new ones do so at once.
 """
 import argparse
 import asyncio
@@ -83,7 +84,7 @@ class Guest:
                 answer({**m, "id": cid})
 
     def run(self, m, answer, owner):
-        if self.writer is None or self.qemu.returncode is not None:
+        if self.writer is None or self.lab.broken:
             answer({"t": "rc", "id": m["id"], "rc": GONE})
             return
         jid, self.next_id = self.next_id, self.next_id + 1
@@ -99,7 +100,7 @@ class Guest:
         append = (f"console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr "
                   f"hung_task_panic=1 watchdog_thresh=30 mitigations=off "
                   f"rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on "
-                  f"log_buf_len=4M maxcpus=1 lab.name={self.name} lab.mtu={a.mtu} ")
+                  f"log_buf_len=4M maxcpus=1 noreplace-smp lab.name={self.name} lab.mtu={a.mtu} ")
         shares = [("root", os.path.realpath(a.boot + "/root"), True),
                   ("lab", a.lab, True),
                   ("results", a.run + "/results", False)]
@@ -152,6 +153,11 @@ class Guest:
                 f"see {self.lab.args.run}/console-{self.name}.log")
         if not self.ready.done():
             self.ready.set_result(False)
+        self.lab.broken = True
+        for guest in self.lab.guests.values():
+            guest.end_jobs()
+
+    def end_jobs(self):
         for answer, cid in self.jobs.values():
             answer({"t": "rc", "id": cid, "rc": GONE})
         self.jobs.clear()
@@ -161,6 +167,7 @@ class Lab:
     def __init__(self, args):
         self.args = args
         self.ending = False
+        self.broken = False     # a guest has died
         self.guests = {}
         self.owners = {}        # (client, its id) -> (guest, our id)
         self.sockets = tempfile.mkdtemp(prefix="smclab-")
