@@ -34,6 +34,27 @@
 #include "stats.h"
 #include "trace.h"
 
+/*
+ * Position behind the last byte for the program: what came after it had shut
+ * both directions down was answered with a reset, and is not to be read.
+ */
+static u64 end_pos(const struct smc_sock *smc)
+{
+	u64 rcvd = smp_load_acquire(&smc->conn.rcvd_pos);
+
+	if (unlikely(test_bit(SMC_SK_LATE, &smc->bits)))
+		return min(rcvd, READ_ONCE(smc->shut_pos));
+	return rcvd;
+}
+
+static u32 readable(const struct smc_sock *smc)
+{
+	s64 len = end_pos(smc) - READ_ONCE(smc->conn.read_pos);
+
+	/* a reader may have been faster than the reset */
+	return len > 0 ? len : 0;
+}
+
 /* Bytes from @pos to the urgent byte if that lies ahead, else U32_MAX. */
 static u32 urgent_ahead(struct smc_sock *smc, u64 pos)
 {
@@ -105,7 +126,7 @@ bool smc_rx_readable(struct smc_sock *smc)
 		target++;
 	/* More than the ring holds would never come. */
 	target = min(target, smc->conn.rcv_size);
-	return smc_conn_readable(&smc->conn) >= target;
+	return readable(smc) >= target;
 }
 
 /**
@@ -140,7 +161,7 @@ int smc_rx_set_lowat(struct sock *sk, int val)
  */
 u32 smc_rx_inq(struct smc_sock *smc)
 {
-	u32 len = smc_conn_readable(&smc->conn);
+	u32 len = readable(smc);
 	u64 pos = READ_ONCE(smc->conn.read_pos);
 
 	if (sock_flag(&smc->sk, SOCK_URGINLINE))
@@ -285,7 +306,7 @@ static int take(struct smc_sock *smc, struct reader *r)
 {
 	bool oobinline = sock_flag(&smc->sk, SOCK_URGINLINE);
 	struct smc_conn *conn = &smc->conn;
-	u64 rcvd = smp_load_acquire(&conn->rcvd_pos);
+	u64 rcvd = end_pos(smc);
 	u32 used, urg;
 	size_t n;
 
@@ -353,7 +374,7 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 	done = test_bit(SMC_SK_PEER_DONE, &smc->bits);
 	/* The last bytes may have come just before their end did. */
 	smp_rmb();
-	if (smp_load_acquire(&smc->conn.rcvd_pos) > r->pos)
+	if (end_pos(smc) > r->pos)
 		return 0;
 	if (r->copied)
 		return failed || over || closed || !r->timeo ||
@@ -378,7 +399,7 @@ static bool ready(struct smc_sock *smc, u64 pos)
 {
 	struct sock *sk = &smc->sk;
 
-	return smp_load_acquire(&smc->conn.rcvd_pos) > pos ||
+	return end_pos(smc) > pos ||
 	       smp_load_acquire(&smc->mode) != &smc_mode_smc ||
 	       READ_ONCE(sk->sk_err) ||
 	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ||
@@ -423,7 +444,7 @@ static int recv_all(struct smc_sock *smc, struct reader *r)
 		rc = nothing(smc, r);
 		if (rc)
 			break;
-		if (smp_load_acquire(&conn->rcvd_pos) <= r->pos)
+		if (end_pos(smc) <= r->pos)
 			wait_data(smc, r);
 		if (!r->locked)
 			return sock_intr_errno(r->timeo);

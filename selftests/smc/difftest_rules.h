@@ -81,7 +81,7 @@ static inline bool refused_shutdown(const struct script *sc, int call,
 static inline bool crossing(const struct script *sc, int call, const char *tcp,
 			    const char *smc)
 {
-	if (!rules_rdma)
+	if (!rules_rdma || !strstr(smc, "not settled"))
 		return false;
 	return came_before(sc, call, OP_SHUT, SHUT_RDWR, 0) ||
 	       (came_before(sc, call, OP_SHUT, SHUT_RD, 0) &&
