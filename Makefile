@@ -100,7 +100,7 @@ Build and install
 Test; as root, everything needed is installed or made first
   make demo              two virtual machines, Redis and iperf3 over RDMA
   make check             unit tests, static checks, guest tests
-  make ci                that, and the guest tests on the debug kernel
+  make ci                that, what takes long, and the debug kernel
   make check-long        all of it several times over, and fuzzing
 One thing at a time
   make unit [TESTS=ring]                 tests of the pure files, in userspace

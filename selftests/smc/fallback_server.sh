@@ -34,7 +34,7 @@ try() {
 	[ "${ms:-999999}" -le $((limit + SLACK)) ] || bad "took ${ms:-?} ms"
 	[ -z "$reason" ] || why "$reason"
 	# shellcheck disable=SC2086
-	timeout 60 clcpeer.py $g -o -b 1000 client $port \
+	timeout 60 tcpecho -c $g -b 1000 127.0.0.1 $port \
 		>"$tmp/plain.out" 2>&1 || bad "plain TCP fails afterwards"
 	kill_after 20 $server
 	[ "$(grep -c accepted "$tmp/server.out")" = $((accepted + 1)) ] ||

@@ -16,7 +16,8 @@
 #   # status: unproven [debug] has not passed yet [on that kernel]; run by name
 #   #                         or with -a, and never counted without that
 #   # long: K...              takes so long on these kernels that it is left
-#   #                         to "make check-long", which sets LONG=1
+#   #                         to .ci/run (6.12: FULL=1) and to "make check-long"
+#   #                         (LONG=1, which also makes some tests longer)
 #   # icount: yes             virtual time counts instructions, one CPU
 #   # dmesg: REGEX            lines it means to provoke
 # Tests with the same needs share one boot; after one that leaves the guests
@@ -58,9 +59,9 @@ for t; do
 		echo "# left out, unproven on $k: $(basename "$t" .sh)" >&2
 		continue ;;
 	esac
-	case "$all${LONG:-}| $(header "$t" long) " in
+	case "$all${LONG:-}${FULL:-}| $(header "$t" long) " in
 	"|"*" $k "*)
-		echo "# left to check-long on $k: $(basename "$t" .sh)" >&2
+		echo "# takes long, left out on $k: $(basename "$t" .sh)" >&2
 		continue ;;
 	esac
 	echo "$n $(header "$t" mtu 1500) $(header "$t" icount no) $t"

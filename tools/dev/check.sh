@@ -5,7 +5,8 @@
 #
 #   check  tests of the pure files and of the tools, static checks, guest
 #          tests on Debian's kernel
-#   ci     check, then the guest tests again on the debug kernel
+#   ci     check with the tests that take long, then the guest tests again on
+#          the debug kernel
 #   long   unit tests, fuzzing for FUZZ_S seconds a target (60), static checks,
 #          guest tests on both kernels three times over
 #
@@ -55,7 +56,8 @@ stage() {
 
 unit() { make -s -C selftests/unit; }
 tools() { make -s -C tools check; }
-guests() { LANES=${LANES:-2} sh selftests/vm/run.sh -k "$1"; }
+# guests KERNEL [FULL]
+guests() { LANES=${LANES:-2} FULL=${2:-} sh selftests/vm/run.sh -k "$1"; }
 
 fuzz() {
 	bad=0 good=0
@@ -76,7 +78,7 @@ stage unit unit
 stage tools tools
 [ "$1" != long ] || stage fuzz fuzz
 stage static sh tools/dev/static.sh
-stage guests-6.12 guests 6.12
+stage guests-6.12 guests 6.12 "$([ "$1" != ci ] || echo 1)"
 case $1 in
 ci) stage guests-debug guests debug ;;
 long)

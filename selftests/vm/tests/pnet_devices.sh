@@ -3,7 +3,7 @@
 # veth pair: the port below it, or the one in its network by the table; and the
 # VLAN is the route's.
 # status: unproven debug
-# long: debug
+# long: 6.12 debug
 # guests: 2
 # timeout: 600
 s=/lab/selftests/smc

@@ -2,7 +2,7 @@
 # connect, bind and names are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/sockconn.c.
 # status: unproven debug
-# long: debug
+# long: 6.12 debug
 # guests: 1
 # timeout: 900
 # rdma: lo

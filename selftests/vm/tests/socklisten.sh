@@ -2,7 +2,7 @@
 # listen and accept are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/socklisten.c.
 # status: unproven debug
-# long: debug
+# long: 6.12 debug
 # guests: 1
 # timeout: 900
 # rdma: lo

@@ -2,7 +2,7 @@
 # Socket options on SMC-D, SMC-R and fallback: selftests/smc/sockopts.c; IPsec
 # policies of the host force plain TCP.
 # status: unproven debug
-# long: debug
+# long: 6.12 debug
 # guests: 1
 # timeout: 1200
 # rdma: lo
