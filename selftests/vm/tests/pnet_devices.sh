@@ -5,7 +5,7 @@
 # status: unproven debug
 # long: 6.12 debug
 # guests: 2
-# timeout: 600
+# timeout: 900
 s=/lab/selftests/smc
 t=/lab/tools
 port=9300
