@@ -20,10 +20,10 @@ virtio serial port; messages are lines of JSON (see there).  Clients connect
 to the socket LAB_CTL and speak the same; a "run" goes to the agent of its
 "guest" under an id of ours, and the answers find the way back by that id.
 A client may itself sit in a guest and come through its agent ("up").
-A guest boots on one CPU and starts the others at the end (guest/setup): QEMU
-before 8.1 may run an instruction of the kernel's as it was before the kernel
-patched it, if another CPU does the patching, and most of that is done at boot.
-(noreplace-smp: or one CPU would mean unlocked instructions, to be patched.)
+QEMU before 8.1 may run an instruction of the kernel's as it was before the
+kernel patched it, if another CPU did that ("Oops: int3", at boot as a rule):
+run.sh boots once more then.  To start the second CPU late is no way out: twice
+a guest of thirty died of flags that no processor has.
 When a guest dies every command in it and in the other one, which may wait for
 it, ends with code 125, and new ones do so at once.
 """
@@ -100,7 +100,7 @@ class Guest:
         append = (f"console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr "
                   f"hung_task_panic=1 watchdog_thresh=30 mitigations=off "
                   f"rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on "
-                  f"log_buf_len=4M maxcpus=1 noreplace-smp lab.name={self.name} lab.mtu={a.mtu} ")
+                  f"log_buf_len=4M lab.name={self.name} lab.mtu={a.mtu} ")
         shares = [("root", os.path.realpath(a.boot + "/root"), True),
                   ("lab", a.lab, True),
                   ("results", a.run + "/results", False)]
