@@ -83,13 +83,15 @@ one_boot() {
 		# shellcheck disable=SC2046,SC2086
 		lab_up "$k" "$run" -n "$1" --mtu "$2" $icount -- \
 			sh "$vm_dir/run-inner.sh" $(cat "$run/todo") || rc=$?
-		for c in "$run"/console-?.log; do mv "$c" "$c.$before"; done
+		for c in "$run"/console-?.log; do
+			[ ! -e "$c" ] || mv "$c" "$c.$before$again"
+		done
 		count=$(($(wc -l <"$run/results.txt") - before))
 		# a boot that served no test would be tried for ever; once more
 		# is fair, as nothing of ours has run yet, but it is said
 		if [ $count = 0 ] && [ -z "$again" ]; then
 			echo "# no guest (exit code $rc): booting once more"
-			again=1
+			again=.again
 		elif [ $count = 0 ]; then
 			read -r t <"$run/todo"
 			echo "fail $(basename "$t" .sh) 0" >>"$run/results.txt"
