@@ -329,7 +329,7 @@ static void owner_readable(struct smc_conn *conn, bool urgent)
 		reset_late(smc_of_conn(conn), true);
 }
 
-static void owner_peer_flags(struct smc_conn *conn, u8 flags)
+static void peer_flags(struct smc_sock *smc, u8 flags, bool upcall)
 {
 	enum smc_state_event ev = SMC_EV_PEER_DONE;
 
@@ -337,7 +337,37 @@ static void owner_peer_flags(struct smc_conn *conn, u8 flags)
 		ev = SMC_EV_PEER_ABORT;
 	else if (flags & SMC_CDC_CLOSED)
 		ev = SMC_EV_PEER_CLOSED;
-	smc_sock_event(smc_of_conn(conn), ev, 0, true);
+	smc_sock_event(smc, ev, 0, upcall);
+}
+
+static void owner_peer_flags(struct smc_conn *conn, u8 flags)
+{
+	struct smc_sock *smc = smc_of_conn(conn);
+
+	/* This may become TCP yet; see smc_close_early_flags(). */
+	if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+		peer_flags(smc, flags, true);
+}
+
+/**
+ * smc_close_early_flags() - what the peer said during our handshake counts now
+ * @smc: socket, just now in mode SMC
+ *
+ * The peer may be quicker than the end of our own handshake.
+ *
+ * Context: process.
+ */
+void smc_close_early_flags(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	u8 flags;
+
+	/* Who took it before has seen the old mode, who does later the new. */
+	spin_lock_bh(&conn->rx_lock);
+	flags = conn->rx_conn_flags;
+	spin_unlock_bh(&conn->rx_lock);
+	if (flags)
+		peer_flags(smc, flags, false);
 }
 
 static void owner_flushed(struct smc_conn *conn)

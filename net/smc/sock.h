@@ -326,6 +326,7 @@ u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
 		   unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
 void smc_close_inner_reset(struct smc_sock *smc);
+void smc_close_early_flags(struct smc_sock *smc);
 void smc_sock_free(struct smc_sock *smc);
 void smc_sock_reset_conn(struct smc_sock *smc);
 void smc_sock_work(struct work_struct *work);

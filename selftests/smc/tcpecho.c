@@ -17,7 +17,7 @@
 #include "util.h"
 
 static const char greeting[] = "220 this server speaks first\r\n";
-static bool greet;
+static bool greet, reset_first;
 static uint64_t limit_ms;
 
 static unsigned char byte_at(size_t i)
@@ -65,6 +65,7 @@ static int run_server(enum kind kind, const struct sockaddr_storage *ss,
 {
 	int fd, listener = open_listener(kind, ss, len, 128, 0, 0);
 	pthread_t *thread = calloc(conns, sizeof(*thread));
+	struct linger now = { 1, 0 };
 	long i;
 
 	printf("tcpecho server: listening\n");
@@ -75,13 +76,20 @@ static int run_server(enum kind kind, const struct sockaddr_storage *ss,
 			die("accept");
 		printf("tcpecho server: accepted\n");
 		fflush(stdout);
+		if (reset_first && !i) {
+			if (setsockopt(fd, SOL_SOCKET, SO_LINGER, &now,
+				       sizeof(now)))
+				die("SO_LINGER");
+			close(fd);
+			continue;
+		}
 		errno = pthread_create(&thread[i], NULL, serve,
 				       (void *)(intptr_t)fd);
 		if (errno)
 			die("pthread_create");
 	}
 	close(listener);
-	for (i = 0; i < conns; i++)
+	for (i = reset_first; i < conns; i++)
 		pthread_join(thread[i], NULL);
 	return 0;
 }
@@ -193,11 +201,12 @@ static int run_client(enum kind kind, const struct sockaddr_storage *ss,
 static int usage(FILE *f)
 {
 	fprintf(f,
-"usage: tcpecho -s [-g] [-n CONNECTIONS] [-k KIND] ADDRESS PORT\n"
+"usage: tcpecho -s [-gx] [-n CONNECTIONS] [-k KIND] ADDRESS PORT\n"
 "       tcpecho -c [-g] [-b BYTES] [-t MS] [-H FILE] [-k KIND] ADDRESS PORT\n"
 "  -k KIND  socket: " KIND_HELP "; default tcp\n"
 "  -g       the server speaks first\n"
 "  -n N     the server ends after N connections (1)\n"
+"  -x       the server resets the first connection at once\n"
 "  -b BYTES the client sends (100)\n"
 "  -t MS    fail if connecting and exchanging took longer\n"
 "  -H FILE  after the exchange make FILE.client and wait for FILE\n");
@@ -215,7 +224,7 @@ int main(int argc, char **argv)
 	socklen_t len;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "scgn:k:b:t:H:h")) > 0) {
+	while ((opt = getopt(argc, argv, "scgn:k:b:t:H:xh")) > 0) {
 		switch (opt) {
 		case 's': case 'c':
 			server = opt == 's';
@@ -237,6 +246,9 @@ int main(int argc, char **argv)
 			break;
 		case 'H':
 			hold = optarg;
+			break;
+		case 'x':
+			reset_first = true;
 			break;
 		case 'h':
 			return usage(stdout);

@@ -68,6 +68,26 @@ g B 'nft add table inet lab
 try "RoCE is blocked" ipproto "not confirmed in time\|peer declined" \
 	"$tcp" "$stcp" 6000
 g B 'nft delete table inet lab'
+# Only the adapters' acknowledgements (BTH opcode 17) do not come back: the
+# server has the client's answer and begins to use SMC, the client cannot know
+# that.  What a connection that it gives up was told is not the next one's, and
+# the server hears that the link is no more.  (There is no group yet.)
+note "the server has given up what the client gives up"
+g A 'nft add table inet lab
+	nft add chain inet lab input "{ type filter hook input priority 0; }"
+	nft add rule inet lab input udp dport 4791 @th,64,8 0x11 counter drop'
+for x in A B; do g $x "$s/smcstat.sh mark"; done
+g B "$s/tcpecho -s -x -n 2 -k ipproto 0.0.0.0 9800" &
+spid=$!
+listening B 9800
+g A "$s/tcpecho -c -k ipproto -b 100000 10.9.0.2 9800" ||
+	fail "no acknowledgements: client"
+wait $spid || fail "no acknowledgements: server"
+g A "$s/smcstat.sh expect HsClientTcp=1 HsReconnect=1" ||
+	fail "no acknowledgements: client counters"
+g B "$s/smcstat.sh expect HsServerSmcr=1" ||
+	fail "no acknowledgements: server counters"
+g A 'nft delete table inet lab'
 try "RoCE passes again" ipproto SMCR "$smc" "$ssmc" 0
 
 g A "$s/peercfg.py ueid del SMCV2-DEFAULT-UEID
