@@ -636,7 +636,8 @@ static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
  *
  * Waits a short while for everything posted to be sent: the last messages of
  * connections may be among it.  A peer that said goodbye first may not listen
- * any more.
+ * any more.  A link that was given up while it was being confirmed may be
+ * active at the other end.
  *
  * Context: process, sleeps.
  */
@@ -649,7 +650,7 @@ void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly)
 
 	/* A client that was told does not tell the server once more. */
 	if (READ_ONCE(link->dead) ||
-	    READ_ONCE(link->state) < SMC_RDMA_ACTIVE ||
+	    READ_ONCE(link->state) < SMC_RDMA_READY ||
 	    (link->peer_bye && link->lgr->role == SMC_CLNT))
 		return;
 	msg.delete_link.reason = goodbye_reason(link->lgr, orderly);
