@@ -60,6 +60,7 @@
 #define SMC_RDMA_CONFIRM_SERV_MS	2000U
 #define SMC_RDMA_LLC_MS			2000
 #define SMC_RDMA_VERB_MS		5000	/* a local work request */
+#define SMC_RDMA_ALONE_MS		1000	/* a peer waits 2 s for Accept */
 #define SMC_RDMA_STUCK_MS		10000	/* no send completion */
 #define SMC_RDMA_GOODBYE_MS		1000	/* last messages of a group */
 

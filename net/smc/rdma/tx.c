@@ -556,10 +556,14 @@ static void release_sends(struct smc_rdma_link *link)
 	wake_up_all(&link->wait);
 }
 
-/* Post @wr as soon as the send queue is empty. */
+/*
+ * Post @wr as soon as the send queue is empty.  A handshake waits for this, and
+ * its peer for the handshake: rather than being silent to the end it declines.
+ * Whether the link is stuck for good is not decided here.
+ */
 static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
 {
-	long left = msecs_to_jiffies(SMC_RDMA_STUCK_MS);
+	long left = msecs_to_jiffies(SMC_RDMA_ALONE_MS);
 	int rc = -EBUSY;
 
 	while (rc == -EBUSY && left) {
@@ -572,7 +576,7 @@ static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
 			rc = ib_post_send(link->qp, wr, NULL);
 		spin_unlock_bh(&link->post_lock);
 	}
-	return rc == -EBUSY ? -ETIMEDOUT : rc;
+	return rc;
 }
 
 /**
@@ -581,7 +585,8 @@ static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
  * @wr: REG_MR; completion and flags are set here
  *
  * Context: process, sleeps.
- * Return: 0, -ENOLINK, -EIO, or -ETIMEDOUT: then the link has been stopped.
+ * Return: 0, -ENOLINK, -EIO, -EBUSY if the link does not send, or -ETIMEDOUT:
+ * then the link has been stopped.
  */
 int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 {
@@ -597,8 +602,6 @@ int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 	wr->send_flags = IB_SEND_SIGNALED;
 	hold_sends(link);
 	rc = post_alone(link, wr);
-	if (rc == -ETIMEDOUT)
-		smc_rdma_link_lost(link, SMC_REASON_ERR_REGBUF);
 	if (rc)
 		goto out;
 	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_POSTED);

@@ -96,3 +96,29 @@ try "different UEIDs" ipproto "share no EID\|peer declined" "$tcp" "$stcp" 0
 g A "$s/peercfg.py ueid del OTHER.UEID
 	$s/peercfg.py ueid add SMCV2-DEFAULT-UEID" >/dev/null
 try "the same UEID again" ipproto SMCR "$smc" "$ssmc" 0
+
+# RoCE stops under a group that has something to send, and for the next
+# connection the server must register a ring on its link: it says no in time,
+# instead of being taken for somebody who does not know SMC.
+note "the link is stuck"
+g A 'rm -f /tmp/hold*'
+g B "$s/tcpecho -s -k ipproto -n 2 0.0.0.0 9801 >/tmp/stuck.out" &
+spid=$!
+listening B 9801
+g A "$s/tcpecho -c -k ipproto -H /tmp/hold 10.9.0.2 9801" 2>/dev/null &
+lost=$!
+wait_for 60 A 'test -e /tmp/hold.client'
+g A 'nft add table inet lab
+	nft add chain inet lab input "{ type filter hook input priority 0; }"
+	nft add rule inet lab input udp dport 4791 drop
+	touch /tmp/hold'
+wait_for 60 B 'grep -q "end of file" /tmp/stuck.out'
+g A "$s/smcstat.sh mark"
+g A "$s/tcpecho -c -k ipproto -b 100000 10.9.0.2 9801" ||
+	fail "the link is stuck: client"
+wait $spid || fail "the link is stuck: server"
+g A "$s/smcstat.sh expect $tcp HsReconnect=0" ||
+	fail "the link is stuck: client counters"
+g A 'nft delete table inet lab'
+wait $lost || :
+try "the link is not stuck any more" ipproto SMCR "$smc" "$ssmc" 0
