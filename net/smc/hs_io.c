@@ -263,6 +263,9 @@ void smc_hs_drop_group(struct smc_hs_priv *priv, enum smc_reason why)
 	if (!lgr)
 		return;
 	smc_lgr_get(lgr);
+	/* A peer that has declined needs no word, nor do we wait for it. */
+	if (why == SMC_REASON_PEERDECL)
+		set_bit(SMC_CONN_DEAD, &conn->flags);
 	smc_conn_leave(conn);
 	if (test_bit(SMC_HS_FIRST, &priv->bits))
 		smc_lgr_kill(lgr, why);
