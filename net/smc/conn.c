@@ -631,7 +631,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	trace_rx(conn, cdc, 0);
 	urgent = conn->urg_rx_pos != old_urg;
 	WRITE_ONCE(conn->rx_prod_flags, cdc->prod_flags);
-	news = cdc->conn_flags & ~conn->rx_conn_flags;
+	news = cdc->conn_flags & SMC_CDC_CONN_FLAGS & ~conn->rx_conn_flags;
 	WRITE_ONCE(conn->rx_conn_flags, conn->rx_conn_flags | news);
 
 	readable = conn->rcvd_pos != old_rcvd;

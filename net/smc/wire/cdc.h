@@ -27,6 +27,7 @@ enum smc_cdc_conn_flags {
 	SMC_CDC_DONE		= 0x80,	/* sender will send no more data */
 	SMC_CDC_CLOSED		= 0x40,	/* sender has closed */
 	SMC_CDC_ABORT		= 0x20,	/* sender has aborted */
+	SMC_CDC_CONN_FLAGS	= 0xe0,	/* the other bits are reserved */
 };
 
 /**
