@@ -117,6 +117,14 @@ static int reset_err(const struct smc_sock *smc)
 	return smc->sk.sk_state == SMC_APPCLOSEWAIT1 ? EPIPE : ECONNRESET;
 }
 
+/* Has the program given up reading, and writing, too? */
+static bool shut_both(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
+	       (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
+		READ_ONCE(smc->sk.sk_shutdown) & SEND_SHUTDOWN);
+}
+
 /* What a step changes in the socket itself; state_lock held. */
 static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 		 const struct smc_state_step *step)
@@ -160,6 +168,9 @@ static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
 	    step->next == SMC_CLOSED)
 		shut = SHUTDOWN_MASK;
+	/* what is here by now did not come late, see reset_late() */
+	if (shut == SHUTDOWN_MASK && !shut_both(smc))
+		WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
 	/*
 	 * Data calls and poll() take no lock: who sees the state sees the
 	 * shutdown bits, and who sees those sees the error.
@@ -256,14 +267,6 @@ u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
 	if (todo & SMC_DO_FREE && released)
 		smc_sock_queue_work(smc, SMC_SK_WORK_FREE);
 	return todo;
-}
-
-/* Has the program given up reading, and writing, too? */
-static bool shut_both(const struct smc_sock *smc)
-{
-	return READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
-	       (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
-		READ_ONCE(smc->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
 /* Bytes came for a socket that nobody reads any more: reset, as with TCP. */
