@@ -8,8 +8,8 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PATH=$here:$here/../../tools:$PATH
 tmp=$(mktemp -d /tmp/smctest.XXXXXX)
-# where this is there may be no room for what python would keep
-export PYTHONPYCACHEPREFIX=/tmp/pycache
+# this directory may be read-only; nobody else may write where root's code is
+export PYTHONPYCACHEPREFIX=$tmp/.pycache
 # what says who speaks first; with QUICK=1 it is always the client
 speakers='- -g'
 [ -z "${QUICK:-}" ] || speakers=-
