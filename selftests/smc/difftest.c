@@ -219,9 +219,9 @@ static void report(struct script *sc)
 		shrink(sc);
 		for (i = 0; i < 100 && !still_fails(sc); i++)
 			;
+		script_print(stdout, sc);
+		show(sc);
 	}
-	script_print(stdout, sc);
-	show(sc);
 	fflush(stdout);
 }
 
