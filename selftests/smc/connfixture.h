@@ -16,17 +16,7 @@ FIXTURE(conn) {
 	int listener, fd, srv;
 };
 
-FIXTURE_VARIANT(conn) {
-	enum kind kind;
-	int family;
-};
-
-FIXTURE_VARIANT_ADD(conn, tcp) { KIND_TCP, AF_INET };
-FIXTURE_VARIANT_ADD(conn, tcp6) { KIND_TCP, AF_INET6 };
-FIXTURE_VARIANT_ADD(conn, ipproto) { KIND_IPPROTO, AF_INET };
-FIXTURE_VARIANT_ADD(conn, ipproto6) { KIND_IPPROTO, AF_INET6 };
-FIXTURE_VARIANT_ADD(conn, afsmc) { KIND_AFSMC, AF_INET };
-FIXTURE_VARIANT_ADD(conn, afsmc6) { KIND_AFSMC, AF_INET6 };
+KIND_VARIANTS(conn);
 
 FIXTURE_SETUP(conn)
 {
@@ -43,8 +33,6 @@ FIXTURE_TEARDOWN(conn)
 	close(self->listener);
 }
 
-#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
-#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
 #define PAIR() do {							\
 	ASSERT_EQ(0, CONNECT(self->fd, &self->at));			\
 	self->srv = accept(self->listener, NULL, NULL);			\

@@ -212,6 +212,20 @@ static inline void conn_close(struct conn *p)
 }
 
 /* for users of the harness */
+
+/* what a fixture is run on: each kind and family, as "variant" */
+#define KIND_VARIANTS(name)						\
+	FIXTURE_VARIANT(name) { enum kind kind; int family; };		\
+	FIXTURE_VARIANT_ADD(name, tcp) { KIND_TCP, AF_INET };		\
+	FIXTURE_VARIANT_ADD(name, tcp6) { KIND_TCP, AF_INET6 };		\
+	FIXTURE_VARIANT_ADD(name, ipproto) { KIND_IPPROTO, AF_INET };	\
+	FIXTURE_VARIANT_ADD(name, ipproto6) { KIND_IPPROTO, AF_INET6 };	\
+	FIXTURE_VARIANT_ADD(name, afsmc) { KIND_AFSMC, AF_INET };	\
+	FIXTURE_VARIANT_ADD(name, afsmc6) { KIND_AFSMC, AF_INET6 }
+
+#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
+#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
+
 #define EXPECT_ERR(err, call) do {					\
 	errno = 0;							\
 	EXPECT_EQ(-1, call);						\

@@ -41,17 +41,7 @@ FIXTURE(opt) {
 	struct conn p;
 };
 
-FIXTURE_VARIANT(opt) {
-	enum kind kind;
-	int family;
-};
-
-FIXTURE_VARIANT_ADD(opt, tcp) { KIND_TCP, AF_INET };
-FIXTURE_VARIANT_ADD(opt, tcp6) { KIND_TCP, AF_INET6 };
-FIXTURE_VARIANT_ADD(opt, ipproto) { KIND_IPPROTO, AF_INET };
-FIXTURE_VARIANT_ADD(opt, ipproto6) { KIND_IPPROTO, AF_INET6 };
-FIXTURE_VARIANT_ADD(opt, afsmc) { KIND_AFSMC, AF_INET };
-FIXTURE_VARIANT_ADD(opt, afsmc6) { KIND_AFSMC, AF_INET6 };
+KIND_VARIANTS(opt);
 
 FIXTURE_SETUP(opt)
 {
@@ -62,9 +52,6 @@ FIXTURE_TEARDOWN(opt)
 {
 	conn_close(&self->p);
 }
-
-#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
-#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
 
 /* -- the sweep -- */
 
