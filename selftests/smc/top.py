@@ -22,6 +22,8 @@ MODE = os.environ.get("TOP_MODE", "SMC-D")
 ADDRESS = os.environ.get("TOP_ADDRESS", "127.0.0.1")
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                      "../../tools")
+sys.path.append(os.path.join(TOOLS, "tests"))
+import screen
 
 
 def tool(*command):
@@ -172,6 +174,20 @@ def case_text():
         assert text.count("\nMode ") == 2 and str(p.port) in text, text
         text = tool("smctop", "-b", "-n", "1", "-d", "0.1", "-g")
         assert "\nLG-ID " in text and MODE in text, text
+
+
+def case_screen():
+    """What the keys do is tested with recordings; here it is the real thing."""
+    with Pair() as p:
+        t = screen.Terminal(["./smctop", "-d", "0.2"])
+        t.expect("connection", b":%d" % p.port)
+        t.expect("mode", MODE.encode())
+        t.key(b"g")
+        t.expect("links", b"LG-ID")
+        t.expect("mode", MODE.encode())
+        t.key(b"q")
+        t.end("smctop")
+    assert not screen.failed
 
 
 if __name__ == "__main__":

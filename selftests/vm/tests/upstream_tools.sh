@@ -97,6 +97,14 @@ for pair in 'link_uid peer_uid' 'gid peer_gid'; do
 			"$mine in ${x% *} and $other in ${x#* }"
 	done
 done
+# They move nothing now.  The kernel's own tells no addresses of IPPROTO_SMC.
+json A '[(r["mode"], r["peer"]["port"], r["sent_per_s"])
+	for r in rows["connections"]] == [("SMC-R", 9700, 0)] * 3' \
+	'smctop -j -n 1 -d 0.5'
+json A '[(r["mode"], r["conns"]) for r in rows["links"]] == [("SMC-R", 3)]' \
+	'smctop -j -n 1 -d 0.5'
+g A "cd $t && ./smctop -b -n 1 -d 0.5 -g" | grep -q 'SMC-R.*rxe0' ||
+	fail 'smctop -g'
 sent=$(value A 'rows[0]["tx"]["bytes"]' 'smcr -j stats')
 # bytes written by all connections, from their cursors
 equal "$sent" "$(g A smcss -d | awk '/^ACTIVE/ { split($(NF - 2), c, ":")
@@ -117,6 +125,23 @@ json A 'rows[0]["fallbacks"]["client"] == 2 and
 	[(r["label"], r["count"]) for r in rows[0]["fallback_reasons"]] ==
 	[("PEER_NO_SMC", 2)]' 'smcr -j stats'
 release
+
+# one that moves something both ways
+g B "$s/stream -s -k afsmc -n 1 -l 1G 0.0.0.0 9702" &
+spid=$!
+listening B 9702
+g A "$s/stream -c -k afsmc -n 1 -l 1G 10.9.0.2 9702" >/dev/null &
+cpid=$!
+wait_for 60 B "$t/smcss | grep -q ':9702 .*SMCR'"
+for x in A B; do
+	case $x in A) peer=10.9.0.2 ;; B) peer=10.9.0.1 ;; esac
+	json $x '[(r["peer"]["address"], r["sent_per_s"] > 0,
+		   r["received_per_s"] > 0) for r in rows["connections"]] ==
+		[("'$peer'", True, True)]' 'smctop -j -n 1 -d 3'
+done
+kill $cpid $spid
+wait $cpid || :
+wait $spid || :
 
 g B "$t/smc_chk -S" &
 listening B 37373
