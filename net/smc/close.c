@@ -332,6 +332,11 @@ static void owner_readable(struct smc_conn *conn, bool urgent)
 		reset_late(smc_of_conn(conn), true);
 }
 
+static bool owner_out_of_line(struct smc_conn *conn)
+{
+	return !sock_flag(&smc_of_conn(conn)->sk, SOCK_URGINLINE);
+}
+
 static void peer_flags(struct smc_sock *smc, u8 flags, bool upcall)
 {
 	enum smc_state_event ev = SMC_EV_PEER_DONE;
@@ -395,6 +400,7 @@ const struct smc_conn_owner smc_sock_conn_owner = {
 	.get		= owner_get,
 	.put		= owner_put,
 	.readable	= owner_readable,
+	.out_of_line	= owner_out_of_line,
 	.writable	= smc_tx_writable,
 	.peer_flags	= owner_peer_flags,
 	.flushed	= owner_flushed,

@@ -543,13 +543,18 @@ static void rx_abort(struct smc_conn *conn, enum smc_reason why)
 	conn->owner->aborted(conn, ECONNRESET, why);
 }
 
-/* The mark comes before its byte: a reader must not run over it. */
+/*
+ * The mark comes before its byte: a reader must not run over it.  TCP drops an
+ * urgent byte that is next to be read when another one comes; one further away
+ * becomes data.
+ */
 static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
 		      u64 prod)
 {
 	if (!(cdc->prod_flags & SMC_CDC_URG_PRESENT) || conn->rcvd_pos == prod)
 		return;
-	if (conn->urg_rx_pos == READ_ONCE(conn->read_pos))
+	if (conn->urg_rx_pos == READ_ONCE(conn->read_pos) &&
+	    conn->owner->out_of_line(conn))
 		WRITE_ONCE(conn->urg_drop_pos, conn->urg_rx_pos);
 	WRITE_ONCE(conn->urg_rx_pos, prod - 1);
 }

@@ -36,6 +36,7 @@ struct smc_conn;
  * @put: drop it
  * @readable: rcvd_pos moved, or a state flag arrived; @urgent: an urgent
  *	byte was announced (SIGURG)
+ * @out_of_line: are urgent bytes no part of the stream (no SO_OOBINLINE)?
  * @writable: room in the send ring, or less in it that has not been sent
  * @peer_flags: the peer's sticky flags gained @flags (SMC_CDC_DONE, ...)
  * @flushed: everything written has been pushed (sent_pos == prod_pos) after
@@ -46,6 +47,7 @@ struct smc_conn_owner {
 	bool (*get)(struct smc_conn *conn);
 	void (*put)(struct smc_conn *conn);
 	void (*readable)(struct smc_conn *conn, bool urgent);
+	bool (*out_of_line)(struct smc_conn *conn);
 	void (*writable)(struct smc_conn *conn);
 	void (*peer_flags)(struct smc_conn *conn, u8 flags);
 	void (*flushed)(struct smc_conn *conn);

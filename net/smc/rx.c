@@ -84,15 +84,13 @@ bool smc_rx_urgent_valid(struct smc_sock *smc)
  * @smc: socket
  * @pos: position of the next byte
  *
- * TCP drops an urgent byte that is next to be read when another one comes;
- * one further away becomes data.
+ * It stays lost whatever SO_OOBINLINE is by now, see rx_urgent().
  *
  * Context: any.
  */
 bool smc_rx_dropped(struct smc_sock *smc, u64 pos)
 {
-	return unlikely(READ_ONCE(smc->conn.urg_drop_pos) == pos) &&
-	       !sock_flag(&smc->sk, SOCK_URGINLINE);
+	return unlikely(READ_ONCE(smc->conn.urg_drop_pos) == pos);
 }
 
 /**
@@ -164,12 +162,12 @@ u32 smc_rx_inq(struct smc_sock *smc)
 	u32 len = readable(smc);
 	u64 pos = READ_ONCE(smc->conn.read_pos);
 
-	if (sock_flag(&smc->sk, SOCK_URGINLINE))
-		return len;
 	if (len && smc_rx_dropped(smc, pos)) {
 		len--;
 		pos++;
 	}
+	if (sock_flag(&smc->sk, SOCK_URGINLINE))
+		return len;
 	return min(len, urgent_ahead(smc, pos));
 }
 
@@ -316,6 +314,9 @@ static int take(struct smc_sock *smc, struct reader *r)
 	/* SO_PEEK_OFF may point to what has not come yet */
 	if (rcvd <= r->pos)
 		return 1;
+	/* nothing is wanted of it: not even an urgent mark is passed */
+	if (!r->len)
+		return 0;
 	if (smc_rx_dropped(smc, r->pos))
 		skip_mark(smc, r);
 	urg = urgent_ahead(smc, r->pos);
