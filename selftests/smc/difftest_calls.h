@@ -16,12 +16,22 @@ static inline void say_rc(char *out, int rc)
 		SAY("%d", rc);
 }
 
+/*
+ * A FIN behind more than fits into TCP's window has not arrived yet, and here
+ * it may have.  It matters to who has shut down, too, or resets.
+ */
+static inline bool end_waits(const struct flow *f, const struct flow *back)
+{
+	return f->full && f->fin && back->fin;
+}
+
 static inline void op_shutdown(struct slot *s, int how, char *out)
 {
 	int rc;
 
 	/* what is on the way would be cut somewhere */
 	if (s->in && ((s->in->full && how != SHUT_WR) ||
+		      end_waits(s->in, s->out) ||
 		      ((s->in->full || s->out->full) &&
 		       (how != SHUT_WR || s->in->rx_shut) &&
 		       (how != SHUT_RD || s->out->fin)))) {
@@ -50,6 +60,10 @@ static inline void op_close(struct slot *s, char *out)
 		return;
 	}
 	reset = !s->linger || on_way(s->in);
+	if (s->out && reset && s->out->full && s->out->fin) {
+		SAY("-");
+		return;
+	}
 	say_rc(out, close(s->fd));
 	if (s->listening)
 		drop_listener(s);
