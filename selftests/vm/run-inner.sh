@@ -39,6 +39,7 @@ verdict() {
 body() {
 	limit=$(header "$file" timeout 120)
 	[ "$LAB_K" != debug ] || limit=$((limit * 4))
+	[ -z "${LONG:-}" ] || limit=$((limit * 10))
 	timeout -k 10 "$limit" sh -eu -c '. "$0"; . "$1"' \
 		"$vm_dir/test-lib.sh" "$file"
 	rc=$?

@@ -9,7 +9,8 @@
 # A test says in its head what it needs (all lines optional):
 #   # guests: 1|2             default 1
 #   # kernels: any|6.12|debug default any
-#   # timeout: SECONDS        default 120, four times that on debug
+#   # timeout: SECONDS        default 120, four times that on debug,
+#   #                         ten times with LONG=1
 #   # module: ours|upstream|none [the same for B]     default ours
 #   # rdma: rxe|siw|lo|none [the same for B]          default rxe
 #   # mtu: N                  of eth0, default 1500

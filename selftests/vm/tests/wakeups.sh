@@ -3,7 +3,7 @@
 # signal on both: selftests/smc/wakeups.c.  A million messages with LONG=1.
 # long: 6.12 debug
 # guests: 1
-# timeout: 3600
+# timeout: 900
 # rdma: lo
 w=/lab/selftests/smc/wakeups
 s=/lab/selftests/smc/smcstat.sh
