@@ -215,6 +215,7 @@ static inline void op_connect(struct run *run, struct slot *s, struct slot *t,
 			      const struct op *op, char *out)
 {
 	struct sockaddr_in sin = host_addr(port_of(t->fd) ?: 1);
+	struct pollfd there = { .fd = t->fd, .events = POLLIN };
 	bool fresh = !s->out;
 	int rc, err;
 
@@ -227,8 +228,15 @@ static inline void op_connect(struct run *run, struct slot *s, struct slot *t,
 	err = errno;
 	say_rc(out, rc);
 	set_blocking(s->fd, true);
-	if (!fresh || (rc && err != EINPROGRESS) || !connected_now(s) ||
-	    !t->listening)
+	if (!fresh || (rc && err != EINPROGRESS))
+		return;
+	/* one that was shut down before does not look it, and is accepted */
+	if (!connected_now(s)) {
+		if (t->listening)
+			poll(&there, 1, config.wait_ms / 100);
+		return;
+	}
+	if (!t->listening)
 		return;
 	s->in = new_flow(run);
 	s->out = new_flow(run);

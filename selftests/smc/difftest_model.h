@@ -228,6 +228,21 @@ static inline bool behind_mark_arrived(const struct slot *s)
 		    MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == want;
 }
 
+/* RDHUP is no news to who has shut down reading: then the state tells. */
+static inline bool fin_arrived(const struct slot *s, int ev)
+{
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	if (!s->in->rx_shut)
+		return ev & POLLRDHUP;
+	if (getsockopt(s->fd, SOL_TCP, TCP_INFO, &info, &len))
+		die("TCP_INFO");
+	return info.tcpi_state != TCP_ESTABLISHED &&
+	       info.tcpi_state != TCP_FIN_WAIT1 &&
+	       info.tcpi_state != TCP_FIN_WAIT2;
+}
+
 static inline bool settled(const struct slot *s)
 {
 	struct flow *f = s->in;
@@ -252,7 +267,7 @@ static inline bool settled(const struct slot *s)
 		return false;
 	if (f->full)
 		return true;
-	if (f->fin && !(ev & POLLRDHUP))
+	if (f->fin && !fin_arrived(s, ev))
 		return false;
 	if (!s->out->full && !(ev & POLLOUT))
 		return false;

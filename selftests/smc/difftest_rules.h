@@ -68,6 +68,9 @@ static inline bool late_urgent(const struct script *sc, int call,
 		return false;
 	if (one_urgent_more(sc, call, tcp, smc))
 		return true;
+	if (is_op(sc, call, OP_ATMARK))
+		return came_before(sc, call, OP_SHUT, -1, 0) &&
+		       !strcmp(tcp, "1") && !strcmp(smc, "0");
 	if (is_op(sc, call, OP_RECV) && sc->op[call].flags & MSG_OOB)
 		return !strcmp(tcp, "ENOTCONN") && !strcmp(smc, "EINVAL");
 	if (!pri || !strstr(tcp, "hup"))

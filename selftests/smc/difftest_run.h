@@ -410,6 +410,12 @@ static inline void op_drain(struct run *run, struct slot *s, char *out)
 	}
 	while (on_way(f) || f->fin || f->rst) {
 		n = read_some(s, 8192);
+		/* after SHUT_RD it is the end whenever nothing is there */
+		if (!n && f->rx_shut && !f->fin && !f->rst && on_way(f) &&
+		    now_ns() < end) {
+			usleep(20);
+			continue;
+		}
 		if (n == 0 || n == -2 || (n < 0 && errno != EAGAIN))
 			break;
 		if (n < 0 && now_ns() > end)
