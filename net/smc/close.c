@@ -117,8 +117,13 @@ static int reset_err(const struct smc_sock *smc)
 	return smc->sk.sk_state == SMC_APPCLOSEWAIT1 ? EPIPE : ECONNRESET;
 }
 
-/* Has the program given up reading, and writing, too? */
-static bool shut_both(const struct smc_sock *smc)
+/**
+ * smc_close_shut_both() - has the program given up reading, and writing, too?
+ * @smc: socket in mode SMC
+ *
+ * Context: any, lockless.
+ */
+bool smc_close_shut_both(const struct smc_sock *smc)
 {
 	return READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
 	       (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
@@ -168,8 +173,8 @@ static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
 	    step->next == SMC_CLOSED)
 		shut = SHUTDOWN_MASK;
-	/* what is here by now did not come late, see reset_late() */
-	if (shut == SHUTDOWN_MASK && !shut_both(smc))
+	/* what is here by now did not come late, see smc_close_late() */
+	if (shut == SHUTDOWN_MASK && !smc_close_shut_both(smc))
 		WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
 	/*
 	 * Data calls and poll() take no lock: who sees the state sees the
@@ -269,8 +274,16 @@ u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
 	return todo;
 }
 
-/* Bytes came for a socket that nobody reads any more: reset, as with TCP. */
-static void reset_late(struct smc_sock *smc, bool upcall)
+/**
+ * smc_close_late() - bytes came for a socket that nobody reads any more
+ * @smc: socket in mode SMC that smc_close_shut_both()
+ * @upcall: called from the core, which must not be called back
+ *
+ * They are answered with a reset, as with TCP, unless they had come before.
+ *
+ * Context: any.
+ */
+void smc_close_late(struct smc_sock *smc, bool upcall)
 {
 	struct sock *sk = &smc->sk;
 	bool gone;
@@ -293,119 +306,20 @@ static void reset_late(struct smc_sock *smc, bool upcall)
 		sk_error_report(sk);
 }
 
-/* -- up-calls of the core: BH disabled, rx_lock possibly held -- */
-
-static bool owner_get(struct smc_conn *conn)
-{
-	return refcount_inc_not_zero(&smc_of_conn(conn)->sk.sk_refcnt);
-}
-
-static void owner_put(struct smc_conn *conn)
-{
-	sock_put(&smc_of_conn(conn)->sk);
-}
-
-/* TCP_DEFER_ACCEPT has waited for this. */
-static void deferred_ready(struct smc_sock *smc)
-{
-	if (unlikely(test_bit(SMC_SK_DEFERRED, &smc->bits)) &&
-	    test_and_clear_bit(SMC_SK_DEFERRED, &smc->bits))
-		smc_sock_queue_work(smc, SMC_SK_WORK_READY);
-}
-
-static void owner_readable(struct smc_conn *conn, bool urgent)
-{
-	struct sock *sk = &smc_of_conn(conn)->sk;
-
-	/* pairs with defer() in listen.c */
-	smp_mb();
-	deferred_ready(smc_of_conn(conn));
-
-	if (unlikely(urgent)) {
-		/* close() takes the file away under this lock */
-		read_lock_bh(&sk->sk_callback_lock);
-		sk_send_sigurg(sk);
-		read_unlock_bh(&sk->sk_callback_lock);
-	}
-	sk->sk_data_ready(sk);
-	if (unlikely(shut_both(smc_of_conn(conn))))
-		reset_late(smc_of_conn(conn), true);
-}
-
-static bool owner_out_of_line(struct smc_conn *conn)
-{
-	return !sock_flag(&smc_of_conn(conn)->sk, SOCK_URGINLINE);
-}
-
-static void peer_flags(struct smc_sock *smc, u8 flags, bool upcall)
-{
-	enum smc_state_event ev = SMC_EV_PEER_DONE;
-
-	if (flags & SMC_CDC_ABORT)
-		ev = SMC_EV_PEER_ABORT;
-	else if (flags & SMC_CDC_CLOSED)
-		ev = SMC_EV_PEER_CLOSED;
-	smc_sock_event(smc, ev, 0, upcall);
-}
-
-static void owner_peer_flags(struct smc_conn *conn, u8 flags)
-{
-	struct smc_sock *smc = smc_of_conn(conn);
-
-	/* This may become TCP yet; see smc_close_early_flags(). */
-	if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
-		peer_flags(smc, flags, true);
-}
-
 /**
- * smc_close_early_flags() - what the peer said during our handshake counts now
- * @smc: socket, just now in mode SMC
+ * smc_close_killed() - the connection cannot go on
+ * @smc: socket in mode SMC
+ * @err: positive errno for its program
+ * @why: what the tools tell of it
  *
- * The peer may be quicker than the end of our own handshake.
- *
- * Context: process.
+ * Context: process or softirq; no lock of the core is held.
  */
-void smc_close_early_flags(struct smc_sock *smc)
+void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why)
 {
-	struct smc_conn *conn = &smc->conn;
-	u8 flags;
-
-	/* Who took it before has seen the old mode, who does later the new. */
-	spin_lock_bh(&conn->rx_lock);
-	flags = conn->rx_conn_flags;
-	spin_unlock_bh(&conn->rx_lock);
-	if (flags)
-		peer_flags(smc, flags, false);
-}
-
-static void owner_flushed(struct smc_conn *conn)
-{
-	smc_sock_event(smc_of_conn(conn), SMC_EV_FLUSHED, 0, true);
-}
-
-static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
-{
-	struct smc_sock *smc = smc_of_conn(conn);
-
 	smc->abort_err = err;
 	smc->abort_reason = why;
-	/* Until then it is the handshake's; established() looks again. */
-	if (smp_load_acquire(&smc->mode) != &smc_mode_smc)
-		return;
-	smc_sock_event(smc, SMC_EV_KILLED, 0, true);
-	deferred_ready(smc);
+	smc_sock_event(smc, SMC_EV_KILLED, 0, false);
 }
-
-const struct smc_conn_owner smc_sock_conn_owner = {
-	.get		= owner_get,
-	.put		= owner_put,
-	.readable	= owner_readable,
-	.out_of_line	= owner_out_of_line,
-	.writable	= smc_tx_writable,
-	.peer_flags	= owner_peer_flags,
-	.flushed	= owner_flushed,
-	.aborted	= owner_aborted,
-};
 
 /* -- worker and timer -- */
 
@@ -501,9 +415,8 @@ void smc_sock_work(struct work_struct *work)
 	}
 	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) &&
 	    peer_gone(smc)) {
-		smc->abort_err = smc_inner_take_error(&smc->inner);
-		smc->abort_reason = SMC_REASON_LOSTPEER;
-		smc_sock_event(smc, SMC_EV_KILLED, 0, false);
+		smc_close_killed(smc, smc_inner_take_error(&smc->inner),
+				 SMC_REASON_LOSTPEER);
 	}
 	if (test_and_clear_bit(SMC_SK_WORK_READY, &smc->bits))
 		smc_listen_child_ready(smc);
@@ -557,7 +470,7 @@ void smc_sock_timer(struct timer_list *t)
 	struct smc_sock *smc = from_timer(smc, t, timer);
 
 	if (!(READ_ONCE(smc->st_flags) & SMC_ST_RELEASED)) {
-		deferred_ready(smc);
+		smc_listen_deferred_ready(smc);
 		smc_tx_uncork(smc);
 	} else if (!orphan_gets_on(smc)) {
 		orphan_ends(smc);
@@ -676,8 +589,8 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	rc = smc_state_shut_check(READ_ONCE(sk->sk_state));
 	if (smc_close_over(smc))
 		rc = -ENOTCONN;
-	/* before the bits that say so, see reset_late() */
-	if (!shut_both(smc))
+	/* before the bits that say so, see smc_close_late() */
+	if (!smc_close_shut_both(smc))
 		WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
 	smp_mb__before_atomic();
 	if (how & RCV_SHUTDOWN)
@@ -693,8 +606,8 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	else if (!rc && how == SEND_SHUTDOWN)
 		smc_sock_event(smc, SMC_EV_SHUT_WR, 0, false);
 	/* what came in between nobody else has noticed */
-	if (!rc && shut_both(smc))
-		reset_late(smc, false);
+	if (!rc && smc_close_shut_both(smc))
+		smc_close_late(smc, false);
 	sk->sk_state_change(sk);
 	return rc;
 }
@@ -739,7 +652,7 @@ static void close_smc(struct smc_sock *smc, bool abort)
 	smc_sock_event(smc, ev, SMC_ST_RELEASED, false);
 	/* what came in between nobody else has noticed */
 	if (!abort)
-		reset_late(smc, false);
+		smc_close_late(smc, false);
 	if (unlikely(many))
 		orphan_ends(smc);
 }

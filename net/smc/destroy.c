@@ -38,8 +38,7 @@ static int destroy_conn(struct smc_sock *smc, int err)
 	mutex_lock(&smc->conn_mutex);
 	if (test_bit(SMC_CONN_JOINED, &smc->conn.flags) &&
 	    READ_ONCE(smc->sk.sk_state) != SMC_CLOSED) {
-		smc->abort_err = err;
-		smc_sock_event(smc, SMC_EV_KILLED, 0, false);
+		smc_close_killed(smc, err, SMC_REASON_OK);
 		rc = 0;
 	}
 	mutex_unlock(&smc->conn_mutex);

@@ -115,7 +115,7 @@ static void established(struct smc_sock *smc)
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
 	smp_store_release(&smc->mode, &smc_mode_smc);
 	smc_sock_event(smc, SMC_EV_ESTABLISHED, 0, false);
-	smc_close_early_flags(smc);
+	smc_owner_early_flags(smc);
 	smc_watch_start(smc);
 	/* An abort that came while the mode was init has been ignored. */
 	smp_mb();

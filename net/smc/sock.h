@@ -313,8 +313,11 @@ bool smc_rx_at_mark(struct smc_sock *smc);
 bool smc_rx_dropped(struct smc_sock *smc, u64 pos);
 bool smc_rx_urgent_valid(struct smc_sock *smc);
 
-/* close.c */
+/* owner.c */
 extern const struct smc_conn_owner smc_sock_conn_owner;
+void smc_owner_early_flags(struct smc_sock *smc);
+
+/* close.c */
 int smc_sock_release(struct socket *sock);
 int smc_sock_shutdown(struct socket *sock, int how);
 int smc_close_shutdown(struct smc_sock *smc, int how);
@@ -326,7 +329,9 @@ u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
 		   unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
 void smc_close_inner_reset(struct smc_sock *smc);
-void smc_close_early_flags(struct smc_sock *smc);
+void smc_close_late(struct smc_sock *smc, bool upcall);
+void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why);
+bool smc_close_shut_both(const struct smc_sock *smc);
 void smc_sock_free(struct smc_sock *smc);
 void smc_sock_reset_conn(struct smc_sock *smc);
 void smc_sock_work(struct work_struct *work);
@@ -377,6 +382,7 @@ void smc_listen_work(struct work_struct *work);
 void smc_listen_drop(struct smc_sock *smc);
 void smc_listen_child_done(struct smc_sock *child, bool usable);
 void smc_listen_child_ready(struct smc_sock *child);
+void smc_listen_deferred_ready(struct smc_sock *child);
 
 /* family.c */
 struct sock *smc_sock_clone(struct sock *listener);

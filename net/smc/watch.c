@@ -57,14 +57,6 @@ static bool keepalive(const struct smc_sock *smc)
 	return sock_flag(&smc->sk, SOCK_KEEPOPEN) && !smc->conn.merged;
 }
 
-/* The peer is gone, ETIMEDOUT as with TCP. */
-static void give_up(struct smc_sock *smc)
-{
-	smc->abort_err = ETIMEDOUT;
-	smc->abort_reason = SMC_REASON_PEERSILENT;
-	smc_sock_event(smc, SMC_EV_KILLED, 0, false);
-}
-
 /* Jiffies until the next look at what waits; 0: never; -1: it is over. */
 static long look_waiting(struct smc_sock *smc, unsigned int limit_ms)
 {
@@ -145,7 +137,7 @@ void smc_watch_timer(struct timer_list *t)
 		idle = look_alive(smc);
 	}
 	if (data < 0 || idle < 0)
-		give_up(smc);
+		smc_close_killed(smc, ETIMEDOUT, SMC_REASON_PEERSILENT);
 	else if (data || idle)
 		sk_reset_timer(&smc->sk, &smc->watch.timer, jiffies +
 			       (data && idle ? min(data, idle) :

@@ -488,7 +488,7 @@ TEST_F(pair, orphan_with_a_slow_reader)
 	part = sent / 8;
 	/* no step takes longer than the limit, all together do */
 	for (i = 0; i < 6; i++) {
-		usleep(limit * 700000);
+		usleep(limit * 400000);
 		ASSERT_TRUE(read_just(self->client, part, i * part)) {
 			TH_LOG("part %d", i);
 		}
