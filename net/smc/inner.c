@@ -239,6 +239,17 @@ u32 smc_inner_readable(const struct smc_inner *inner)
 }
 
 /**
+ * smc_inner_queued() - is there anything to read, be it an urgent byte or FIN?
+ * @inner: the socket
+ *
+ * Context: any, lockless.
+ */
+bool smc_inner_queued(const struct smc_inner *inner)
+{
+	return !skb_queue_empty_lockless(&inner->sk->sk_receive_queue);
+}
+
+/**
  * smc_inner_closed() - has the peer sent FIN or RST?
  * @inner: the socket
  *

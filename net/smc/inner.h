@@ -59,6 +59,7 @@ void smc_inner_put(struct smc_inner *inner);
 bool smc_inner_established(const struct smc_inner *inner);
 /* Bytes that can be read now; lockless. */
 u32 smc_inner_readable(const struct smc_inner *inner);
+bool smc_inner_queued(const struct smc_inner *inner);
 /* Peer has sent FIN or RST. */
 bool smc_inner_closed(const struct smc_inner *inner);
 /* Copy up to @len unread bytes into @buf, leaving them.  Count or -errno. */

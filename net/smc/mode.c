@@ -377,8 +377,9 @@ static int tcp_recvmsg_mode(struct smc_sock *smc, struct msghdr *msg,
 	/* the core shows ours */
 	if (unlikely(READ_ONCE(smc->sk.sk_peek_off) >= 0))
 		WRITE_ONCE(smc->sk.sk_peek_off, READ_ONCE(tcp->sk->sk_peek_off));
-	if ((!rc && (len || !smc_inner_readable(&smc->inner))) ||
-	    rc == -ENOTCONN)
+	/* neither recv() of no bytes nor MSG_OOB looks at the error first */
+	if ((!rc && (len || !smc_inner_queued(&smc->inner))) ||
+	    (rc == -ENOTCONN && !(flags & MSG_OOB)))
 		return tcp_error(smc, rc);
 	return rc;
 }

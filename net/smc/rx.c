@@ -76,7 +76,7 @@ bool smc_rx_urgent_valid(struct smc_sock *smc)
 	u64 urg = READ_ONCE(smc->conn.urg_rx_pos);
 
 	return urg != SMC_NO_POS && urg != READ_ONCE(smc->urg_read_pos) &&
-	       urg >= READ_ONCE(smc->conn.read_pos);
+	       urg >= READ_ONCE(smc->urg_past_pos);
 }
 
 /**
@@ -297,6 +297,17 @@ static void skip_mark(struct smc_sock *smc, struct reader *r)
 }
 
 /*
+ * An urgent byte that was passed is out of recv(MSG_OOB)'s reach, but not if
+ * the program's buffer turned out to be bad behind it.
+ */
+static void pass_urgent(struct smc_sock *smc, const struct reader *r)
+{
+	if (READ_ONCE(smc->conn.urg_rx_pos) != SMC_NO_POS &&
+	    !(r->flags & MSG_PEEK))
+		WRITE_ONCE(smc->urg_past_pos, r->pos);
+}
+
+/*
  * Deliver what is there.  1: go on, or wait if nothing was there; 0: enough;
  * -errno.
  */
@@ -332,8 +343,10 @@ static int take(struct smc_sock *smc, struct reader *r)
 		urg = U32_MAX;
 	}
 	used = rcvd - r->pos;
-	if (!used)
+	if (!used) {
+		pass_urgent(smc, r);
 		return 1;
+	}
 	used = min3((size_t)used, r->len, (size_t)urg);
 	n = used;
 	if (r->pipe)
@@ -347,6 +360,7 @@ static int take(struct smc_sock *smc, struct reader *r)
 	r->copied += n;
 	if (!(r->flags & MSG_PEEK))
 		smp_store_release(&conn->read_pos, r->pos);
+	pass_urgent(smc, r);
 	if (n < used)
 		return r->err;
 	return r->len ? 1 : 0;

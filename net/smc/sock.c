@@ -326,8 +326,12 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 	int rc;
 
 	if (addr->sa_family != AF_UNSPEC &&
-	    test_and_clear_bit(SMC_SK_CONNECTED, &smc->bits))
-		return 0;
+	    test_and_clear_bit(SMC_SK_CONNECTED, &smc->bits)) {
+		if (inet_sk_state_load(tcp->sk) != TCP_CLOSE)
+			return 0;
+		/* reset before the program heard of it: TCP reports that */
+		tcp->state = SS_CONNECTING;
+	}
 	/* a new attempt forgets the error of the last one */
 	if (addr->sa_family != AF_UNSPEC && tcp->state == SS_UNCONNECTED &&
 	    inet_sk_state_load(tcp->sk) == TCP_CLOSE)
@@ -397,6 +401,7 @@ static int fresh_conn(struct smc_sock *smc)
 	smc_conn_init(conn, &smc_sock_conn_owner);
 	mutex_unlock(&smc->conn_mutex);
 	smc->urg_read_pos = SMC_NO_POS;
+	smc->urg_past_pos = 0;
 	WRITE_ONCE(smc->tx_want, 0);
 	smc->nudge_pos = 0;
 	mutex_unlock(&smc->rx_mutex);
@@ -490,6 +495,24 @@ static int connect_wait(struct smc_sock *smc, int flags, int pending)
 	return 0;
 }
 
+/*
+ * The attempt has succeeded and this call may say so.  If the connection has
+ * been reset since, it has failed as far as the program knows.
+ */
+static int tell_connected(struct smc_sock *smc)
+{
+	int rc, err;
+
+	if (!smc_close_over(smc))
+		return 0;
+	err = sock_error(&smc->sk) ?: -ECONNABORTED;
+	rc = smc_close_disconnect(smc);
+	if (rc)
+		return rc;
+	xchg(&smc->sk.sk_err, 0);
+	return err;
+}
+
 /* lock_sock held.  1: connect as plain TCP, without the lock. */
 static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 			  int flags)
@@ -505,7 +528,7 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 		return disconnect(smc);
 	if (mode == &smc_mode_smc &&
 	    test_and_clear_bit(SMC_SK_CONNECTED, &smc->bits))
-		return 0;
+		return tell_connected(smc);
 	if (mode != &smc_mode_init)
 		return -EISCONN;
 	if (!smc_sock_connecting(smc)) {

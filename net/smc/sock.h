@@ -104,6 +104,7 @@ struct smc_watch {
  * @shut_pos: rcvd_pos when the program had finished with both directions
  * @orphan_pos: sent_pos when the timer of an orphan was started
  * @urg_read_pos: position of the urgent byte taken by recv(MSG_OOB)
+ * @urg_past_pos: urgent bytes before this position have been passed
  * @abort_err: positive errno the core gave for it
  * @abort_reason: enum smc_reason of the end of an SMC connection
  * @node: in smc_net.socks, newest first
@@ -149,6 +150,7 @@ struct smc_sock {
 	u64 shut_pos;
 	u64 orphan_pos;
 	u64 urg_read_pos;
+	u64 urg_past_pos;
 	int abort_err;
 	u32 abort_reason;
 	struct hlist_node node;

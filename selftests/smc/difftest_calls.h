@@ -18,11 +18,11 @@ static inline void say_rc(char *out, int rc)
 
 /*
  * A FIN behind more than fits into TCP's window has not arrived yet, and here
- * it may have.  It matters to who has shut down, too, or resets.
+ * it may have.  It matters to who shuts down, too, or resets.
  */
-static inline bool end_waits(const struct flow *f, const struct flow *back)
+static inline bool end_waits(const struct flow *f)
 {
-	return f->full && f->fin && back->fin;
+	return f->full && f->fin;
 }
 
 static inline void op_shutdown(struct slot *s, int how, char *out)
@@ -31,7 +31,7 @@ static inline void op_shutdown(struct slot *s, int how, char *out)
 
 	/* what is on the way would be cut somewhere */
 	if (s->in && ((s->in->full && how != SHUT_WR) ||
-		      end_waits(s->in, s->out) ||
+		      end_waits(s->in) ||
 		      ((s->in->full || s->out->full) &&
 		       (how != SHUT_WR || s->in->rx_shut) &&
 		       (how != SHUT_RD || s->out->fin)))) {
@@ -60,7 +60,7 @@ static inline void op_close(struct slot *s, char *out)
 		return;
 	}
 	reset = !s->linger || on_way(s->in);
-	if (s->out && reset && s->out->full && s->out->fin) {
+	if (s->out && reset && (end_waits(s->in) || end_waits(s->out))) {
 		SAY("-");
 		return;
 	}

@@ -39,7 +39,8 @@ static inline bool came_before(const struct script *sc, int call,
 
 /*
  * The urgent byte that came too late makes an older one, which was not read,
- * part of the stream: a byte more than here, at any call that reads.
+ * part of the stream: a byte more than here, at any call that reads, and what
+ * is behind it may be looked at.
  */
 static inline bool one_urgent_more(const struct script *sc, int call,
 				   const char *tcp, const char *smc)
@@ -51,8 +52,10 @@ static inline bool one_urgent_more(const struct script *sc, int call,
 			  sc->op[i].flags & MSG_OOB;
 	if (urgent < 2 || !came_before(sc, call, OP_SHUT, -1, 0))
 		return false;
-	if (is_op(sc, call, OP_RECV) || is_op(sc, call, OP_INQ))
-		return atoi(smc) > 0 && atoi(tcp) == atoi(smc) + 1;
+	if (is_op(sc, call, OP_INQ))
+		return atoi(tcp) > atoi(smc);
+	if (is_op(sc, call, OP_RECV))
+		return *smc >= '0' && *smc <= '9' && atoi(tcp) == atoi(smc) + 1;
 	return call == sc->n && strstr(tcp, "BAD; in out pri rdhup hup") &&
 	       strstr(smc, "; in out rdhup hup");
 }
