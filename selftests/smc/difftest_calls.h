@@ -25,6 +25,12 @@ static inline bool end_waits(const struct flow *f)
 	return f->full && f->fin;
 }
 
+/* The same if both ends come: the second one would, or would not, be last. */
+static inline bool end_would_wait(const struct slot *s)
+{
+	return s->out->full && s->in->fin;
+}
+
 static inline void op_shutdown(struct slot *s, int how, char *out)
 {
 	int rc;
@@ -32,6 +38,7 @@ static inline void op_shutdown(struct slot *s, int how, char *out)
 	/* what is on the way would be cut somewhere */
 	if (s->in && ((s->in->full && how != SHUT_WR) ||
 		      end_waits(s->in) ||
+		      (end_would_wait(s) && how != SHUT_RD) ||
 		      ((s->in->full || s->out->full) &&
 		       (how != SHUT_WR || s->in->rx_shut) &&
 		       (how != SHUT_RD || s->out->fin)))) {
@@ -60,7 +67,8 @@ static inline void op_close(struct slot *s, char *out)
 		return;
 	}
 	reset = !s->linger || on_way(s->in);
-	if (s->out && reset && (end_waits(s->in) || end_waits(s->out))) {
+	if (s->out && (end_would_wait(s) ||
+		       (reset && (end_waits(s->in) || end_waits(s->out))))) {
 		SAY("-");
 		return;
 	}
@@ -246,8 +254,13 @@ static inline void op_connect(struct run *run, struct slot *s, struct slot *t,
 static inline void op_unconnect(struct slot *s, char *out)
 {
 	struct sockaddr sa = { .sa_family = AF_UNSPEC };
-	int rc = connect(s->fd, &sa, sizeof(sa));
+	int rc;
 
+	if (s->out && (end_waits(s->in) || end_waits(s->out))) {
+		SAY("-");
+		return;
+	}
+	rc = connect(s->fd, &sa, sizeof(sa));
 	say_rc(out, rc);
 	if (rc)
 		return;
