@@ -504,6 +504,7 @@ void smc_sock_reset_conn(struct smc_sock *smc)
 	spin_unlock_bh(&smc->state_lock);
 	xchg(&sk->sk_err, 0);
 	clear_bit(SMC_SK_FAILED, &smc->bits);
+	clear_bit(SMC_SK_DISCONNECTING, &smc->bits);
 	clear_bit(SMC_SK_CONNECTING, &smc->bits);
 	sk->sk_state_change(sk);
 }

@@ -376,6 +376,7 @@ static bool finish(struct smc_hs_priv *priv, enum smc_hs_verdict v, bool smc,
 		res->outcome = SMC_HS_ERR;
 		res->err = priv->err ?: smc_reason_errno(priv->why) ?:
 			   ECONNRESET;
+		hs->name_len = smc_inner_name(hs->inner, &hs->name);
 		/* A peer that still talks must not take this for an end. */
 		smc_inner_disconnect(hs->inner);
 	} else {

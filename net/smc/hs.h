@@ -76,6 +76,8 @@ struct smc_hs_priv;
  * @refuse: server: decline for this reason, whatever the client proposes
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
+ * @name: client: local address of the attempt that failed
+ * @name_len: its length
  * @priv: everything else; allocated by start, freed after done
  * @lock: protects @priv against smc_hs_wake() and smc_hs_cancel();
  *	initialised by the owner when the socket is made
@@ -92,6 +94,8 @@ struct smc_hs {
 	enum smc_reason refuse;
 	struct sockaddr_storage addr;
 	int addr_len;
+	struct sockaddr_in6 name;
+	int name_len;
 	struct smc_hs_priv *priv;
 	spinlock_t lock;	/* priv */
 };

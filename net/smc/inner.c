@@ -226,6 +226,20 @@ bool smc_inner_established(const struct smc_inner *inner)
 }
 
 /**
+ * smc_inner_name() - the local address
+ * @inner: the socket
+ * @name: filled in, sockaddr_in or sockaddr_in6
+ *
+ * Context: process.
+ * Return: its length, or -errno.
+ */
+int smc_inner_name(const struct smc_inner *inner, struct sockaddr_in6 *name)
+{
+	return inner->sock->ops->getname(inner->sock, (struct sockaddr *)name,
+					 0);
+}
+
+/**
  * smc_inner_readable() - bytes that can be read now
  * @inner: the socket
  *

@@ -58,6 +58,7 @@ void smc_inner_put(struct smc_inner *inner);
 /* TCP connection established (also CLOSE_WAIT: FIN came with the data). */
 bool smc_inner_established(const struct smc_inner *inner);
 /* Bytes that can be read now; lockless. */
+int smc_inner_name(const struct smc_inner *inner, struct sockaddr_in6 *name);
 u32 smc_inner_readable(const struct smc_inner *inner);
 bool smc_inner_queued(const struct smc_inner *inner);
 /* Peer has sent FIN or RST. */

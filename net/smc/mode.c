@@ -136,6 +136,8 @@ static int init_shutdown(struct smc_sock *smc, int how)
 	if (!test_bit(SMC_SK_FAILED, &smc->bits)) {
 		set_bit(SMC_SK_NOSMC, &smc->bits);
 		tcp->ops->shutdown(tcp, how - 1);
+	} else {
+		set_bit(SMC_SK_DISCONNECTING, &smc->bits);
 	}
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	sk->sk_state_change(sk);

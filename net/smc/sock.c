@@ -306,6 +306,12 @@ static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	struct smc_sock *smc = enter(sock);
 	struct socket *tcp = smc->inner.sock;
 
+	/* the inner socket is ready for the next attempt already */
+	if (!peer && test_bit(SMC_SK_FAILED, &smc->bits) &&
+	    smc->hs.name_len > 0) {
+		memcpy(addr, &smc->hs.name, smc->hs.name_len);
+		return smc->hs.name_len;
+	}
 	/*
 	 * The inner connection may be closed long before ours, or after it; 2
 	 * asks for the peer's name whatever its state, as accept() does.
@@ -429,6 +435,7 @@ static int connect_start(struct smc_sock *smc, struct sockaddr *addr, int len)
 	memset(&smc->hs.addr, 0, sizeof(smc->hs.addr));
 	smc->hs.addr_len = min_t(int, len, sizeof(smc->hs.addr));
 	memcpy(&smc->hs.addr, addr, smc->hs.addr_len);
+	smc->hs.name_len = 0;
 	smc->hs.role = SMC_CLNT;
 	smc_sock_set_sizes(smc);
 
@@ -531,6 +538,8 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 		return tell_connected(smc);
 	if (mode != &smc_mode_init)
 		return -EISCONN;
+	if (test_bit(SMC_SK_DISCONNECTING, &smc->bits))
+		return -EINVAL;
 	if (!smc_sock_connecting(smc)) {
 		if (test_bit(SMC_SK_FAILED, &smc->bits))
 			return fetch_failure(smc);

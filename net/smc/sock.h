@@ -47,6 +47,7 @@ enum smc_sock_bits {
 	SMC_SK_CORK,		/* TCP_CORK is set (the inner has it in mode TCP) */
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
 	SMC_SK_FAILED,		/* connect() failed: poll shows it as TCP does */
+	SMC_SK_DISCONNECTING,	/* shut down then: only AF_UNSPEC helps */
 	SMC_SK_PEER_DONE,	/* its last byte is here: end of file for good */
 	SMC_SK_SHUT_RD,		/* the program has shut reading down */
 	SMC_SK_RELEASED,	/* close() has begun; lock_sock */

@@ -3,7 +3,8 @@
 #
 # man.sh - every program has a manual page, which mandoc has nothing to say
 # against, and which mentions every option of the usage text and every object;
-# the tables of the pages have every reason and every counter of the headers
+# the tables of the pages have every reason and every counter of the headers, and
+# af_smc(7) every difference from TCP that is documented
 cd "$(dirname "$0")/.." || exit 1
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -70,6 +71,12 @@ in_page man/smcss.8 reasons 40
 expand ../net/smc/stats.h '#define ONE(s, name, text) MARK(name | text);' \
 	'SMC_STAT_LIST(ONE) SMC_TECH_LIST(ONE)' >"$tmp/list"
 in_page man/af_smc.7 counters 60
+
+# ten, and no more
+sed -n 's/^[0-9]*\. \*\([^*]*\)\.\*.*/\1/p' \
+	../Documentation/networking/smc/deviations.rst >"$tmp/list"
+in_page man/af_smc.7 deviations 10
+[ "$(wc -l <"$tmp/list")" -le 10 ] || bad "there are more than ten deviations"
 
 # Pages refer to pages there are.
 for page in man/*.[78]; do
