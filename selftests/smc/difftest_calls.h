@@ -416,7 +416,7 @@ static inline void run_op(struct run *run, const struct op *op, char *out)
 static inline void pair_up(struct run *run)
 {
 	struct sockaddr_in sin = host_addr(port_of(run->listener));
-	int c, s;
+	int c, s, i;
 
 	c = new_socket(run);
 	if (connect(c, (struct sockaddr *)&sin, sizeof(sin)))
@@ -429,6 +429,10 @@ static inline void pair_up(struct run *run)
 	run->slot[1].fd = s;
 	run->slot[0].in = run->slot[1].out = new_flow(run);
 	run->slot[0].out = run->slot[1].in = new_flow(run);
+	for (i = 0; i < 2; i++) {
+		run->slot[i].in->before = info_of(run->slot[i].fd).bytes_received;
+		run->slot[i].in->counted = true;
+	}
 }
 
 static inline int make_listener(struct run *run)

@@ -17,6 +17,7 @@
 #define SMC_DIFFTEST_MODEL_H
 
 #include "difftest_script.h"
+#include "tcpinfo.h"
 
 #include <linux/sockios.h>
 #include <poll.h>
@@ -34,7 +35,9 @@
 
 struct flow {
 	uint64_t wr, rd, mark;
+	uint64_t before; /* bytes received that were the handshake's */
 	int key;
+	bool counted;	/* "before" is known */
 	bool urg_new;	/* the mark has not shown as POLLPRI yet */
 	bool fin;	/* no more will be written */
 	bool rst;	/* the reader's side is reset */
@@ -222,7 +225,11 @@ static inline bool behind_mark_arrived(const struct slot *s)
 	const struct flow *f = s->in;
 	int want = f->wr - f->rd - 1;
 
-	if (s->inl || f->mark != f->rd || want <= 0 || f->rst)
+	if (s->inl || f->mark == NO_MARK || f->rst)
+		return true;
+	if (f->counted)
+		return info_of(s->fd).bytes_received - f->before >= f->wr;
+	if (f->mark != f->rd || want <= 0)
 		return true;
 	return recv(s->fd, area, want,
 		    MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == want;
@@ -231,16 +238,13 @@ static inline bool behind_mark_arrived(const struct slot *s)
 /* RDHUP is no news to who has shut down reading: then the state tells. */
 static inline bool fin_arrived(const struct slot *s, int ev)
 {
-	struct tcp_info info = {};
-	socklen_t len = sizeof(info);
+	int state;
 
 	if (!s->in->rx_shut)
 		return ev & POLLRDHUP;
-	if (getsockopt(s->fd, SOL_TCP, TCP_INFO, &info, &len))
-		die("TCP_INFO");
-	return info.tcpi_state != TCP_ESTABLISHED &&
-	       info.tcpi_state != TCP_FIN_WAIT1 &&
-	       info.tcpi_state != TCP_FIN_WAIT2;
+	state = info_of(s->fd).state;
+	return state != TCP_ESTABLISHED && state != TCP_FIN_WAIT1 &&
+	       state != TCP_FIN_WAIT2;
 }
 
 static inline bool settled(const struct slot *s)

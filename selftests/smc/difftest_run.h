@@ -430,8 +430,10 @@ static inline void op_drain(struct run *run, struct slot *s, char *out)
 	f->full = false;
 	SAY("%s, %s", on_way(f) && !f->lossy ? "bytes missing" : "drained",
 	    n == -2 ? "BAD" : n >= 0 ? n ? "" : "0" : strerrorname_np(errno));
-	if (f->lossy)
+	if (f->lossy) {
 		f->wr = f->rd;
+		f->counted = false;
+	}
 }
 
 static inline void op_poll(struct slot *s, char *out)

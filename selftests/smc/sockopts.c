@@ -10,6 +10,7 @@
  *	SMC_RDMA_PORT	UDP port of the RDMA traffic, to be dropped (4791)
  */
 #include "sockcase.h"
+#include "tcpinfo.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -559,33 +560,6 @@ TEST_F(opt, inq_message)
 }
 
 /* -- TCP_INFO -- */
-
-/* the kernel's, as far as this asks; libc's ends before bytes_acked */
-struct info {
-	uint8_t state, fill[7];
-	uint32_t rto, ato, snd_mss, rcv_mss, unacked, sacked, lost, retrans,
-		 fackets, last_data_sent, last_ack_sent, last_data_recv,
-		 last_ack_recv, pmtu, rcv_ssthresh, rtt, rttvar, snd_ssthresh,
-		 snd_cwnd, advmss, reordering, rcv_rtt, rcv_space,
-		 total_retrans;
-	uint64_t pacing_rate, max_pacing_rate, bytes_acked, bytes_received;
-	uint32_t segs_out, segs_in, notsent_bytes, min_rtt, data_segs_in,
-		 data_segs_out;
-	uint64_t delivery_rate, busy_time, rwnd_limited, sndbuf_limited;
-	uint32_t delivered, delivered_ce;
-	uint64_t bytes_sent;
-};
-
-static struct info info_of(int fd)
-{
-	struct info info = {};
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) ||
-	    len != sizeof(info))
-		die("TCP_INFO");
-	return info;
-}
 
 static bool state_is(int fd, int state)
 {
