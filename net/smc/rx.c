@@ -187,6 +187,14 @@ static size_t copy_out(const struct smc_conn *conn, u64 pos, u32 len,
 	return n;
 }
 
+/* One that was passed is where skip_mark() has put it. */
+static size_t copy_urgent(struct smc_sock *smc, u64 urg, struct msghdr *msg)
+{
+	if (urg < READ_ONCE(smc->conn.read_pos))
+		return copy_to_iter(&smc->urg_byte, 1, &msg->msg_iter);
+	return copy_out(&smc->conn, urg, 1, msg);
+}
+
 /* recv(MSG_OOB) */
 static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		       int flags)
@@ -213,7 +221,7 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		else if (flags & MSG_TRUNC)
 			rc = 1;
 		else
-			rc = copy_out(conn, urg, 1, msg) ? 1 : -EFAULT;
+			rc = copy_urgent(smc, urg, msg) ? 1 : -EFAULT;
 		if (rc >= 0 && !(flags & MSG_PEEK))
 			WRITE_ONCE(smc->urg_read_pos, urg);
 	}
@@ -289,9 +297,15 @@ static size_t copy_to_pipe(const struct smc_conn *conn, u32 len,
 /* The next byte is the urgent one and is not wanted in-band. */
 static void skip_mark(struct smc_sock *smc, struct reader *r)
 {
-	r->pos++;
+	const struct smc_conn *conn = &smc->conn;
+	u64 pos = r->pos++;
+
 	if (r->flags & MSG_PEEK)
 		return;
+	/* its place in the ring is the peer's now, and it may still be wanted */
+	if (pos == READ_ONCE(conn->urg_rx_pos))
+		smc->urg_byte =
+			conn->rcv_base[smc_ring_offset(conn->rcv_size, pos)];
 	smp_store_release(&smc->conn.read_pos, r->pos);
 	r->marked = true;
 }
@@ -338,8 +352,12 @@ static int take(struct smc_sock *smc, struct reader *r)
 		if (r->pipe)
 			return r->timeo || READ_ONCE(smc->sk.sk_shutdown) &
 			       RCV_SHUTDOWN ? 0 : -EAGAIN;
-		if (!oobinline)
+		if (!oobinline) {
 			skip_mark(smc, r);
+			/* as TCP: the mark is all that one byte reaches */
+			if (r->len == 1)
+				pass_urgent(smc, r);
+		}
 		urg = U32_MAX;
 	}
 	used = rcvd - r->pos;

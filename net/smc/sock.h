@@ -106,6 +106,7 @@ struct smc_watch {
  * @orphan_pos: sent_pos when the timer of an orphan was started
  * @urg_read_pos: position of the urgent byte taken by recv(MSG_OOB)
  * @urg_past_pos: urgent bytes before this position have been passed
+ * @urg_byte: the urgent byte, when the bytes behind it could not be delivered
  * @abort_err: positive errno the core gave for it
  * @abort_reason: enum smc_reason of the end of an SMC connection
  * @node: in smc_net.socks, newest first
@@ -152,6 +153,7 @@ struct smc_sock {
 	u64 orphan_pos;
 	u64 urg_read_pos;
 	u64 urg_past_pos;
+	u8 urg_byte;
 	int abort_err;
 	u32 abort_reason;
 	struct hlist_node node;
