@@ -152,7 +152,7 @@ static void queue_child(struct smc_sock *smc, struct smc_sock *child)
 	WRITE_ONCE(smc->accept_len, smc->accept_len + 1);
 	/* unless smc_listen_drop() is about to come for it */
 	if (smp_load_acquire(&smc->mode) == &smc_mode_listen)
-		hold_places(smc, smc->held + 1);
+		hold_places(smc, smc->held + !child->has_place);
 }
 
 /* A child has come to the end of its handshake, or needs none. */
@@ -244,8 +244,11 @@ void smc_listen_child_done(struct smc_sock *child, bool usable)
 		child_ready(child, usable);
 }
 
-/* Begin what a new child needs; it is in @children and belongs to it. */
-static void start_child(struct smc_sock *smc, struct smc_sock *child)
+/*
+ * Begin what a new child needs; it is in @children and belongs to it.  True: it
+ * is in the accept queue and has kept its place.
+ */
+static bool start_child(struct smc_sock *smc, struct smc_sock *child)
 {
 	enum smc_reason barred = smc_sock_barred(smc);
 
@@ -254,17 +257,26 @@ static void start_child(struct smc_sock *smc, struct smc_sock *child)
 		child->hs.refuse = barred;
 		set_bit(SMC_SK_HS_ACTIVE, &child->bits);
 		if (!smc_hs_accept(&child->hs))
-			return;
+			return false;
 		clear_bit(SMC_SK_HS_ACTIVE, &child->bits);
 		/* The client waits for an answer it will not get. */
 		smc_inner_disconnect(&child->inner);
 		child_ready(child, false);
-		return;
+		return false;
 	}
 	smc_stats_inc(smc_sock_net(child), SMC_STAT_HS_SRV_TCP);
 	smc_sock_fallback(child, barred != SMC_REASON_OK ? barred :
 			  SMC_REASON_PEERNOSMC, 0);
+	child->has_place = true;
 	child_ready(child, true);
+	return true;
+}
+
+static void add_places(struct smc_sock *smc, int num)
+{
+	spin_lock_bh(&smc->accept_lock);
+	hold_places(smc, smc->held + num);
+	spin_unlock_bh(&smc->accept_lock);
 }
 
 /* Take one connection.  0, -EAGAIN, or another error. */
@@ -278,9 +290,12 @@ static int accept_one(struct smc_sock *smc)
 	if (!sk)
 		return -ENOMEM;
 	child = smc_sk(sk);
+	/* on the way from TCP's queue to ours its place must not look free */
+	add_places(smc, 1);
 	rc = smc_inner_accept(&child->inner, &smc->inner, smc->sk.sk_uid,
 			      smc_sock_inner_wake);
 	if (rc) {
+		add_places(smc, -1);
 		sock_put(sk);
 		return rc;
 	}
@@ -295,7 +310,8 @@ static int accept_one(struct smc_sock *smc)
 	list_add_tail(&child->accept_node, &smc->children);
 	smc->hs_pending++;
 	spin_unlock_bh(&smc->accept_lock);
-	start_child(smc, child);
+	if (!start_child(smc, child))
+		add_places(smc, -1);
 	sock_put(sk);
 	return 0;
 }

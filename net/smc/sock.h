@@ -124,7 +124,9 @@ struct smc_watch {
  * @hs_pending: length of @children
  * @accept_lock: protects the four above
  * @taken: listener: connections taken so far; child: how many before it
- * @held: how many of accept_q are in the inner listener's count
+ * @held: how many of accept_q are in the inner listener's count, and one on
+ *	its way there
+ * @has_place: child: it is in that count already
  * @accept_work: takes connections from the inner listener
  * @backlog: listen() argument, clamped to somaxconn
  */
@@ -170,6 +172,7 @@ struct smc_sock {
 	unsigned int accept_len;
 	unsigned int hs_pending;
 	unsigned int held;
+	bool has_place;
 	u32 taken;
 	spinlock_t accept_lock;
 	struct delayed_work accept_work;

@@ -259,7 +259,11 @@ static int rx_delete_link(struct smc_rdma_link *link,
 	if (rc == -EAGAIN)
 		return rc;
 	link->peer_bye = true;
-	smc_lgr_lost(link->lgr, SMC_REASON_LINKLOST);
+	/* it has given the confirmation up */
+	if (!READ_ONCE(link->confirmed))
+		confirmed(link, SMC_REASON_TIMEOUT_CL);
+	else
+		smc_lgr_lost(link->lgr, SMC_REASON_LINKLOST);
 	return 0;
 }
 
