@@ -335,6 +335,7 @@ static inline void op_xfer(struct run *run, struct slot *s,
 		return;
 	}
 	r = reader_of(run, f);
+	settle(r);
 	target = f->wr + op->num[0];
 	f->more = true;
 	do {
