@@ -10,6 +10,7 @@
 # ("What:").  Ends with "N passed, N failed"; a patch that does not apply, or
 # does not build, has failed.
 set -eu
+unset LONG FULL
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 # one place: the laboratory keeps a build for each

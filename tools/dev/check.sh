@@ -8,7 +8,7 @@
 #   ci     check with the tests that take long, then the guest tests again on
 #          the debug kernel
 #   long   unit tests, fuzzing for FUZZ_S seconds a target (60), static checks,
-#          guest tests on both kernels three times over
+#          selftests/mutants, guest tests on both kernels three times over
 #
 # Starts from nothing installed.  Every stage ends in a line "N passed, N
 # failed"; one that exits with an error without naming a failure, or says
@@ -82,6 +82,7 @@ stage guests-6.12 guests 6.12 "$([ "$1" != ci ] || echo 1)"
 case $1 in
 ci) stage guests-debug guests debug ;;
 long)
+	stage mutants sh selftests/mutants/run.sh
 	export LONG=1
 	for round in 1 2 3; do
 		stage "guests-debug-$round" guests debug
