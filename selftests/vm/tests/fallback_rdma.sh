@@ -73,7 +73,8 @@ g B 'nft delete table inet lab'
 # that.  What a connection that it gives up was told is not the next one's, and
 # the server hears that the link is no more.  (There is no group yet.)
 note "the server has given up what the client gives up"
-g A 'nft add table inet lab
+g A 'sysctl -q net.smc.handshake_timeout_ms=5000
+	nft add table inet lab
 	nft add chain inet lab input "{ type filter hook input priority 0; }"
 	nft add rule inet lab input udp dport 4791 @th,64,8 0x11 counter drop'
 for x in A B; do g $x "$s/smcstat.sh mark"; done
@@ -87,7 +88,7 @@ g A "$s/smcstat.sh expect HsClientTcp=1 HsReconnect=1" ||
 	fail "no acknowledgements: client counters"
 g B "$s/smcstat.sh expect HsServerSmcr=1" ||
 	fail "no acknowledgements: server counters"
-g A 'nft delete table inet lab'
+g A 'nft delete table inet lab; sysctl -q net.smc.handshake_timeout_ms=2000'
 try "RoCE passes again" ipproto SMCR "$smc" "$ssmc" 0
 
 g A "$s/peercfg.py ueid del SMCV2-DEFAULT-UEID
@@ -101,7 +102,7 @@ try "the same UEID again" ipproto SMCR "$smc" "$ssmc" 0
 # connection the server must register a ring on its link: it says no in time,
 # instead of being taken for somebody who does not know SMC.
 note "the link is stuck"
-g A 'rm -f /tmp/hold*'
+g A 'rm -f /tmp/hold*; sysctl -q net.smc.handshake_timeout_ms=5000'
 g B "$s/tcpecho -s -k ipproto -n 2 0.0.0.0 9801 >/tmp/stuck.out" &
 spid=$!
 listening B 9801
@@ -119,6 +120,6 @@ g A "$s/tcpecho -c -k ipproto -b 100000 10.9.0.2 9801" ||
 wait $spid || fail "the link is stuck: server"
 g A "$s/smcstat.sh expect $tcp HsReconnect=0" ||
 	fail "the link is stuck: client counters"
-g A 'nft delete table inet lab'
+g A 'nft delete table inet lab; sysctl -q net.smc.handshake_timeout_ms=2000'
 wait $lost || :
 try "the link is not stuck any more" ipproto SMCR "$smc" "$ssmc" 0
