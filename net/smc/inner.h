@@ -57,9 +57,11 @@ void smc_inner_put(struct smc_inner *inner);
 
 /* TCP connection established (also CLOSE_WAIT: FIN came with the data). */
 bool smc_inner_established(const struct smc_inner *inner);
-/* Bytes that can be read now; lockless. */
+/* Local address into @name (sockaddr_in or sockaddr_in6).  Length or -errno. */
 int smc_inner_name(const struct smc_inner *inner, struct sockaddr_in6 *name);
+/* Bytes that can be read now; lockless. */
 u32 smc_inner_readable(const struct smc_inner *inner);
+/* Anything at all to read, be it an urgent byte or FIN; lockless. */
 bool smc_inner_queued(const struct smc_inner *inner);
 /* Peer has sent FIN or RST. */
 bool smc_inner_closed(const struct smc_inner *inner);
