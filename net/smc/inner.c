@@ -23,6 +23,8 @@
 #include <linux/lockdep.h>
 #include <linux/memcontrol.h>
 #include <linux/net.h>
+#include <linux/sctp.h>
+#include <linux/security.h>
 #include <linux/sock_diag.h>
 #include <linux/uio.h>
 #include <net/inet_connection_sock.h>
@@ -76,6 +78,58 @@ int smc_inner_create(struct smc_inner *inner, struct net *net, int family,
 		return rc;
 	attach(inner, sock, wake);
 	return 0;
+}
+
+/**
+ * smc_inner_permission() - may the caller bind or connect the TCP socket?
+ * @inner: the socket
+ * @is_bind: for bind(), otherwise for connect()
+ * @addr: the program's address
+ * @len: its length, as the program says
+ *
+ * The core has asked the LSM about the outer socket only, which for SELinux is
+ * no TCP socket: it did not ask for name_connect, and for name_bind of another
+ * class.  Of the hooks with these two questions one is for modules to call,
+ * that for addresses that SCTP learns otherwise than by bind() and connect();
+ * it asks them about any socket with ports.  Addresses without ports are left to
+ * TCP to refuse.
+ *
+ * Context: process, in the caller's own name; takes the inner lock_sock().
+ * Return: 0 or -errno, -EACCES most likely.
+ */
+int smc_inner_permission(struct smc_inner *inner, bool is_bind,
+			 const struct sockaddr *addr, int len)
+{
+	int what = is_bind ? SCTP_SOCKOPT_BINDX_ADD : SCTP_SOCKOPT_CONNECTX;
+	struct sockaddr_in6 name = {};
+	size_t size;
+	int rc;
+
+	if (len < (int)sizeof(addr->sa_family))
+		return 0;
+	switch (addr->sa_family) {
+	case AF_UNSPEC:
+		if (!is_bind)
+			return 0;
+		fallthrough;
+	case AF_INET:
+		size = sizeof(struct sockaddr_in);
+		break;
+	case AF_INET6:
+		size = sizeof(struct sockaddr_in6);
+		break;
+	default:
+		return 0;
+	}
+	memcpy(&name, addr, min_t(size_t, len, size));
+	/* all of it but the scope has to be there */
+	if (len < SIN6_LEN_RFC2133)
+		size = min_t(size_t, len, size);
+	lock_sock(inner->sk);
+	rc = security_sctp_bind_connect(inner->sk, what,
+					(struct sockaddr *)&name, size);
+	release_sock(inner->sk);
+	return rc;
 }
 
 /**

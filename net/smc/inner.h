@@ -40,6 +40,9 @@ int smc_inner_create(struct smc_inner *inner, struct net *net, int family,
 int smc_inner_accept(struct smc_inner *child, struct smc_inner *listener,
 		     kuid_t uid,
 		     void (*wake)(struct smc_inner *inner, __poll_t key));
+/* Ask the LSM what it asks at a TCP socket's bind() or connect().  Process. */
+int smc_inner_permission(struct smc_inner *inner, bool is_bind,
+			 const struct sockaddr *addr, int len);
 /* SO_COOKIE of the inner socket. */
 u64 smc_inner_cookie(const struct smc_inner *inner);
 /* Does a listening inner socket have a connection to be taken?  Lockless. */

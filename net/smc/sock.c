@@ -296,9 +296,13 @@ static struct smc_sock *enter(struct socket *sock)
 
 static int sock_bind(struct socket *sock, struct sockaddr *addr, int len)
 {
-	struct socket *tcp = enter(sock)->inner.sock;
+	struct smc_inner *inner = &enter(sock)->inner;
+	int rc;
 
-	return tcp->ops->bind(tcp, addr, len);
+	rc = smc_inner_permission(inner, true, addr, len);
+	if (rc)
+		return rc;
+	return inner->sock->ops->bind(inner->sock, addr, len);
 }
 
 static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
@@ -375,16 +379,17 @@ static int disconnect(struct smc_sock *smc)
 	return 0;
 }
 
-static int check_addr(const struct sockaddr *addr, int len)
+/* As TCP would say it, which comes later, when others have read the address. */
+static int check_addr(const struct smc_sock *smc, const struct sockaddr *addr,
+		      int len)
 {
-	switch (addr->sa_family) {
-	case AF_INET:
-		return len < sizeof(struct sockaddr_in) ? -EINVAL : 0;
-	case AF_INET6:
-		return len < SIN6_LEN_RFC2133 ? -EINVAL : 0;
-	default:
-		return 0;
-	}
+	const struct sock *tcp = smc->inner.sk;
+	int min = tcp->sk_family == AF_INET6 ? SIN6_LEN_RFC2133 :
+					       sizeof(struct sockaddr_in);
+
+	if (len < min)
+		return -EINVAL;
+	return addr->sa_family == tcp->sk_family ? 0 : -EAFNOSUPPORT;
 }
 
 /* A fresh connection object for the next attempt. */
@@ -543,7 +548,7 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 	if (!smc_sock_connecting(smc)) {
 		if (test_bit(SMC_SK_FAILED, &smc->bits))
 			return fetch_failure(smc);
-		rc = check_addr(addr, len);
+		rc = check_addr(smc, addr, len);
 		if (rc)
 			return rc;
 		why = smc_sock_barred(smc);
@@ -574,6 +579,9 @@ static int sock_connect(struct socket *sock, struct sockaddr *addr, int len,
 
 	if (len < (int)sizeof(addr->sa_family))
 		return -EINVAL;
+	rc = smc_inner_permission(&smc->inner, false, addr, len);
+	if (rc)
+		return rc;
 	lock_sock(sk);
 	rc = connect_locked(smc, addr, len, flags);
 	release_sock(sk);

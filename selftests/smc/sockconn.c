@@ -229,6 +229,12 @@ TEST_F(conn, bad_addresses)
 	EXPECT_ERR(EINVAL, bind(self->fd, sa(&w), 8));
 	EXPECT_ERR(EAFNOSUPPORT, bind(self->fd, (struct sockaddr *)&other,
 				      sizeof(other)));
+	/* the length counts before the family does */
+	other.ss_family = variant->family == AF_INET ? AF_INET6 : AF_INET;
+	EXPECT_ERR(variant->family == AF_INET ? EAFNOSUPPORT : EINVAL,
+		   connect(self->fd, (struct sockaddr *)&other, 20));
+	EXPECT_ERR(EAFNOSUPPORT, connect(self->fd, (struct sockaddr *)&other,
+					 sizeof(other)));
 	PAIR();
 	EXPECT_TRUE(byte_goes(self->fd, self->srv));
 }

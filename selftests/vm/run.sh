@@ -20,6 +20,7 @@
 #   #                         to .ci/run (6.12: FULL=1) and to "make check-long"
 #   #                         (LONG=1, which also makes some tests longer)
 #   # icount: yes             virtual time counts instructions, one CPU
+#   # append: WORD            more of the kernel's command line
 #   # dmesg: REGEX            lines it means to provoke
 # Tests with the same needs share one boot; after one that leaves the guests
 # unfit the rest get a fresh one.  LANES=2: half of the tests for one guest run
@@ -44,7 +45,7 @@ if [ $# = 0 ]; then set -- "$vm_dir"/tests/*.sh; else all=1; fi
 run=$(new_run)
 : >"$run/results.txt"
 
-# "guests mtu icount file" for each test that is to run here
+# "guests mtu icount append file" for each test that is to run here
 for t; do
 	case $t in */*) ;; *) t=$vm_dir/tests/${t%.sh}.sh ;; esac
 	[ -e "$t" ] || die "no test $t"
@@ -65,24 +66,26 @@ for t; do
 		echo "# takes long, left out on $k: $(basename "$t" .sh)" >&2
 		continue ;;
 	esac
-	echo "$n $(header "$t" mtu 1500) $(header "$t" icount no) $t"
+	echo "$n $(header "$t" mtu 1500) $(header "$t" icount no)" \
+		"$(header "$t" append no) $t"
 done >"$run/plan"
 
 stage_tree "$k" "$run" "$build"
 export LAB_K="$k"
 
-# one_boot GUESTS MTU ICOUNT: boot, and run what the plan has for that
+# one_boot GUESTS MTU ICOUNT APPEND: boot, and run what the plan has for that
 one_boot() {
-	awk -v key="$1 $2 $3" '$1 " " $2 " " $3 == key { print $4 }' \
+	awk -v key="$*" '$1 " " $2 " " $3 " " $4 == key { print $5 }' \
 		"$run/plan" >"$run/todo"
 	again=
 	while [ -s "$run/todo" ]; do
 		before=$(wc -l <"$run/results.txt")
-		icount=
-		[ "$3" = no ] || icount=--icount
+		more=
+		[ "$3" = no ] || more=--icount
+		[ "$4" = no ] || more="$more --append=$4"
 		rc=0
 		# shellcheck disable=SC2046,SC2086
-		lab_up "$k" "$run" -n "$1" --mtu "$2" $icount -- \
+		lab_up "$k" "$run" -n "$1" --mtu "$2" $more -- \
 			sh "$vm_dir/run-inner.sh" $(cat "$run/todo") || rc=$?
 		for c in "$run"/console-?.log; do
 			[ ! -e "$c" ] || mv "$c" "$c.$before$again"
@@ -106,9 +109,9 @@ one_boot() {
 # lane DIRECTORY: everything in its plan
 lane() {
 	run=$1
-	cut -d' ' -f1-3 "$run/plan" | sort -u >"$run/boots"
-	while read -r n mtu icount <&3; do
-		one_boot "$n" "$mtu" "$icount"
+	cut -d' ' -f1-4 "$run/plan" | sort -u >"$run/boots"
+	while read -r n mtu icount append <&3; do
+		one_boot "$n" "$mtu" "$icount" "$append"
 	done 3<"$run/boots"
 }
 
