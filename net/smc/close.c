@@ -442,7 +442,7 @@ static void start_orphan_timer(struct smc_sock *smc)
 	unsigned int timeout_s = READ_ONCE(smc_sock_net(smc)->orphan_timeout_s);
 
 	smc->orphan_pos = READ_ONCE(smc->conn.sent_pos);
-	sk_reset_timer(&smc->sk, &smc->timer, jiffies + timeout_s * HZ);
+	smc_sock_start_timer(smc, &smc->timer, jiffies + timeout_s * HZ);
 }
 
 /* Its peer reads, if slowly: another time is granted. */

@@ -227,7 +227,7 @@ static bool defer(struct smc_sock *child)
 	if (has_data(child) && test_and_clear_bit(SMC_SK_DEFERRED,
 						  &child->bits))
 		return false;
-	sk_reset_timer(&child->sk, &child->timer, jiffies + limit_s * HZ);
+	smc_sock_start_timer(child, &child->timer, jiffies + limit_s * HZ);
 	return true;
 }
 

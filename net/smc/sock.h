@@ -346,6 +346,26 @@ void smc_sock_work(struct work_struct *work);
 void smc_sock_timer(struct timer_list *t);
 void smc_sock_stop_hs(struct smc_sock *smc);
 
+/**
+ * smc_sock_start_timer() - start a timer that holds a reference while armed
+ * @smc: socket, the caller has a reference
+ * @timer: one of its timers
+ * @expires: in jiffies
+ *
+ * Not sk_reset_timer(): that takes the reference when the timer may have
+ * fired already and have dropped the last one, the caller's.
+ *
+ * Context: any.
+ */
+static inline void smc_sock_start_timer(struct smc_sock *smc,
+					struct timer_list *timer,
+					unsigned long expires)
+{
+	sock_hold(&smc->sk);
+	if (mod_timer(timer, expires))
+		__sock_put(&smc->sk);
+}
+
 /* destroy.c */
 int smc_sock_destroy(struct sock *sk, int err);
 

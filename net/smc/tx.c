@@ -280,8 +280,8 @@ static void push(struct smc_sock *smc, bool more)
 	if ((more || test_bit(SMC_SK_CORK, &smc->bits)) &&
 	    smc_conn_unsent(conn) < conn->snd_size / 4) {
 		if (!test_and_set_bit(SMC_CONN_CORKED, &conn->flags))
-			sk_reset_timer(&smc->sk, &smc->timer,
-				       jiffies + CORK_MAX);
+			smc_sock_start_timer(smc, &smc->timer,
+					     jiffies + CORK_MAX);
 		return;
 	}
 	clear_bit(SMC_CONN_CORKED, &conn->flags);

@@ -139,9 +139,9 @@ void smc_watch_timer(struct timer_list *t)
 	if (data < 0 || idle < 0)
 		smc_close_killed(smc, ETIMEDOUT, SMC_REASON_PEERSILENT);
 	else if (data || idle)
-		sk_reset_timer(&smc->sk, &smc->watch.timer, jiffies +
-			       (data && idle ? min(data, idle) :
-					       data ?: idle));
+		smc_sock_start_timer(smc, &smc->watch.timer, jiffies +
+				     (data && idle ? min(data, idle) :
+						     data ?: idle));
 	/* smc_sock_free() may have stopped it just before */
 	smp_mb();
 	if (test_bit(SMC_SK_FREED, &smc->bits))
@@ -159,7 +159,7 @@ void smc_watch_start(struct smc_sock *smc)
 {
 	if (smp_load_acquire(&smc->mode) == &smc_mode_smc &&
 	    (READ_ONCE(smc->user_timeout_ms) || keepalive(smc)))
-		sk_reset_timer(&smc->sk, &smc->watch.timer, jiffies + 1);
+		smc_sock_start_timer(smc, &smc->watch.timer, jiffies + 1);
 }
 
 /**

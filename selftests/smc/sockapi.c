@@ -635,6 +635,20 @@ TEST_F(pair, cork)
 	EXPECT_EQ(0, memcmp(buf, "cd", 2));
 }
 
+/* The timer that a write starts may fire before it is started for the caller. */
+TEST_F_TIMEOUT(pair, user_timeout_of_many_writes, 120)
+{
+	int i, ms = 60000;
+	char c;
+
+	ASSERT_EQ(0, setsockopt(self->client, IPPROTO_TCP, TCP_USER_TIMEOUT,
+				&ms, sizeof(ms)));
+	for (i = 0; i < 300; i++) {
+		ASSERT_EQ(1, send(self->client, "a", 1, 0));
+		ASSERT_EQ(1, recv(self->server, &c, 1, 0));
+	}
+}
+
 TEST_F(pair, shutdown_wakes_reader)
 {
 	int status;
