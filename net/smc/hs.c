@@ -390,6 +390,9 @@ static bool finish(struct smc_hs_priv *priv, enum smc_hs_verdict v, bool smc,
 	count_end(hs, res->outcome);
 	if (v != SMC_HS_V_LATE)
 		return detach(priv);
+	/* What began the stream was the peer's Accept or Confirm, long ago. */
+	if (test_bit(SMC_HS_LATE_DECLINE, &priv->bits))
+		priv->first_at = 0;
 	/* Hidden before the program can read. */
 	priv->write_seq = READ_ONCE(tcp_sk(hs->inner->sk)->write_seq);
 	smc_hs_enter(priv, SMC_HS_LATE, 0);

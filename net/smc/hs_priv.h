@@ -93,7 +93,8 @@ struct smc_hs_data {
  * @skip: server: variants that could not be set up
  * @peer_diagnosis: from the peer's Decline
  * @err: positive errno if TCP failed
- * @first_at: jiffies when the first byte of the stream was seen, 0: not yet
+ * @first_at: jiffies when the first byte of the stream was seen, 0: not yet;
+ *	for a Decline that may cross ours, of the stream behind the handshake
  * @drain: bytes of a message longer than the buffer, to be thrown away
  * @write_seq: TCP sequence number when the program took over
  * @data: dropped when the handshake has ended

@@ -3,10 +3,25 @@
 # every byte right, in time, and smcss says why.
 # long: debug
 # guests: 2
-# timeout: 420
+# timeout: 900
 s=/lab/selftests/smc
 port=9700
 DEADLINE=2000 SLACK=4000
+
+# drop_roce GUEST [MATCH]: no RoCE packet (that matches) gets in there
+drop_roce() {
+	x=$1
+	shift
+	g "$x" "nft add table inet lab
+		nft add chain inet lab input \
+			'{ type filter hook input priority 0; }'
+		nft add rule inet lab input udp dport 4791 $* counter drop"
+}
+
+pass_roce() { g "$1" 'nft delete table inet lab'; }
+
+# what a side says that has declined; else it is "the peer declined"
+own='[0-9a-f]  *the new RDMA link was not confirmed in time'
 
 # try NAME SERVER_KIND CLIENT_WHY CLIENT_COUNTERS SERVER_COUNTERS LIMIT_MS
 try() {
@@ -25,6 +40,11 @@ try() {
 		cpid=$!
 		wait_for 60 A 'test -e /tmp/hold.client'
 		g A smcss >"$LAB_RUN/smcss"
+		g B smcss >"$LAB_RUN/smcss-B"
+		if grep -q "$own" "$LAB_RUN/smcss" &&
+		   grep -q "$own" "$LAB_RUN/smcss-B"; then
+			crossed=1
+		fi
 		grep -q -i "$3" "$LAB_RUN/smcss" ||
 			fail "$1: smcss: $(cat "$LAB_RUN/smcss")"
 		g A 'touch /tmp/hold'
@@ -62,21 +82,34 @@ g B 'rdma link add rxe0 type rxe netdev eth0'
 wait_for 30 B 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
 
 # RoCE does not pass: the link cannot be confirmed
-g B 'nft add table inet lab
-	nft add chain inet lab input "{ type filter hook input priority 0; }"
-	nft add rule inet lab input udp dport 4791 drop'
+drop_roce B
 try "RoCE is blocked" ipproto "not confirmed in time\|peer declined" \
 	"$tcp" "$stcp" 6000
-g B 'nft delete table inet lab'
+
+# Both give up at the same moment, as it takes each Decline a while to arrive:
+# neither program may get to see the other side's.  How long each side takes to
+# get there differs a little, hence some tries.
+each() { for x in A B; do g $x "$1"; done; }
+each 'tc qdisc replace dev eth0 root netem delay 200ms'
+g B 'sysctl -q net.smc.handshake_timeout_ms=3700'
+crossed=
+for ms in 3900 4100 3700 4300 3500; do
+	g A "sysctl -q net.smc.handshake_timeout_ms=$ms"
+	try "both decline" ipproto "not confirmed in time" "$tcp" "$stcp" 9000
+	[ -z "$crossed" ] || break
+done
+[ -n "$crossed" ] || fail "they never declined at the same time"
+each 'tc qdisc replace dev eth0 root pfifo_fast
+	sysctl -q net.smc.handshake_timeout_ms=2000'
+pass_roce B
+
 # Only the adapters' acknowledgements (BTH opcode 17) do not come back: the
 # server has the client's answer and begins to use SMC, the client cannot know
 # that.  What a connection that it gives up was told is not the next one's, and
 # the server hears that the link is no more.  (There is no group yet.)
 note "the server has given up what the client gives up"
-g A 'sysctl -q net.smc.handshake_timeout_ms=5000
-	nft add table inet lab
-	nft add chain inet lab input "{ type filter hook input priority 0; }"
-	nft add rule inet lab input udp dport 4791 @th,64,8 0x11 counter drop'
+g A 'sysctl -q net.smc.handshake_timeout_ms=5000'
+drop_roce A @th,64,8 0x11
 for x in A B; do g $x "$s/smcstat.sh mark"; done
 g B "$s/tcpecho -s -x -n 2 -k ipproto 0.0.0.0 9800" &
 spid=$!
@@ -88,7 +121,8 @@ g A "$s/smcstat.sh expect HsClientTcp=1 HsReconnect=1" ||
 	fail "no acknowledgements: client counters"
 g B "$s/smcstat.sh expect HsServerSmcr=1" ||
 	fail "no acknowledgements: server counters"
-g A 'nft delete table inet lab; sysctl -q net.smc.handshake_timeout_ms=2000'
+pass_roce A
+g A 'sysctl -q net.smc.handshake_timeout_ms=2000'
 try "RoCE passes again" ipproto SMCR "$smc" "$ssmc" 0
 
 g A "$s/peercfg.py ueid del SMCV2-DEFAULT-UEID
@@ -109,10 +143,8 @@ listening B 9801
 g A "$s/tcpecho -c -k ipproto -H /tmp/hold 10.9.0.2 9801" 2>/dev/null &
 lost=$!
 wait_for 60 A 'test -e /tmp/hold.client'
-g A 'nft add table inet lab
-	nft add chain inet lab input "{ type filter hook input priority 0; }"
-	nft add rule inet lab input udp dport 4791 drop
-	touch /tmp/hold'
+drop_roce A
+g A 'touch /tmp/hold'
 wait_for 60 B 'grep -q "end of file" /tmp/stuck.out'
 g A "$s/smcstat.sh mark"
 g A "$s/tcpecho -c -k ipproto -b 100000 10.9.0.2 9801" ||
@@ -120,6 +152,7 @@ g A "$s/tcpecho -c -k ipproto -b 100000 10.9.0.2 9801" ||
 wait $spid || fail "the link is stuck: server"
 g A "$s/smcstat.sh expect $tcp HsReconnect=0" ||
 	fail "the link is stuck: client counters"
-g A 'nft delete table inet lab; sysctl -q net.smc.handshake_timeout_ms=2000'
+pass_roce A
+g A 'sysctl -q net.smc.handshake_timeout_ms=2000'
 wait $lost || :
 try "the link is not stuck any more" ipproto SMCR "$smc" "$ssmc" 0
