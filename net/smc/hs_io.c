@@ -539,7 +539,9 @@ enum smc_reason smc_hs_create_group(struct smc_hs_priv *priv,
 	if (hs->role == SMC_SERV)
 		memcpy(lgr->peer_gid, choice->version > 1 ?
 		       data->prop.v2.gid : data->prop.gid, SMC_GID_LEN);
-	rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
+	rc = smc_lgr_publish(lgr);
+	if (!rc)
+		rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
 	if (rc) {
 		smc_lgr_kill(lgr, SMC_REASON_MEM);
 		smc_lgr_leave(lgr);

@@ -32,7 +32,6 @@ static enum smc_reason send_accept(struct smc_hs_priv *priv)
 static enum smc_reason open_group(struct smc_hs_priv *priv)
 {
 	struct smc_hs_data *data = priv->data;
-	enum smc_reason why;
 	int rc;
 
 	data->direct = true;
@@ -42,7 +41,13 @@ static enum smc_reason open_group(struct smc_hs_priv *priv)
 			return SMC_REASON_NOROUTE;
 		data->direct = rc;
 	}
-	why = smc_hs_create_group(priv, data->prop.peer_id);
+	return smc_hs_create_group(priv, data->prop.peer_id);
+}
+
+static enum smc_reason first_contact(struct smc_hs_priv *priv)
+{
+	enum smc_reason why = open_group(priv);
+
 	return why != SMC_REASON_OK ? why : send_accept(priv);
 }
 
@@ -54,18 +59,55 @@ static enum smc_reason use_group(struct smc_hs_priv *priv,
 	return why != SMC_REASON_OK ? why : send_accept(priv);
 }
 
-/* Set up what data->choice says: Accept sent, or a group is waited for. */
-static enum smc_reason set_up(struct smc_hs_priv *priv)
+static struct smc_lgr *find_group(struct smc_hs_priv *priv)
 {
 	struct smc_hs_data *data = priv->data;
 	enum smc_xport_id id = data->choice.mode;
-	struct smc_hs *hs = priv->hs;
+
+	return smc_lgr_find(priv->hs->sn, smc_xport_get(id), SMC_SERV,
+			    &data->path[id], &data->prop, NULL);
+}
+
+/*
+ * @lgr is a group that is there, or NULL and the connection has joined its own.
+ * Connections of a client that has just been started arrive together: the
+ * first makes the group, the others find it.
+ */
+static enum smc_reason find_or_open(struct smc_hs_priv *priv,
+				    struct smc_lgr **lgr)
+{
+	struct smc_hs_data *data = priv->data;
+	struct smc_dev *dev = data->path[data->choice.mode].dev;
+	enum smc_reason why = SMC_REASON_OK;
+
+	*lgr = find_group(priv);
+	if (*lgr)
+		return SMC_REASON_OK;
+	if (!dev)
+		return SMC_REASON_NOSMCDEV;
+	/* The path's reference may end with the new group. */
+	if (!smc_dev_get(dev))
+		return SMC_REASON_DEVGONE;
+	mutex_lock(&dev->first_contact);
+	*lgr = find_group(priv);
+	if (!*lgr)
+		why = open_group(priv);
+	mutex_unlock(&dev->first_contact);
+	smc_dev_put(dev);
+	return why;
+}
+
+/* Set up what data->choice says: Accept sent, or a group is waited for. */
+static enum smc_reason set_up(struct smc_hs_priv *priv)
+{
+	enum smc_reason why;
 	struct smc_lgr *lgr;
 
-	lgr = smc_lgr_find(hs->sn, smc_xport_get(id), SMC_SERV,
-			   &data->path[id], &data->prop, NULL);
+	why = find_or_open(priv, &lgr);
+	if (why != SMC_REASON_OK)
+		return why;
 	if (!lgr)
-		return open_group(priv);
+		return send_accept(priv);
 	if (smc_hs_wait_settled(priv, lgr)) {
 		priv->group = lgr;
 		smc_hs_enter_until(priv, SMC_HS_GROUP, priv->limit -
@@ -75,7 +117,7 @@ static enum smc_reason set_up(struct smc_hs_priv *priv)
 	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
 		return use_group(priv, lgr);
 	smc_lgr_leave(lgr);
-	return open_group(priv);
+	return first_contact(priv);
 }
 
 /* The device of a path that failed is not asked for again. */
@@ -171,7 +213,7 @@ enum smc_reason smc_hs_server_group(struct smc_hs_priv *priv)
 	if (why == SMC_REASON_OK)
 		return try_others(priv, use_group(priv, priv->group));
 	smc_hs_drop_group(priv, why);
-	return try_others(priv, open_group(priv));
+	return try_others(priv, first_contact(priv));
 }
 
 /* The Confirm is in data->msg: learn from it. */

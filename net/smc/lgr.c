@@ -290,8 +290,14 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	return lgr;
 }
 
-/* Into the table, unless the device is being removed. */
-static int publish(struct smc_lgr *lgr)
+/**
+ * smc_lgr_publish() - let others find a new group
+ * @lgr: from smc_lgr_create(), everything that lgr_match looks at is set
+ *
+ * Context: process.
+ * Return: 0 or -ENODEV if the device is being removed.
+ */
+int smc_lgr_publish(struct smc_lgr *lgr)
 {
 	struct smc_net *sn = lgr->sn;
 	int rc = 0;
@@ -328,10 +334,12 @@ static u32 next_id(struct smc_net *sn)
  * @path: device and port; taken over on success
  * @version: SMC version of the group
  *
+ * Nobody finds it before smc_lgr_publish().
+ *
  * Context: process.
  * Return: the group, CONNECTING, with a reference and a place for the caller
- * (smc_lgr_leave()); or ERR_PTR: -ENOMEM, -EUSERS for too many groups, -ENODEV
- * if the device is going, or the transport's error.
+ * (smc_lgr_leave()); or ERR_PTR: -ENOMEM, -EUSERS for too many groups, or the
+ * transport's error.
  */
 struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 			       const struct smc_xport *xport,
@@ -357,15 +365,10 @@ struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 	if (rc)
 		goto err_free;
 	lgr->up = true;
-	rc = publish(lgr);
-	if (rc)
-		goto err_down;
 	memset(path, 0, sizeof(*path));
 	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
 	return lgr;
 
-err_down:
-	xport->lgr_down(lgr, true);
 err_free:
 	kfree(lgr);
 err_count:

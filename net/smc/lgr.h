@@ -133,14 +133,17 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
 			     const struct smc_clc_accept *acc);
 
 /*
- * Create a group in state CONNECTING with the local resources up, published
- * for smc_lgr_find(), a reference and a place for the caller.  Takes over *@path
- * (including its device reference) on success.  ERR_PTR on failure.
+ * Create a group in state CONNECTING with the local resources up, a reference
+ * and a place for the caller.  Takes over *@path (including its device
+ * reference) on success.  ERR_PTR on failure.
  */
 struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 			       const struct smc_xport *xport,
 			       enum smc_role role, struct smc_path *path,
 			       u8 version);
+
+/* Let smc_lgr_find() find it.  -ENODEV if the device is being removed. */
+int smc_lgr_publish(struct smc_lgr *lgr);
 
 /* Give back a place and a reference; the last place starts the linger timer. */
 void smc_lgr_leave(struct smc_lgr *lgr);
