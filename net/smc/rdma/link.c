@@ -191,6 +191,7 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	if (lgr->role == SMC_SERV)
 		link->link_id = 1;
 	mutex_init(&link->stop_mutex);
+	mutex_init(&link->reg_mutex);
 	mutex_init(&link->mem_mutex);
 	INIT_LIST_HEAD(&link->bufs);
 	INIT_LIST_HEAD(&link->retired);
@@ -365,17 +366,10 @@ static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
 	struct smc_rdma_buf *rbuf = smc_rdma_buf(conn->rmb);
 	struct smc_clc_accept_r *r = &acc->r;
-	int rc = 0;
+	int rc;
 
 	smc_rdma_conn_init(conn);
-	mutex_lock(&link->mem_mutex);
-	if (!rbuf->mr)
-		rc = -ENOLINK;
-	else if (READ_ONCE(link->state) >= SMC_RDMA_READY)
-		rc = smc_rdma_buf_register(link, rbuf);
-	if (!rc)
-		r->rkey = rbuf->mr->rkey;
-	mutex_unlock(&link->mem_mutex);
+	rc = smc_rdma_buf_key(link, rbuf, &r->rkey);
 	if (rc)
 		return rc;
 	r->size_code = smc_size_code(conn->rcv_size);

@@ -19,7 +19,7 @@
  *
  * Only ib_dma_*() is used: soft-RoCE has no DMA device.
  *
- * Context: process; mem_mutex as in rdma.h.
+ * Context: process; reg_mutex and mem_mutex as in rdma.h.
  * Tests: selftests/vm/tests.
  */
 #include <linux/slab.h>
@@ -160,16 +160,8 @@ out:
 	return rc;
 }
 
-/**
- * smc_rdma_buf_register() - let the peer write
- * @link: ready to send, mem_mutex held
- * @rbuf: receive ring
- *
- * Context: process, waits for the device.
- * Return: 0 or -errno.
- */
-int smc_rdma_buf_register(struct smc_rdma_link *link,
-			  struct smc_rdma_buf *rbuf)
+/* Let the peer write.  The link is ready to send; waits for the device. */
+static int buf_register(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 {
 	struct ib_reg_wr reg = {
 		.wr.opcode = IB_WR_REG_MR,
@@ -178,15 +170,49 @@ int smc_rdma_buf_register(struct smc_rdma_link *link,
 	};
 	int rc;
 
-	lockdep_assert_held(&link->mem_mutex);
-	if (!rbuf->mr)
-		return -ENOLINK;
+	lockdep_assert_held(&link->reg_mutex);
 	if (rbuf->registered)
 		return 0;
 	reg.key = rbuf->mr->rkey;
 	rc = smc_rdma_post_wait(link, &reg.wr);
 	if (!rc)
-		rbuf->registered = true;
+		WRITE_ONCE(rbuf->registered, true);
+	return rc;
+}
+
+/**
+ * smc_rdma_buf_key() - the key by which the peer writes into a ring
+ * @link: link
+ * @rbuf: receive ring of the caller's connection
+ * @rkey: the key; valid at once if the link is ready to send, otherwise after
+ *	smc_rdma_mem_register()
+ *
+ * Registering needs a send queue with nothing in it, which may take seconds on
+ * a long path.  Who wants that asks for it before it waits for its turn: the
+ * rings of connections that come together are registered in one pause.
+ *
+ * Context: process, waits for the device.
+ * Return: 0 or -errno.
+ */
+int smc_rdma_buf_key(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
+		     u32 *rkey)
+{
+	bool hold = READ_ONCE(link->state) >= SMC_RDMA_READY &&
+		    !READ_ONCE(rbuf->registered);
+	int rc = 0;
+
+	if (hold)
+		smc_rdma_tx_hold(link);
+	mutex_lock(&link->reg_mutex);
+	if (!rbuf->mr)
+		rc = -ENOLINK;
+	else if (READ_ONCE(link->state) >= SMC_RDMA_READY)
+		rc = buf_register(link, rbuf);
+	if (!rc)
+		*rkey = rbuf->mr->rkey;
+	mutex_unlock(&link->reg_mutex);
+	if (hold)
+		smc_rdma_tx_release(link);
 	return rc;
 }
 
@@ -202,15 +228,17 @@ int smc_rdma_mem_register(struct smc_rdma_link *link)
 	struct smc_rdma_buf *rbuf;
 	int rc = 0;
 
+	mutex_lock(&link->reg_mutex);
 	mutex_lock(&link->mem_mutex);
 	list_for_each_entry(rbuf, &link->bufs, node) {
-		if (rbuf->buf.dir == SMC_BUF_SND)
+		if (!rbuf->mr)
 			continue;
-		rc = smc_rdma_buf_register(link, rbuf);
+		rc = buf_register(link, rbuf);
 		if (rc)
 			break;
 	}
 	mutex_unlock(&link->mem_mutex);
+	mutex_unlock(&link->reg_mutex);
 	return rc;
 }
 
@@ -353,6 +381,7 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 {
 	struct smc_rdma_buf *rbuf, *next;
 
+	mutex_lock(&link->reg_mutex);
 	mutex_lock(&link->mem_mutex);
 	list_for_each_entry_safe(rbuf, next, &link->bufs, node) {
 		list_del_init(&rbuf->node);
@@ -364,4 +393,5 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 	link->retired_num = 0;
 	link->retire_sent = false;
 	mutex_unlock(&link->mem_mutex);
+	mutex_unlock(&link->reg_mutex);
 }

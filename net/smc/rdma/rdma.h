@@ -7,14 +7,15 @@
  * under post_lock.  Everything posted is drained before the queue pair goes.
  *
  * Locks, outer to inner:
- *   mem_mutex    memory regions: registering, retiring, freeing
+ *   reg_mutex    one memory region is registered at a time
+ *   mem_mutex    rings and their memory regions: making, retiring, freeing
  *   stop_mutex   queue pair goes down and is destroyed once
  *   post_lock    everything posted; state, dead, the slot ring, the waiting
  *		  connections (spinlock, BH; taken under conn->tx_lock)
  *   llc_lock     received LLC messages (spinlock, BH; leaf)
  *   rdev->lock   links of a device (spinlock, BH)
- * mem_mutex and post_lock are never held while the core is called, rdev->lock
- * only for smc_lgr_lost().
+ * post_lock is never held while the core is called, rdev->lock only for
+ * smc_lgr_lost().  What the core does then takes none of the mutexes.
  */
 #ifndef SMC_RDMA_H
 #define SMC_RDMA_H
@@ -60,7 +61,8 @@
 #define SMC_RDMA_CONFIRM_SERV_MS	2000U
 #define SMC_RDMA_LLC_MS			2000
 #define SMC_RDMA_VERB_MS		5000	/* a local work request */
-#define SMC_RDMA_ALONE_MS		1000	/* a peer waits 2 s for Accept */
+/* At least, or half of handshake_timeout_ms: a peer waits 2 s for Accept. */
+#define SMC_RDMA_ALONE_MS		1000U
 #define SMC_RDMA_STUCK_MS		10000	/* no send completion */
 #define SMC_RDMA_GOODBYE_MS		1000	/* last messages of a group */
 
@@ -251,7 +253,7 @@ struct smc_bringup {
  * @post_lock: see above
  * @state: enum smc_rdma_state
  * @dead: nothing may be posted any more
- * @held: a registration wants the send queue empty
+ * @holds: registrations that want the send queue empty
  * @inline_ok: messages are copied by ib_post_send()
  * @tx: slots
  * @tx_data: their messages
@@ -273,6 +275,7 @@ struct smc_bringup {
  * @rx_posted: receives the device has (completion handler only)
  * @rx_stamp: when something arrived
  *
+ * @reg_mutex: see above
  * @mem_mutex: see above
  * @bufs: rings in use or in the group's pool
  * @retired: receive rings whose key the peer is being told to forget
@@ -318,12 +321,12 @@ struct smc_rdma_link {
 	spinlock_t post_lock /* see above */ ____cacheline_aligned_in_smp;
 	u8 state;
 	bool dead;
-	bool held;
 	bool inline_ok;
 	bool llc_blocked;
 	struct smc_rdma_tx tx[SMC_RDMA_TX_SLOTS];
 	u8 *tx_data;
 	u64 tx_dma;
+	u32 holds;
 	u64 tx_head;
 	u64 tx_tail;
 	u32 tx_quiet;
@@ -340,6 +343,7 @@ struct smc_rdma_link {
 	u32 rx_posted;
 	unsigned long rx_stamp;
 
+	struct mutex reg_mutex;	/* see above */
 	struct mutex mem_mutex;	/* see above */
 	struct list_head bufs;
 	struct list_head retired;
@@ -402,8 +406,8 @@ extern const struct smc_bringup smc_rdma_bringup_roce;
 /* mem.c */
 int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf);
 void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf);
-int smc_rdma_buf_register(struct smc_rdma_link *link,
-			  struct smc_rdma_buf *rbuf);
+int smc_rdma_buf_key(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
+		     u32 *rkey);
 int smc_rdma_mem_register(struct smc_rdma_link *link);
 void smc_rdma_mem_down(struct smc_rdma_link *link);
 bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey);
@@ -421,6 +425,8 @@ void smc_rdma_conn_init(struct smc_conn *conn);
 void smc_rdma_conn_unbind(struct smc_conn *conn);
 int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg);
 bool smc_rdma_tx_idle(struct smc_rdma_link *link);
+void smc_rdma_tx_hold(struct smc_rdma_link *link);
+void smc_rdma_tx_release(struct smc_rdma_link *link);
 int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr);
 
 /* rx.c */

@@ -18,10 +18,10 @@
  *    wants the rest (close, a full ring) sets smc_push.last.
  *
  * A memory region is registered when nothing else is in the send queue: while
- * link->held is set, connections and LLC wait.  Soft-RoCE executes a REG_MR
+ * link->holds is not 0, connections and LLC wait.  Soft-RoCE executes a REG_MR
  * once more if a message in front of it has to be sent again, and breaks the
  * queue pair over that; elsewhere the pause is a round trip that a new ring
- * can afford.
+ * can afford.  Rings that come together share a pause.
  *
  * An error completion says only that the link is dead: slots are then given
  * back after the queue pair has been drained (smc_rdma_tx_flushed()).
@@ -185,7 +185,7 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 /* May this connection post now?  Otherwise it queues.  post_lock held. */
 static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 {
-	if (link->state >= SMC_RDMA_READY && !link->held && conn_room(link) &&
+	if (link->state >= SMC_RDMA_READY && !link->holds && conn_room(link) &&
 	    (xp->turn || list_empty(&link->waiting)))
 		return true;
 	if (list_empty(&xp->wait_node))
@@ -247,7 +247,7 @@ int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg)
 		spin_unlock_bh(&link->post_lock);
 		return -ENOLINK;
 	}
-	if (link->held || in_flight(link) >= SMC_RDMA_TX_SLOTS) {
+	if (link->holds || in_flight(link) >= SMC_RDMA_TX_SLOTS) {
 		link->llc_blocked = true;
 		spin_unlock_bh(&link->post_lock);
 		return -EAGAIN;
@@ -330,7 +330,7 @@ static void kick_waiting(struct smc_rdma_link *link)
 	struct smc_rdma_conn *xp;
 
 	while (!list_empty(&link->waiting) && conn_room(link) &&
-	       !link->held && !link->dead) {
+	       !link->holds && !link->dead) {
 		xp = list_first_entry(&link->waiting, struct smc_rdma_conn,
 				      wait_node);
 		list_del_init(&xp->wait_node);
@@ -528,25 +528,41 @@ static void local_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&local->done);
 }
 
-/* Nothing more is sent until release_sends(); what is unasked-for comes. */
-static void hold_sends(struct smc_rdma_link *link)
+/**
+ * smc_rdma_tx_hold() - nothing more is sent for now
+ * @link: link
+ *
+ * Completions of what has been sent are asked for.  Nests.
+ *
+ * Context: process.
+ */
+void smc_rdma_tx_hold(struct smc_rdma_link *link)
 {
 	int rc;
 
 	spin_lock_bh(&link->post_lock);
-	link->held = true;
+	link->holds++;
 	rc = link->dead ? 0 : flush_locked(link);
 	spin_unlock_bh(&link->post_lock);
 	if (rc)
 		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
 }
 
-static void release_sends(struct smc_rdma_link *link)
+/**
+ * smc_rdma_tx_release() - undo smc_rdma_tx_hold(): the last one lets send
+ * @link: link
+ *
+ * Context: process.
+ */
+void smc_rdma_tx_release(struct smc_rdma_link *link)
 {
 	bool llc_blocked;
 
 	spin_lock_bh(&link->post_lock);
-	link->held = false;
+	if (--link->holds) {
+		spin_unlock_bh(&link->post_lock);
+		return;
+	}
 	llc_blocked = link->llc_blocked;
 	link->llc_blocked = false;
 	kick_waiting(link);
@@ -558,12 +574,15 @@ static void release_sends(struct smc_rdma_link *link)
 
 /*
  * Post @wr as soon as the send queue is empty.  A handshake waits for this, and
- * its peer for the handshake: rather than being silent to the end it declines.
- * Whether the link is stuck for good is not decided here.
+ * its peer for the handshake: rather than being silent to the end it declines
+ * at half time.  What is in the queue may be megabytes on a long or slow path:
+ * who grants handshakes more time grants it here, too.  Whether the link is
+ * stuck for good is not decided here.
  */
 static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
 {
-	long left = msecs_to_jiffies(SMC_RDMA_ALONE_MS);
+	unsigned int hs_ms = READ_ONCE(link->lgr->sn->handshake_timeout_ms);
+	long left = msecs_to_jiffies(max(SMC_RDMA_ALONE_MS, hs_ms / 2));
 	int rc = -EBUSY;
 
 	while (rc == -EBUSY && left) {
@@ -581,7 +600,7 @@ static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
 
 /**
  * smc_rdma_post_wait() - post a local work request and wait for its end
- * @link: link, mem_mutex held: one such request at a time
+ * @link: link, reg_mutex held: one such request at a time
  * @wr: REG_MR; completion and flags are set here
  *
  * Context: process, sleeps.
@@ -596,11 +615,11 @@ int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 	};
 	int rc;
 
-	lockdep_assert_held(&link->mem_mutex);
+	lockdep_assert_held(&link->reg_mutex);
 	init_completion(&local.done);
 	wr->wr_cqe = &local.cqe;
 	wr->send_flags = IB_SEND_SIGNALED;
-	hold_sends(link);
+	smc_rdma_tx_hold(link);
 	rc = post_alone(link, wr);
 	if (rc)
 		goto out;
@@ -616,7 +635,7 @@ int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 		rc = -EIO;
 	}
 out:
-	release_sends(link);
+	smc_rdma_tx_release(link);
 	return rc;
 }
 

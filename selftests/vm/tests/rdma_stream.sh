@@ -33,7 +33,7 @@ for x in A B; do
 done
 wire_start
 # a packet takes the debug kernel milliseconds
-case $LAB_K in debug) many=16 ;; *) many=64 ;; esac
+case $LAB_K in debug) many=16 long=1M ;; *) many=64 long=8M ;; esac
 for mode in poll epoll block; do
 	run $many -n $many -m $mode -k ipproto -S mix -R mix -l 64K
 done
@@ -42,7 +42,7 @@ for size in 16K 1M; do
 	run 4 -n 4 -k ipproto -S $size -R $size -l 512K -i 5
 done
 run 4 -n 4 -m block -k ipproto -S 1M -R 16K -l 512K -i 6
-run 1 -n 1 -e -l 8M -k ipproto -i 7
+run 1 -n 1 -e -l $long -k ipproto -i 7
 run 80 -n 8 -r 10 -l 300 -k ipproto -i 8
 for who in shutdown client server; do
 	run 16 -n 16 -x $who -l 20K -k ipproto -m block -i 9
