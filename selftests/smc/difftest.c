@@ -209,8 +209,9 @@ static void report(struct script *sc)
 {
 	int fails = 0, i;
 
-	/* it may never come again */
+	/* it may never come again, and what follows takes a while */
 	show(sc);
+	fflush(stdout);
 	for (i = 0; i < 5; i++)
 		fails += still_fails(sc);
 	printf("# seed %u: a difference, %d of 5 times again\n", sc->seed,

@@ -57,7 +57,19 @@ static inline void op_shutdown(struct slot *s, int how, char *out)
 		s->out->fin = true;
 }
 
-static inline void op_close(struct slot *s, char *out)
+/*
+ * A reset drops what has not been sent.  The peer has read, so there is room
+ * for it, but SMC hears of that a little later than TCP does on one host.
+ */
+static inline void before_reset(struct run *run, struct slot *s)
+{
+	struct slot *reader = s->out ? reader_of(run, s->out) : NULL;
+
+	if (reader)
+		settle(reader);
+}
+
+static inline void op_close(struct run *run, struct slot *s, char *out)
 {
 	bool reset;
 
@@ -72,6 +84,8 @@ static inline void op_close(struct slot *s, char *out)
 		SAY("-");
 		return;
 	}
+	if (reset)
+		before_reset(run, s);
 	say_rc(out, close(s->fd));
 	if (s->listening)
 		drop_listener(s);
@@ -251,7 +265,7 @@ static inline void op_connect(struct run *run, struct slot *s, struct slot *t,
 	t->pend[t->npend++] = (struct pend){ s->out, s->in };
 }
 
-static inline void op_unconnect(struct slot *s, char *out)
+static inline void op_unconnect(struct run *run, struct slot *s, char *out)
 {
 	struct sockaddr sa = { .sa_family = AF_UNSPEC };
 	int rc;
@@ -260,6 +274,7 @@ static inline void op_unconnect(struct slot *s, char *out)
 		SAY("-");
 		return;
 	}
+	before_reset(run, s);
 	rc = connect(s->fd, &sa, sizeof(sa));
 	say_rc(out, rc);
 	if (rc)
@@ -342,7 +357,7 @@ static inline void call(struct run *run, struct slot *s, const struct op *op,
 		op_shutdown(s, op->num[0], out);
 		break;
 	case OP_CLOSE:
-		op_close(s, out);
+		op_close(run, s, out);
 		break;
 	case OP_LINGER:
 		op_linger(s, op, out);
@@ -372,7 +387,7 @@ static inline void call(struct run *run, struct slot *s, const struct op *op,
 		op_connect(run, s, t, op, out);
 		break;
 	case OP_UNCONNECT:
-		op_unconnect(s, out);
+		op_unconnect(run, s, out);
 		break;
 	case OP_ACCEPT:
 		op_accept(s, t, op, out);
@@ -413,6 +428,28 @@ static inline void run_op(struct run *run, const struct op *op, char *out)
 			 ", not settled");
 }
 
+/*
+ * The other end of @c.  A script that connected to the port of s has left a
+ * connection here, which the next one must not take for its own.
+ */
+static inline int accept_peer(struct run *run, int c)
+{
+	int s, port = port_of(c);
+	struct sockaddr_in sin;
+	socklen_t len;
+
+	do {
+		len = sizeof(sin);
+		s = accept4(run->listener, (struct sockaddr *)&sin, &len,
+			    SOCK_CLOEXEC);
+		if (s < 0)
+			die("accept");
+		if (ntohs(sin.sin_port) == port)
+			return s;
+		close(s);
+	} while (true);
+}
+
 static inline void pair_up(struct run *run)
 {
 	struct sockaddr_in sin = host_addr(port_of(run->listener));
@@ -421,9 +458,7 @@ static inline void pair_up(struct run *run)
 	c = new_socket(run);
 	if (connect(c, (struct sockaddr *)&sin, sizeof(sin)))
 		die("connect");
-	s = accept4(run->listener, NULL, NULL, SOCK_CLOEXEC);
-	if (s < 0)
-		die("accept");
+	s = accept_peer(run, c);
 	set_int(s, SOL_TCP, TCP_NODELAY, 1);
 	run->slot[0].fd = c;
 	run->slot[1].fd = s;

@@ -94,9 +94,12 @@ static bool get_not(enum phase phase, int level, int opt)
 	if (level == IPPROTO_TCP)
 		return opt == TCP_INFO || opt == TCP_CC_INFO ||
 		       opt == TCP_TIMESTAMP || opt == TCP_ZEROCOPY_RECEIVE;
-	/* IPV6_MULTICAST_IF and _HOPS: taken from the last packet */
+	/*
+	 * IPV6_MULTICAST_IF and _HOPS: taken from the last packet, and
+	 * IPV6_2292PKTOPTIONS tells of it
+	 */
 	if (phase == CONNECTED && level == IPPROTO_IPV6)
-		return opt == 17 || opt == 18;
+		return opt == 6 || opt == 17 || opt == 18;
 	if (level == IPPROTO_IP)
 		return opt == 52 /* IP_PROTOCOL: TCP's is its port */;
 	if (level != SOL_SOCKET)
@@ -121,9 +124,9 @@ static bool get_not(enum phase phase, int level, int opt)
 
 static bool same_get(int tcp, int fd, int level, int opt, int len)
 {
-	char a[128], b[128];
+	int a[32], b[32];
 	socklen_t la = len, lb = len;
-	int ra, rb, ea, eb;
+	int ra, rb, ea, eb, at = 0;
 
 	memset(a, 0x55, sizeof(a));
 	memset(b, 0x55, sizeof(b));
@@ -135,9 +138,11 @@ static bool same_get(int tcp, int fd, int level, int opt, int len)
 	eb = errno;
 	if (ra == rb && ea == eb && la == lb && !memcmp(a, b, sizeof(a)))
 		return true;
-	printf("# get level %d option %d length %d: TCP %d %s, length %d, %d; ours %d %s, length %d, %d\n",
-	       level, opt, len, ra, strerror(ea), la, *(int *)a, rb,
-	       strerror(eb), lb, *(int *)b);
+	while (at < 31 && a[at] == b[at])
+		at++;
+	printf("# get level %d option %d length %d: TCP %d %s, length %d, %d; ours %d %s, length %d, %d (byte %d)\n",
+	       level, opt, len, ra, strerror(ea), la, a[at], rb, strerror(eb),
+	       lb, b[at], at * 4);
 	return false;
 }
 

@@ -107,6 +107,22 @@ static void read_greeting(int fd)
 		die("greeting: %zd bytes that differ", n);
 }
 
+/* Which byte is wrong, and what stands there. */
+static void differ(const unsigned char *in, size_t n, const unsigned char *out,
+		   size_t rx, size_t bytes)
+{
+	size_t i, k;
+
+	for (i = 0; i < n && rx + i < bytes && in[i] == out[rx + i]; i++)
+		;
+	fprintf(stderr, "byte %zu differs, %zu of this call, read:", rx + i, i);
+	for (k = i; k < n && k < i + 48; k++)
+		fprintf(stderr, " %02x", in[k]);
+	fprintf(stderr, "\n");
+	errno = 0;
+	die("bytes from %zu on differ", rx);
+}
+
 /* both directions at once, so that no amount of bytes can block */
 static void exchange(int fd, size_t bytes)
 {
@@ -146,7 +162,7 @@ static void exchange(int fd, size_t bytes)
 			if (!n)
 				die("end of file at %zu of %zu", rx, bytes);
 			if (rx + n > bytes || memcmp(in, out + rx, n))
-				die("bytes from %zu on differ", rx);
+				differ(in, n, out, rx, bytes);
 			rx += n;
 		}
 	}

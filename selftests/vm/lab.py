@@ -108,6 +108,8 @@ class Guest:
             shares.append(("modules", os.path.realpath(a.boot + "/modules"),
                            True))
             append += "lab.modules "
+        if a.icount:
+            append += "lab.icount "
         args = ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
                 "-display", "none", "-no-reboot", "-M", "q35",
                 "-m", str(a.mem), "-kernel", a.boot + "/vmlinuz",
