@@ -624,10 +624,10 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	if (how & ~SHUTDOWN_MASK || !how)
 		return -EINVAL;
 	lock_sock(sk);
+	rc = smp_load_acquire(&smc->mode)->shutdown(smc, how);
 	/* as TCP: connect() has nothing to tell any more */
 	if (smc->mode != &smc_mode_init)
 		clear_bit(SMC_SK_CONNECTED, &smc->bits);
-	rc = smc->mode->shutdown(smc, how);
 	release_sock(sk);
 	return rc;
 }

@@ -61,15 +61,18 @@ static int destroy_listener(struct smc_sock *smc, int err)
 /* Not connected yet.  -EAGAIN: it is now, look again. */
 static int destroy_init(struct smc_sock *smc, int err)
 {
+	bool connecting = smc_sock_connecting(smc);
+
 	/* A handshake sees that its TCP connection is gone. */
 	if (READ_ONCE(smc->listener))
 		return destroy_inner(smc, err);
-	if (test_bit(SMC_SK_RELEASED, &smc->bits) || !smc_sock_connecting(smc))
+	if (test_bit(SMC_SK_RELEASED, &smc->bits))
 		return -ENOENT;
-	smc_sock_stop_hs(smc);
+	if (connecting)
+		smc_sock_stop_hs(smc);
 	if (smp_load_acquire(&smc->mode) != &smc_mode_init)
 		return -EAGAIN;
-	if (test_bit(SMC_SK_FAILED, &smc->bits))
+	if (!connecting || test_bit(SMC_SK_FAILED, &smc->bits))
 		return -ENOENT;
 	smc_sock_connect_failed(smc, err);
 	return 0;

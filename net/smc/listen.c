@@ -89,12 +89,13 @@ static void set_state(struct smc_sock *smc, enum smc_state state)
 /* lock_sock held */
 static int listen_locked(struct smc_sock *smc, int backlog)
 {
-	const struct smc_mode *mode = smc->mode;
+	bool connecting = smc_sock_connecting(smc);
+	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 	struct socket *tcp = smc->inner.sock;
 	struct sock *sk = &smc->sk;
 	int rc;
 
-	if (mode == &smc_mode_smc || smc_sock_connecting(smc))
+	if (mode == &smc_mode_smc || connecting)
 		return -EINVAL;
 	/* an outcome that connect() has still to fetch */
 	if (test_bit(SMC_SK_FAILED, &smc->bits))

@@ -35,12 +35,16 @@
  * smc_sock_connecting() - is a connect() under way?
  * @smc: socket
  *
+ * It may end at any moment, and the mode is set before.  To be sure of "neither
+ * connected nor connecting" ask here first and look at the mode afterwards.
+ *
  * Context: any.
  */
 bool smc_sock_connecting(const struct smc_sock *smc)
 {
-	return test_bit(SMC_SK_CONNECTING, &smc->bits);
+	return test_bit_acquire(SMC_SK_CONNECTING, &smc->bits);
 }
+
 
 static bool not_connecting(struct sock *sk)
 {
@@ -52,12 +56,16 @@ static bool not_connecting(struct sock *sk)
 /* A data call before there is a connection: 0 to look at the mode again. */
 static int await_mode(struct smc_sock *smc, long timeo, int unconnected)
 {
+	bool connecting = smc_sock_connecting(smc);
 	struct sock *sk = &smc->sk;
 	int rc;
 
+	/* It may have ended since the mode was looked up. */
+	if (!connecting && smp_load_acquire(&smc->mode) != &smc_mode_init)
+		return 0;
 	if (READ_ONCE(sk->sk_err))
 		return sock_error(sk);
-	if (!smc_sock_connecting(smc))
+	if (!connecting)
 		return unconnected;
 	if (!timeo)
 		return -EAGAIN;
@@ -69,6 +77,19 @@ static int await_mode(struct smc_sock *smc, long timeo, int unconnected)
 	return 0;
 }
 
+/* TCP's own way of a connect() with data.  Unless there was one already. */
+static void leave_to_tcp(struct smc_sock *smc)
+{
+	lock_sock(&smc->sk);
+	if (!smc_sock_connecting(smc) &&
+	    smp_load_acquire(&smc->mode) == &smc_mode_init) {
+		set_bit(SMC_SK_NOSMC, &smc->bits);
+		smc_synopt_withdraw(smc->inner.sk);
+		smc_sock_fallback(smc, SMC_REASON_OPTUNSUPP, 0);
+	}
+	release_sock(&smc->sk);
+}
+
 static int init_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = &smc->sk;
@@ -76,9 +97,7 @@ static int init_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	int rc;
 
 	if (msg->msg_flags & MSG_FASTOPEN && !smc_sock_connecting(smc)) {
-		set_bit(SMC_SK_NOSMC, &smc->bits);
-		smc_synopt_withdraw(smc->inner.sk);
-		smc_sock_fallback(smc, SMC_REASON_OPTUNSUPP, 0);
+		leave_to_tcp(smc);
 		return smc->mode->sendmsg(smc, msg, len);
 	}
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
@@ -107,10 +126,15 @@ static int init_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 static __poll_t init_poll(struct smc_sock *smc, struct file *file,
 			  struct poll_table_struct *wait)
 {
+	const struct smc_mode *mode;
 	struct sock *sk = &smc->sk;
 	__poll_t mask = 0;
 
 	if (!smc_sock_connecting(smc)) {
+		/* It may have ended since the mode was looked up. */
+		mode = smp_load_acquire(&smc->mode);
+		if (mode != &smc_mode_init)
+			return mode->poll(smc, file, wait);
 		mask = EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
 		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
 			mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
@@ -122,10 +146,18 @@ static __poll_t init_poll(struct smc_sock *smc, struct file *file,
 
 static int init_shutdown(struct smc_sock *smc, int how)
 {
+	bool connecting = smc_sock_connecting(smc);
 	struct socket *tcp = smc->inner.sock;
+	const struct smc_mode *mode;
 	struct sock *sk = &smc->sk;
 
-	if (smc_sock_connecting(smc)) {
+	/* Now it has ended, one way or another. */
+	if (connecting)
+		smc_sock_stop_hs(smc);
+	mode = smp_load_acquire(&smc->mode);
+	if (mode != &smc_mode_init)
+		return mode->shutdown(smc, how);
+	if (connecting) {
 		smc_sock_reset_conn(smc);
 		return 0;
 	}

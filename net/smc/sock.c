@@ -113,8 +113,9 @@ static void established(struct smc_sock *smc)
 
 	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->snd_size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
-	smp_store_release(&smc->mode, &smc_mode_smc);
+	/* before the mode: who sees that may send */
 	smc_sock_event(smc, SMC_EV_ESTABLISHED, 0, false);
+	smp_store_release(&smc->mode, &smc_mode_smc);
 	smc_owner_early_flags(smc);
 	smc_watch_start(smc);
 	/* An abort that came while the mode was init has been ignored. */
@@ -202,9 +203,9 @@ static void hs_done(struct smc_hs *hs, const struct smc_hs_result *res)
 	}
 	if (!usable)
 		failed(smc, res->err);
-	/* Who stops the handshake may wait for this; then connect() may. */
-	clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
 	connect_done(smc, usable);
+	/* Who stops the handshake waits for this, and who starts another. */
+	clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
 }
 
 /* The first bytes of a TCP connection are the program's after all. */
@@ -361,18 +362,25 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 	return rc;
 }
 
-/* connect(AF_UNSPEC) */
+/* connect(AF_UNSPEC); 1: as plain TCP */
 static int disconnect(struct smc_sock *smc)
 {
+	bool connecting = smc_sock_connecting(smc);
+	const struct smc_mode *mode;
 	int err;
 
-	if (smc->mode == &smc_mode_smc)
+	/* Now it has ended, one way or another. */
+	if (connecting)
+		smc_sock_stop_hs(smc);
+	mode = smp_load_acquire(&smc->mode);
+	if (mode == &smc_mode_tcp)
+		return 1;
+	if (mode == &smc_mode_smc)
 		return smc_close_disconnect(smc);
-	if (smc->mode == &smc_mode_listen) {
+	if (mode == &smc_mode_listen) {
 		smc_listen_drop(smc);
 	} else {
-		err = smc_sock_connecting(smc) ? ECONNRESET :
-						 READ_ONCE(smc->sk.sk_err);
+		err = connecting ? ECONNRESET : READ_ONCE(smc->sk.sk_err);
 		smc_sock_reset_conn(smc);
 		WRITE_ONCE(smc->sk.sk_err, err);
 	}
@@ -427,6 +435,8 @@ static int connect_start(struct smc_sock *smc, struct sockaddr *addr, int len)
 	struct sock *sk = &smc->sk;
 	int rc;
 
+	/* the last one has told its outcome, but is it through? */
+	wait_on_bit(&smc->bits, SMC_SK_HS_ACTIVE, TASK_UNINTERRUPTIBLE);
 	rc = fresh_conn(smc);
 	if (rc)
 		return rc;
@@ -529,6 +539,7 @@ static int tell_connected(struct smc_sock *smc)
 static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 			  int flags)
 {
+	bool connecting = smc_sock_connecting(smc);
 	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 	int pending = -EALREADY;
 	enum smc_reason why;
@@ -545,7 +556,7 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 		return -EISCONN;
 	if (test_bit(SMC_SK_DISCONNECTING, &smc->bits))
 		return -EINVAL;
-	if (!smc_sock_connecting(smc)) {
+	if (!connecting) {
 		if (test_bit(SMC_SK_FAILED, &smc->bits))
 			return fetch_failure(smc);
 		rc = check_addr(smc, addr, len);

@@ -201,8 +201,9 @@ static int set_for_tcp(struct smc_sock *smc, int level, int optname,
 	if (in_mode_tcp(smc))
 		return inner_set(smc, level, optname, optval, optlen);
 	lock_sock(sk);
-	smc_now = smp_load_acquire(&smc->mode) == &smc_mode_smc ||
-		  smc_sock_connecting(smc);
+	/* in this order, see there */
+	smc_now = smc_sock_connecting(smc) ||
+		  smp_load_acquire(&smc->mode) == &smc_mode_smc;
 	marked = smc_now || test_and_set_bit(SMC_SK_NOSMC, &smc->bits);
 	release_sock(sk);
 	if (smc_now && too_late)
@@ -218,12 +219,12 @@ static int set_for_tcp(struct smc_sock *smc, int level, int optname,
 /* SMC_PLAIN_TCP: not once the way of a connection is decided. */
 static int set_plain(struct smc_sock *smc, bool on)
 {
+	bool connecting = smc_sock_connecting(smc);
 	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 
 	if (mode == &smc_mode_tcp && on)
 		return 0;
-	if (mode == &smc_mode_tcp || mode == &smc_mode_smc ||
-	    smc_sock_connecting(smc))
+	if (mode == &smc_mode_tcp || mode == &smc_mode_smc || connecting)
 		return -EINVAL;
 	if (on) {
 		set_bit(SMC_SK_PLAIN, &smc->bits);

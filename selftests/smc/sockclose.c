@@ -686,6 +686,8 @@ static void hold_many(int num, enum kind kind,
 	int *fd = calloc(num, sizeof(*fd)), i, k;
 	unsigned char block[100];
 
+	/* not silently */
+	signal(SIGPIPE, SIG_IGN);
 	fill_bytes(block, sizeof(block), 0);
 	for (i = 0; i < num; i += AT_ONCE) {
 		for (k = i; k < num && k < i + AT_ONCE; k++)
@@ -693,7 +695,8 @@ static void hold_many(int num, enum kind kind,
 		for (k = i; k < num && k < i + AT_ONCE; k++)
 			if (!(wait_events(fd[k], POLLOUT) & POLLOUT) ||
 			    send(fd[k], block, sizeof(block), 0) != 100)
-				die("connection %d", k);
+				die("connection %d, events %#x", k,
+				    mask_now(fd[k]));
 	}
 	if (write(tell, "", 1) != 1)
 		die("write");

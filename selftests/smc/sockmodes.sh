@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# sockmodes.sh sockconn|socklisten|sockopts|sockgone [ARGUMENTS...] - run it on
+# sockmodes.sh sockconn|socklisten|sockopts|... [ARGUMENTS...] - run it on
 # TCP and then on sockets of ours in each mode: SMC-D, SMC-R (soft-RoCE on lo) and
 # fallback.  MODES="smcd smcr" takes those alone, "reference" is TCP.  A test
 # that skips itself fails, but for those that say what they are for.

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sockbusy - calls at the moment when a handshake ends
+ *
+ * A socket that connects becomes an SMC or TCP connection beside whatever the
+ * program does with it: each call sees it before or after, never in between.
+ * Each test runs on plain TCP first, as in sockconn.c.
+ */
+#include "sockcase.h"
+
+#include "connfixture.h"
+
+enum busy { BUSY_SEND, BUSY_RECV, BUSY_POLL, BUSY_CONNECT, BUSY_LISTEN };
+
+#define BUSY_ROUNDS 60	/* the moment is short: some calls have to hit it */
+
+/* One more call on a socket that connects.  1: connected, -1: TCP differs. */
+static int busy_call(int fd, struct where *at, enum busy what)
+{
+	struct pollfd p = {
+		.fd = fd, .events = POLLIN | POLLOUT | POLLRDHUP,
+	};
+	char c = 'a';
+	int rc;
+
+	switch (what) {
+	case BUSY_SEND:
+		rc = send(fd, &c, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		return rc == 1 ? 1 : errno == EAGAIN ? 0 : -1;
+	case BUSY_CONNECT:
+		rc = CONNECT(fd, at);
+		return !rc ? 1 : errno == EALREADY ? 0 : -1;
+	case BUSY_RECV:
+		if (recv(fd, &c, 1, MSG_DONTWAIT) >= 0 || errno != EAGAIN)
+			return -1;
+		break;
+	case BUSY_LISTEN:
+		if (!listen(fd, 1) || errno != EINVAL)
+			return -1;
+		break;
+	case BUSY_POLL:
+		break;
+	}
+	if (poll(&p, 1, 0) < 0 || p.revents & ~POLLOUT)
+		return -1;
+	return p.revents ? 1 : 0;
+}
+
+/* The other end of the connection of @fd, others are closed; -1: none. */
+static int accept_of(int listener, int fd)
+{
+	int s, port = local_port(fd);
+	struct where w;
+
+	while (wait_mask(listener, POLLIN, WAIT_MS) & POLLIN) {
+		w.len = sizeof(w.ss);
+		s = accept(listener, sa(&w), &w.len);
+		if (s < 0 || port_of(&w) == port)
+			return s;
+		close(s);
+	}
+	return -1;
+}
+
+static bool busy_round(int listener, struct where *at, enum kind kind,
+		       enum busy what)
+{
+	int fd = open_socket(kind, at->ss.ss_family, SOCK_NONBLOCK), s, rc;
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+	bool ok;
+	char c;
+
+	if (!CONNECT(fd, at) || errno != EINPROGRESS)
+		return false;
+	do {
+		rc = busy_call(fd, at, what);
+	} while (!rc && now_ns() < end);
+	if (rc != 1)
+		printf("# call %d: %d %s\n", what, rc, strerror(errno));
+	s = accept_of(listener, fd);
+	ok = rc == 1 && s >= 0;
+	if (ok && what == BUSY_SEND)
+		ok = recv(s, &c, 1, 0) == 1;
+	ok = ok && byte_goes(fd, s) && byte_goes(s, fd);
+	close(fd);
+	close(s);
+	return ok;
+}
+
+TEST_F_TIMEOUT(conn, busy_while_connecting, 600)
+{
+	struct where at;
+	int i, listener = listen_any(variant->kind, variant->family, 64, &at);
+
+	for (i = 0; i < 5 * BUSY_ROUNDS; i++) {
+		ASSERT_TRUE(busy_round(listener, &at, variant->kind, i % 5)) {
+			TH_LOG("call %d, round %d", i % 5, i / 5);
+		}
+	}
+	close(listener);
+}
+
+/* Spins, up to a little more than a handshake takes: each round elsewhere. */
+static void spin(int round, uint64_t took_ns)
+{
+	uint64_t end = now_ns() + took_ns * (round % 23) / 16;
+
+	while (now_ns() < end)
+		;
+}
+
+static uint64_t time_of_connect(enum kind kind, struct where *at)
+{
+	int fd = open_socket(kind, at->ss.ss_family, 0);
+	uint64_t start = now_ns();
+
+	if (CONNECT(fd, at))
+		die("connect");
+	close(fd);
+	return now_ns() - start;
+}
+
+/* It hits the handshake or what has become of it: nothing in between. */
+TEST_F_TIMEOUT(conn, shutdown_while_connecting, 600)
+{
+	struct where at, peer;
+	int i, fd, s, listener = listen_any(variant->kind, variant->family,
+					    64, &at);
+	uint64_t took = time_of_connect(variant->kind, &at);
+	char c;
+
+	for (i = 0; i < 3 * BUSY_ROUNDS; i++) {
+		fd = NEW(SOCK_NONBLOCK);
+		EXPECT_ERR(EINPROGRESS, CONNECT(fd, &at));
+		spin(i, took);
+		ASSERT_EQ(0, shutdown(fd, SHUT_WR));
+		EXPECT_ERR(EPIPE, send(fd, "a", 1, MSG_NOSIGNAL));
+		peer.len = sizeof(peer.ss);
+		if (!getpeername(fd, sa(&peer), &peer.len)) {
+			s = accept_of(listener, fd);
+			ASSERT_LE(0, s);
+			ASSERT_EQ(0, recv(s, &c, 1, 0));
+			ASSERT_TRUE(byte_goes(s, fd));
+			close(s);
+		}
+		close(fd);
+	}
+	close(listener);
+}
+
+TEST_F_TIMEOUT(conn, unspec_as_it_connects, 600)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct where at;
+	int i, fd, s, listener = listen_any(variant->kind, variant->family,
+					    64, &at);
+	uint64_t took = time_of_connect(variant->kind, &at);
+
+	for (i = 0; i < 3 * BUSY_ROUNDS; i++) {
+		fd = NEW(SOCK_NONBLOCK);
+		EXPECT_ERR(EINPROGRESS, CONNECT(fd, &at));
+		spin(i, took);
+		ASSERT_EQ(0, connect(fd, &none, sizeof(none)));
+		so_error(fd);
+		EXPECT_ERR(EINPROGRESS, CONNECT(fd, &at));
+		ASSERT_EQ(POLLOUT, wait_mask(fd, POLLOUT, WAIT_MS));
+		s = accept_of(listener, fd);
+		ASSERT_LE(0, s);
+		ASSERT_TRUE(byte_goes(fd, s));
+		ASSERT_TRUE(byte_goes(s, fd));
+		close(s);
+		close(fd);
+	}
+	close(listener);
+}
+
+TEST_HARNESS_MAIN
