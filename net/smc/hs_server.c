@@ -83,6 +83,8 @@ static enum smc_reason find_or_open(struct smc_hs_priv *priv,
 	*lgr = find_group(priv);
 	if (*lgr)
 		return SMC_REASON_OK;
+	if (!smc_xport_get(data->choice.mode)->lgr_match)
+		return open_group(priv);
 	if (!dev)
 		return SMC_REASON_NOSMCDEV;
 	/* The path's reference may end with the new group. */

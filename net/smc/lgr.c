@@ -249,6 +249,9 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
 {
 	struct smc_lgr *lgr, *found = NULL;
 
+	/* The table may have a group for each connection of the host. */
+	if (!xport->lgr_match)
+		return NULL;
 	spin_lock_bh(&sn->lgr_lock);
 	list_for_each_entry(lgr, &sn->lgrs, node) {
 		if (lgr->xport != xport || lgr->role != role ||

@@ -139,13 +139,6 @@ static int lgr_up(struct smc_lgr *lgr)
 	return 0;
 }
 
-static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
-		      const struct smc_clc_proposal *prop,
-		      const struct smc_clc_accept *acc)
-{
-	return false;
-}
-
 static int lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 		       const struct smc_clc_proposal *prop,
 		       const struct smc_clc_accept *peer)
@@ -408,7 +401,6 @@ static const struct smc_xport xport = {
 	.max_size_code	= MAX_SIZE_CODE,
 	.offer		= offer,
 	.lgr_up		= lgr_up,
-	.lgr_match	= lgr_match,
 	.lgr_connect	= lgr_connect,
 	.lgr_confirm	= lgr_confirm,
 	.lgr_down	= lgr_down,

@@ -29,7 +29,7 @@ static struct {
 static bool complete_table(const struct smc_xport *xport)
 {
 	return xport->name && xport->lgr_size && xport->buf_size &&
-	       xport->offer && xport->lgr_up && xport->lgr_match &&
+	       xport->offer && xport->lgr_up &&
 	       xport->lgr_connect && xport->lgr_confirm && xport->lgr_down &&
 	       xport->buf_alloc && xport->buf_free && xport->describe &&
 	       xport->conn_bind && xport->conn_unbind && xport->push &&

@@ -234,7 +234,8 @@ struct smc_xport_info {
  * @lgr_match: Is this ACTIVE or CONNECTING group the one to use towards the
  *	peer described?  The server passes the Proposal (@acc NULL), the
  *	client the Accept (@prop NULL).  The core has compared net, role,
- *	transport, VLAN and the dead mark already.
+ *	transport, VLAN and the dead mark already.  NULL: a group is for the
+ *	one connection that made it.
  *	Context: spinlock held, must not sleep.
  * @lgr_connect: The peer's Accept (client) or Confirm (server) of the first
  *	contact has arrived: bring the link up to the point where the peer may
