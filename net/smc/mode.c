@@ -45,7 +45,6 @@ bool smc_sock_connecting(const struct smc_sock *smc)
 	return test_bit_acquire(SMC_SK_CONNECTING, &smc->bits);
 }
 
-
 static bool not_connecting(struct sock *sk)
 {
 	return !smc_sock_connecting(smc_sk(sk));

@@ -62,10 +62,10 @@ static int accept_of(int listener, int fd)
 	return -1;
 }
 
-static bool busy_round(int listener, struct where *at, enum kind kind,
+static bool busy_round(int listener, struct where *at, enum kind how,
 		       enum busy what)
 {
-	int fd = open_socket(kind, at->ss.ss_family, SOCK_NONBLOCK), s, rc;
+	int fd = open_socket(how, at->ss.ss_family, SOCK_NONBLOCK), s, rc;
 	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
 	bool ok;
 	char c;
@@ -109,9 +109,9 @@ static void spin(int round, uint64_t took_ns)
 		;
 }
 
-static uint64_t time_of_connect(enum kind kind, struct where *at)
+static uint64_t time_of_connect(enum kind how, struct where *at)
 {
-	int fd = open_socket(kind, at->ss.ss_family, 0);
+	int fd = open_socket(how, at->ss.ss_family, 0);
 	uint64_t start = now_ns();
 
 	if (CONNECT(fd, at))

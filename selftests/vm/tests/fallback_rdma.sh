@@ -20,42 +20,81 @@ drop_roce() {
 
 pass_roce() { g "$1" 'nft delete table inet lab'; }
 
-# what a side says that has declined; else it is "the peer declined"
-own='[0-9a-f]  *the new RDMA link was not confirmed in time'
+# start NAME GREET SERVER_KIND LIMIT_MS: connect; the client holds then
+start() {
+	port=$((port + 1))
+	note "$1 ${2:+(server speaks first)}"
+	for x in A B; do g $x "rm -f /tmp/hold*; $s/smcstat.sh mark"; done
+	g B "$s/tcpecho -s $2 -k $3 0.0.0.0 $port" &
+	spid=$!
+	listening B $port
+	g A "$s/tcpecho -c $2 -k ipproto -b 100000 -t $(($4 + SLACK)) \
+		-H /tmp/hold 10.9.0.2 $port" &
+	cpid=$!
+}
+
+# finish NAME: the bytes
+finish() {
+	g A 'touch /tmp/hold'
+	wait $cpid || fail "$1: client"
+	wait $spid || fail "$1: server"
+}
 
 # try NAME SERVER_KIND CLIENT_WHY CLIENT_COUNTERS SERVER_COUNTERS LIMIT_MS
 try() {
-	# who speaks first has no part in what the debug kernel looks for
-	case $LAB_K in debug) first=no ;; *) first="no -g" ;; esac
-	for greet in $first; do
+	for greet in $greets; do
 		[ $greet != no ] || greet=
-		port=$((port + 1))
-		note "$1 ${greet:+(server speaks first)}"
-		for x in A B; do g $x "rm -f /tmp/hold*; $s/smcstat.sh mark"; done
-		g B "$s/tcpecho -s $greet -k $2 0.0.0.0 $port" &
-		spid=$!
-		listening B $port
-		g A "$s/tcpecho -c $greet -k ipproto -b 100000 -t $(($6 + SLACK)) \
-			-H /tmp/hold 10.9.0.2 $port" &
-		cpid=$!
+		start "$1" "$greet" "$2" "$6"
 		wait_for 60 A 'test -e /tmp/hold.client'
 		g A smcss >"$LAB_RUN/smcss"
-		g B smcss >"$LAB_RUN/smcss-B"
-		if grep -q "$own" "$LAB_RUN/smcss" &&
-		   grep -q "$own" "$LAB_RUN/smcss-B"; then
-			crossed=1
-		fi
 		grep -q -i "$3" "$LAB_RUN/smcss" ||
 			fail "$1: smcss: $(cat "$LAB_RUN/smcss")"
-		g A 'touch /tmp/hold'
-		wait $cpid || fail "$1: client"
-		wait $spid || fail "$1: server"
+		finish "$1"
 		g A "$s/smcstat.sh expect $4" || fail "$1: client counters"
 		[ "$2" = tcp ] || g B "$s/smcstat.sh expect $5" ||
 			fail "$1: server counters"
 	done
 }
 
+# RoCE does not pass, and once the link is being confirmed no byte of the stream
+# either: both sides give up, and when their Declines cross at last neither
+# program may get to see the other side's.
+cross() {
+	for greet in $greets; do
+		[ $greet != no ] || greet=
+		drop_roce B
+		start "both decline" "$greet" ipproto 60000
+		wait_for 60 B 'nft list chain inet lab input | grep -q "packets [1-9]"'
+		for x in A B; do
+			g $x "nft add table inet cross
+				nft add chain inet cross input \
+					'{ type filter hook input priority 0; }'
+				nft add rule inet cross input tcp sport $port \
+					meta length gt 60 counter drop
+				nft add rule inet cross input tcp dport $port \
+					meta length gt 60 counter drop"
+		done
+		for x in A B; do
+			wait_for 60 $x 'smcss | grep -q "not confirmed in time"'
+		done
+		# each has sent one that the other has not seen
+		for x in A B; do
+			g $x 'nft list chain inet cross input |
+				grep -q "packets [1-9]"' ||
+				fail "both decline: nothing was sent to $x"
+			g $x 'nft delete table inet cross'
+		done
+		pass_roce B
+		finish "both decline"
+		g A "$s/smcstat.sh expect $tcp" ||
+			fail "both decline: client counters"
+		g B "$s/smcstat.sh expect $stcp" ||
+			fail "both decline: server counters"
+	done
+}
+
+# who speaks first has no part in what the debug kernel looks for
+case $LAB_K in debug) greets=no ;; *) greets="no -g" ;; esac
 tcp="HsClientTcp=1 HsClientSmcr=0 HsClientErr=0"
 stcp="HsServerTcp=1 HsServerSmcr=0 HsServerErr=0"
 smc="HsClientSmcr=1 HsClientTcp=0"
@@ -85,23 +124,12 @@ wait_for 30 B 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
 drop_roce B
 try "RoCE is blocked" ipproto "not confirmed in time\|peer declined" \
 	"$tcp" "$stcp" 6000
-
-# Both give up at the same moment, as it takes each Decline a while to arrive:
-# neither program may get to see the other side's.  How long each side takes to
-# get there differs a little, hence some tries.
-each() { for x in A B; do g $x "$1"; done; }
-each 'tc qdisc replace dev eth0 root netem delay 200ms'
-g B 'sysctl -q net.smc.handshake_timeout_ms=3700'
-crossed=
-for ms in 3900 4100 3700 4300 3500; do
-	g A "sysctl -q net.smc.handshake_timeout_ms=$ms"
-	try "both decline" ipproto "not confirmed in time" "$tcp" "$stcp" 9000
-	[ -z "$crossed" ] || break
-done
-[ -n "$crossed" ] || fail "they never declined at the same time"
-each 'tc qdisc replace dev eth0 root pfifo_fast
-	sysctl -q net.smc.handshake_timeout_ms=2000'
 pass_roce B
+
+each() { for x in A B; do g $x "$1"; done; }
+each 'sysctl -q net.smc.handshake_timeout_ms=6000'
+cross
+each 'sysctl -q net.smc.handshake_timeout_ms=2000'
 
 # Only the adapters' acknowledgements (BTH opcode 17) do not come back: the
 # server has the client's answer and begins to use SMC, the client cannot know
