@@ -26,13 +26,6 @@
 #include "stats.h"
 #include "trace.h"
 
-/*
- * Progress of the reader that is announced although nobody waits for it:
- * a tenth of the ring, but not less than what a small packet costs
- * (RFC 7609 section 4.5.1 leaves the choice to the receiver).
- */
-#define SMC_CONS_MIN	2304U
-
 /**
  * smc_conn_init() - initialise the embedded object
  * @conn: zeroed memory
@@ -423,7 +416,7 @@ static bool update_due(const struct smc_conn *conn)
 	u64 announced = READ_ONCE(conn->announced_pos);
 	u64 rcvd = READ_ONCE(conn->rcvd_pos);
 	u64 read = READ_ONCE(conn->read_pos);
-	u32 limit = max(conn->rcv_size / 10, SMC_CONS_MIN);
+	u32 limit = smc_conn_update_step(conn);
 	u8 flags = READ_ONCE(conn->rx_prod_flags);
 
 	if (read == announced)

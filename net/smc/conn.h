@@ -186,6 +186,17 @@ void smc_conn_probe(struct smc_conn *conn);
 void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos);
 /* Ask for a completion of everything sent (SIOCOUTQ, a full ring). */
 void smc_conn_nudge(struct smc_conn *conn);
+/*
+ * Progress of the reader, in bytes, that is announced at once: a tenth of the
+ * ring, but not less than what a small packet costs (RFC 7609 section 4.5.1
+ * leaves the choice to the receiver).  A peer that waits for room hears of less
+ * only when the ring is empty.
+ */
+static inline u32 smc_conn_update_step(const struct smc_conn *conn)
+{
+	return max(conn->rcv_size / 10, 2304U);
+}
+
 /* True if the peer has said that it will not write any more. */
 static inline bool smc_conn_peer_done_writing(const struct smc_conn *conn)
 {

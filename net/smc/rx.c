@@ -106,6 +106,19 @@ bool smc_rx_at_mark(struct smc_sock *smc)
 	return !urgent_ahead(smc, pos + smc_rx_dropped(smc, pos));
 }
 
+/*
+ * How much can there be at most while the peer's poll() says that it cannot
+ * write?  What it has not been told of is free, and it wants a third of the
+ * ring (shared memory: it is the same ring).  Who waits here for more would
+ * wait for ever.
+ */
+static u32 lowat_max(const struct smc_conn *conn)
+{
+	u32 max = conn->rcv_size - smc_conn_update_step(conn);
+
+	return conn->merged ? max - conn->rcv_size / 3 : max;
+}
+
 /**
  * smc_rx_readable() - is there as much as SO_RCVLOWAT asks for?
  * @smc: socket in mode SMC
@@ -122,8 +135,7 @@ bool smc_rx_readable(struct smc_sock *smc)
 		target++;
 	if (smc_rx_dropped(smc, READ_ONCE(smc->conn.read_pos)))
 		target++;
-	/* More than the ring holds would never come. */
-	target = min(target, smc->conn.rcv_size);
+	target = min(target, lowat_max(&smc->conn));
 	return readable(smc) >= target;
 }
 
