@@ -43,6 +43,8 @@ int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk))
 	int rc = 0;
 
 	add_wait_queue(sk_sleep(sk), &wait);
+	/* who changes what done() looks at looks for sleepers after it */
+	smp_mb();
 	while (!done(sk)) {
 		if (!*timeo)
 			rc = -EAGAIN;
