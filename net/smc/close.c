@@ -505,6 +505,11 @@ void smc_sock_reset_conn(struct smc_sock *smc)
 	xchg(&sk->sk_err, 0);
 	clear_bit(SMC_SK_FAILED, &smc->bits);
 	clear_bit(SMC_SK_DISCONNECTING, &smc->bits);
+	/* nor has the next attempt an outcome yet that connect() may tell */
+	clear_bit(SMC_SK_CONNECTED, &smc->bits);
+	WRITE_ONCE(sk->sk_peek_off, -1);
+	WRITE_ONCE(smc->disconnects, smc->disconnects + 1);
+	smp_mb__before_atomic();
 	clear_bit(SMC_SK_CONNECTING, &smc->bits);
 	sk->sk_state_change(sk);
 }
@@ -542,7 +547,7 @@ int smc_close_disconnect(struct smc_sock *smc)
 	bool over;
 	int err;
 
-	/* Nobody copies; who sleeps holds neither, and sees the mode then. */
+	/* Nobody copies; who waits for either looks again, see @disconnects. */
 	if (mutex_lock_interruptible(&smc->tx_mutex))
 		return -ERESTARTSYS;
 	if (mutex_lock_interruptible(&smc->rx_mutex)) {

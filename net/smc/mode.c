@@ -158,6 +158,9 @@ static int init_shutdown(struct smc_sock *smc, int how)
 		return mode->shutdown(smc, how);
 	if (connecting) {
 		smc_sock_reset_conn(smc);
+		/* the program's own doing, and still TCP reports it */
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
+		sk_error_report(sk);
 		return 0;
 	}
 	/*
@@ -187,6 +190,8 @@ static ssize_t init_splice(struct smc_sock *smc, loff_t *ppos,
 		return 0;
 	timeo = sock_rcvtimeo(&smc->sk, file->f_flags & O_NONBLOCK);
 	rc = await_mode(smc, timeo, -ENOTCONN);
+	if (rc == -ENOTCONN && READ_ONCE(smc->sk.sk_shutdown) & RCV_SHUTDOWN)
+		return 0;
 	return rc ?: smc->mode->splice_read(smc, ppos, pipe, len, flags);
 }
 

@@ -222,7 +222,9 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		return -ERESTARTSYS;
 	urg = READ_ONCE(conn->urg_rx_pos);
 	rc = -EINVAL;
-	if (smc_rx_urgent_valid(smc) && smc_close_over(smc) &&
+	if (smp_load_acquire(&smc->mode) != &smc_mode_smc) {
+		/* connect(AF_UNSPEC) came first: there is no ring any more */
+	} else if (smc_rx_urgent_valid(smc) && smc_close_over(smc) &&
 	    !test_bit(SMC_SK_PEER_DONE, &smc->bits)) {
 		rc = -ENOTCONN;
 	} else if (smc_rx_urgent_valid(smc)) {
@@ -252,6 +254,7 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
  * @target: enough to return with
  * @timeo: time left to wait
  * @pos: position of the next byte (runs ahead of read_pos for MSG_PEEK)
+ * @disconnects: smc->disconnects of the connection that is read
  * @locked: rx_mutex is held
  * @marked: an urgent mark was passed, the peer is to be told
  */
@@ -265,6 +268,7 @@ struct reader {
 	int target;
 	long timeo;
 	u64 pos;
+	unsigned int disconnects;
 	bool locked;
 	bool marked;
 };
@@ -407,9 +411,6 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 
 	if (r->copied >= r->target)
 		return 1;
-	/* connect(AF_UNSPEC) has taken the connection away */
-	if (unlikely(smp_load_acquire(&smc->mode) != &smc_mode_smc))
-		return -ENOTCONN;
 	/* Set in the opposite order, see close.c. */
 	closed = READ_ONCE(sk->sk_state) == SMC_CLOSED;
 	smp_rmb();
@@ -439,13 +440,13 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 	return 0;
 }
 
-/* Something to look at: more bytes than at @pos, an error, the end? */
-static bool ready(struct smc_sock *smc, u64 pos)
+/* Something to look at: more bytes, an error, the end? */
+static bool ready(struct smc_sock *smc, const struct reader *r)
 {
 	struct sock *sk = &smc->sk;
 
-	return end_pos(smc) > pos ||
-	       smp_load_acquire(&smc->mode) != &smc_mode_smc ||
+	return end_pos(smc) > r->pos ||
+	       READ_ONCE(smc->disconnects) != r->disconnects ||
 	       READ_ONCE(sk->sk_err) ||
 	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ||
 	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
@@ -459,7 +460,9 @@ static void wait_data(struct smc_sock *smc, struct reader *r)
 	mutex_unlock(&smc->rx_mutex);
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	if (!ready(smc, r->pos))
+	/* who brings data looks for sleepers after it: skwq_has_sleeper() */
+	smp_mb();
+	if (!ready(smc, r))
 		r->timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, r->timeo);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
@@ -475,6 +478,9 @@ static int recv_all(struct smc_sock *smc, struct reader *r)
 	do {
 		u64 before = r->pos;
 
+		/* The ring went while we slept; there may be another one. */
+		if (unlikely(smc->disconnects != r->disconnects))
+			return -EPIPE;
 		rc = take(smc, r);
 		if (r->pos != before && !(r->flags & MSG_PEEK)) {
 			trace_smc_rx_recvmsg(smc, sock_net(&smc->sk)->net_cookie,
@@ -523,6 +529,12 @@ static int receive(struct smc_sock *smc, struct reader *r)
 	if (mutex_lock_interruptible(&smc->rx_mutex))
 		return sock_intr_errno(r->timeo);
 	r->locked = true;
+	r->disconnects = smc->disconnects;
+	/* connect(AF_UNSPEC) was quicker, and has taken the ring */
+	if (unlikely(smp_load_acquire(&smc->mode) != &smc_mode_smc)) {
+		mutex_unlock(&smc->rx_mutex);
+		return sock_error(sk) ?: -ENOTCONN;
+	}
 	/* a mark above the ring's size would be waited for in vain by poll() */
 	if (!(r->flags & MSG_WAITALL))
 		r->target = min_t(u32, r->target, smc->conn.rcv_size);

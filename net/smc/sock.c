@@ -361,6 +361,9 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 	if (!rc)
 		WRITE_ONCE(sk->sk_state, addr->sa_family == AF_UNSPEC ?
 			   SMC_INIT : SMC_ACTIVE);
+	/* a connection that is over has taken it along; the core shows ours */
+	if (READ_ONCE(sk->sk_peek_off) >= 0)
+		WRITE_ONCE(sk->sk_peek_off, READ_ONCE(tcp->sk->sk_peek_off));
 	return rc;
 }
 
@@ -490,12 +493,15 @@ static int fetch_failure(struct smc_sock *smc)
 	spin_lock_bh(&smc->state_lock);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	spin_unlock_bh(&smc->state_lock);
+	/* what TCP's disconnect() forgets, too */
+	WRITE_ONCE(sk->sk_peek_off, -1);
 	return sock_error(sk) ?: -ECONNABORTED;
 }
 
 /* Wait for the outcome, lock_sock held on entry and exit. */
 static int connect_wait(struct smc_sock *smc, int flags, int pending)
 {
+	unsigned int disconnects = smc->disconnects;
 	struct sock *sk = &smc->sk;
 	int rc = 0;
 	long timeo;
@@ -511,6 +517,9 @@ static int connect_wait(struct smc_sock *smc, int flags, int pending)
 		rc = smc_sock_wait(sk, &timeo, not_connecting);
 		lock_sock(sk);
 	}
+	/* given up by somebody else, who may have begun another one */
+	if (smc->disconnects != disconnects)
+		return -EPIPE;
 	if (rc)
 		return rc == -EAGAIN ? pending : rc;
 	if (smp_load_acquire(&smc->mode) == &smc_mode_init)

@@ -98,6 +98,9 @@ struct smc_watch {
  * @used_v2: negotiated version, for statistics
  * @st_flags: SMC_ST_* facts for state.c
  * @bits: enum smc_sock_bits
+ * @disconnects: connections taken away by connect(AF_UNSPEC) and the like: who
+ *	slept meanwhile finds another one, or none.  Written with lock_sock()
+ *	and, in mode SMC, both mutexes held
  * @defer_accept_s: TCP_DEFER_ACCEPT seconds
  * @user_timeout_ms: TCP_USER_TIMEOUT, 0: none
  * @tx_want: free bytes of the send ring somebody waits for, 0: nobody
@@ -143,6 +146,7 @@ struct smc_sock {
 	u32 peer_diagnosis;
 	unsigned int st_flags;
 	unsigned long bits;
+	unsigned int disconnects;
 	int defer_accept_s;
 	unsigned int user_timeout_ms;
 	struct mutex tx_mutex;

@@ -248,6 +248,7 @@ static int no_room(struct smc_sock *smc, struct msghdr *msg, long *timeo,
 {
 	struct smc_conn *conn = &smc->conn;
 	struct sock *sk = &smc->sk;
+	unsigned int disconnects = smc->disconnects;
 	u32 need = third(conn);
 	int rc;
 
@@ -269,6 +270,9 @@ static int no_room(struct smc_sock *smc, struct msghdr *msg, long *timeo,
 	*locked = !mutex_lock_interruptible(&smc->tx_mutex);
 	if (!*locked && !rc)
 		rc = sock_intr_errno(*timeo);
+	/* As TCP: what is here now is not what this call was for. */
+	if (*locked && smc->disconnects != disconnects)
+		rc = -EPIPE;
 	return rc;
 }
 
