@@ -106,7 +106,8 @@ void smc_tx_writable(struct smc_conn *conn)
 
 	smp_mb();	/* pairs with want() */
 	cur = READ_ONCE(smc->tx_want);
-	if (!cur || smc_conn_snd_free(conn) < cur || too_much_unsent(smc, true))
+	/* limited(): the waiter may have looked no further than at the room */
+	if (!cur || smc_conn_snd_free(conn) < cur || limited(smc, true))
 		return;
 	WRITE_ONCE(smc->tx_want, 0);
 	rcu_read_lock();
