@@ -471,7 +471,8 @@ void smc_sock_timer(struct timer_list *t)
 
 	if (!(READ_ONCE(smc->st_flags) & SMC_ST_RELEASED)) {
 		smc_listen_deferred_ready(smc);
-		smc_tx_uncork(smc);
+		if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+			smc_tx_uncork(smc);
 	} else if (!orphan_gets_on(smc)) {
 		orphan_ends(smc);
 	}

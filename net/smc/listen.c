@@ -11,7 +11,8 @@
  *
  * With TCP_DEFER_ACCEPT a child is shown only when its first data is there, or
  * when the time is over: the first segment, for which TCP has waited, was the
- * handshake's.
+ * handshake's.  No more than the backlog wait so; the next one is shown at once,
+ * as TCP's is when it answers with SYN cookies.
  *
  * Who removes a child from a list of its listener owns it: hs_done() moves it
  * on, accept() hands it out, and whoever stops the listener disposes of it.
@@ -156,6 +157,15 @@ static void queue_child(struct smc_sock *smc, struct smc_sock *child)
 		hold_places(smc, smc->held + !child->has_place);
 }
 
+/* A child leaves @children.  accept_lock held. */
+static void leave_children(struct smc_sock *smc, struct smc_sock *child)
+{
+	list_del_init(&child->accept_node);
+	smc->hs_pending--;
+	smc->deferred -= child->is_deferred;
+	child->is_deferred = false;
+}
+
 /* A child has come to the end of its handshake, or needs none. */
 static void child_ready(struct smc_sock *child, bool usable)
 {
@@ -167,10 +177,8 @@ static void child_ready(struct smc_sock *child, bool usable)
 	sock_hold(sk);
 	spin_lock_bh(&smc->accept_lock);
 	owned = !list_empty(&child->accept_node);
-	if (owned) {
-		list_del_init(&child->accept_node);
-		smc->hs_pending--;
-	}
+	if (owned)
+		leave_children(smc, child);
 	if (owned && usable)
 		queue_child(smc, child);
 	spin_unlock_bh(&smc->accept_lock);
@@ -182,10 +190,15 @@ static void child_ready(struct smc_sock *child, bool usable)
 	sock_put(sk);
 }
 
-static bool has_data(const struct smc_sock *child)
+static bool has_data(struct smc_sock *child)
 {
 	const struct sock *sk = &child->sk;
 
+	if (child->mode == &smc_mode_tcp)
+		return !smc_hs_hidden(&child->hs) &&
+		       (smc_inner_queued(&child->inner) ||
+			smc_inner_closed(&child->inner) ||
+			READ_ONCE(sk->sk_err));
 	return smc_conn_readable(&child->conn) || READ_ONCE(sk->sk_err) ||
 	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 }
@@ -215,12 +228,42 @@ void smc_listen_deferred_ready(struct smc_sock *child)
 		smc_sock_queue_work(child, SMC_SK_WORK_READY);
 }
 
+/**
+ * smc_listen_tcp_ready() - a child in mode TCP may have its first data
+ * @child: socket in mode TCP
+ *
+ * Context: any, the caller has a reference.  Who queues data looks for sleepers
+ * after it with a full barrier, which pairs with the one in defer().
+ */
+void smc_listen_tcp_ready(struct smc_sock *child)
+{
+	if (unlikely(test_bit(SMC_SK_DEFERRED, &child->bits)) &&
+	    has_data(child))
+		smc_listen_deferred_ready(child);
+}
+
+/* One of the places for children that wait for data. */
+static bool may_wait(struct smc_sock *child)
+{
+	struct smc_sock *smc = child->listener;
+
+	spin_lock_bh(&smc->accept_lock);
+	/* unless it has been taken from us */
+	if (!list_empty(&child->accept_node) &&
+	    smc->deferred <= (unsigned int)smc->backlog) {
+		child->is_deferred = true;
+		smc->deferred++;
+	}
+	spin_unlock_bh(&smc->accept_lock);
+	return child->is_deferred;
+}
+
 /* TCP_DEFER_ACCEPT: true if @child waits for its first data. */
 static bool defer(struct smc_sock *child)
 {
 	int limit_s = READ_ONCE(child->listener->defer_accept_s);
 
-	if (!limit_s || child->mode != &smc_mode_smc)
+	if (!limit_s || has_data(child) || !may_wait(child))
 		return false;
 	set_bit(SMC_SK_DEFERRED, &child->bits);
 	smp_mb__after_atomic();
@@ -265,6 +308,7 @@ static bool start_child(struct smc_sock *smc, struct smc_sock *child)
 		child_ready(child, false);
 		return false;
 	}
+	/* TCP itself has waited for its data, if that was asked for */
 	smc_stats_inc(smc_sock_net(child), SMC_STAT_HS_SRV_TCP);
 	smc_sock_fallback(child, barred != SMC_REASON_OK ? barred :
 			  SMC_REASON_PEERNOSMC, 0);
@@ -442,15 +486,15 @@ static struct smc_sock *pop_child(struct smc_sock *smc)
 	child = list_first_entry_or_null(&smc->children, struct smc_sock,
 					 accept_node);
 	if (child) {
-		smc->hs_pending--;
+		leave_children(smc, child);
 	} else {
 		child = list_first_entry_or_null(&smc->accept_q,
 						 struct smc_sock, accept_node);
-		if (child)
+		if (child) {
 			WRITE_ONCE(smc->accept_len, smc->accept_len - 1);
+			list_del_init(&child->accept_node);
+		}
 	}
-	if (child)
-		list_del_init(&child->accept_node);
 	spin_unlock_bh(&smc->accept_lock);
 	return child;
 }

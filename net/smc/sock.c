@@ -213,9 +213,10 @@ static void hs_done(struct smc_hs *hs, const struct smc_hs_result *res)
 /* The first bytes of a TCP connection are the program's after all. */
 static void hs_revealed(struct smc_hs *hs)
 {
-	struct sock *sk = &container_of(hs, struct smc_sock, hs)->sk;
+	struct smc_sock *smc = container_of(hs, struct smc_sock, hs);
 
-	sk->sk_data_ready(sk);
+	smc_listen_tcp_ready(smc);
+	smc->sk.sk_data_ready(&smc->sk);
 }
 
 const struct smc_hs_owner smc_sock_hs_owner = {
@@ -279,7 +280,10 @@ void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
 		smc_close_inner_reset(smc);
 	} else if (mode == &smc_mode_tcp) {
 		smc_hs_wake(&smc->hs, key);
-		smc_mode_move_error(smc);
+		/* Another error (IP_RECVERR) is for who sleeps in TCP. */
+		if (inet_sk_state_load(inner->sk) == TCP_CLOSE)
+			smc_mode_move_error(smc);
+		smc_listen_tcp_ready(smc);
 		wake_pollers(sk, key);
 		wake_async(sk, inner->sk, key);
 	} else if (test_bit(SMC_SK_HS_ACTIVE, &smc->bits)) {

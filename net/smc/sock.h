@@ -125,7 +125,9 @@ struct smc_watch {
  * @children: children in handshake
  * @accept_len: length of @accept_q
  * @hs_pending: length of @children
- * @accept_lock: protects the four above
+ * @deferred: how many of @children wait for data only (TCP_DEFER_ACCEPT)
+ * @is_deferred: child: it is one of those
+ * @accept_lock: protects the six above
  * @taken: listener: connections taken so far; child: how many before it
  * @held: how many of accept_q are in the inner listener's count, and one on
  *	its way there
@@ -175,6 +177,8 @@ struct smc_sock {
 	struct list_head children;
 	unsigned int accept_len;
 	unsigned int hs_pending;
+	unsigned int deferred;
+	bool is_deferred;
 	unsigned int held;
 	bool has_place;
 	u32 taken;
@@ -415,6 +419,8 @@ void smc_listen_drop(struct smc_sock *smc);
 void smc_listen_child_done(struct smc_sock *child, bool usable);
 void smc_listen_child_ready(struct smc_sock *child);
 void smc_listen_deferred_ready(struct smc_sock *child);
+void smc_listen_tcp_ready(struct smc_sock *child);
+void smc_listen_gone(struct smc_sock *smc, int err);
 
 /* family.c */
 struct sock *smc_sock_clone(struct sock *listener);

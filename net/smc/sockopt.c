@@ -30,6 +30,9 @@
 
 #include "sock.h"
 
+/* Seconds for which TCP_DEFER_ACCEPT may wait; TCP has a limit, too. */
+#define DEFER_MAX	65535
+
 static int get_int(sockptr_t optval, unsigned int optlen, int *val)
 {
 	if (optlen < sizeof(int))
@@ -288,7 +291,8 @@ static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval,
 		break;
 	case TCP_DEFER_ACCEPT:
 		if (!get_int(optval, optlen, &val))
-			WRITE_ONCE(smc->defer_accept_s, max(val, 0));
+			WRITE_ONCE(smc->defer_accept_s,
+				   clamp(val, 0, DEFER_MAX));
 		break;
 	case TCP_INQ:
 		if (!get_int(optval, optlen, &val) && val)
