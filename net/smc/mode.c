@@ -415,9 +415,10 @@ static int tcp_recvmsg_mode(struct smc_sock *smc, struct msghdr *msg,
 	/* the core shows ours */
 	if (unlikely(READ_ONCE(smc->sk.sk_peek_off) >= 0))
 		WRITE_ONCE(smc->sk.sk_peek_off, READ_ONCE(tcp->sk->sk_peek_off));
-	/* neither recv() of no bytes nor MSG_OOB looks at the error first */
+	/* neither recv() of no bytes nor these two look at the error first */
 	if ((!rc && (len || !smc_inner_queued(&smc->inner))) ||
-	    (rc == -ENOTCONN && !(flags & MSG_OOB)))
+	    ((rc == -ENOTCONN || rc == -EAGAIN) &&
+	     !(flags & (MSG_OOB | MSG_ERRQUEUE))))
 		return tcp_error(smc, rc);
 	return rc;
 }
@@ -473,7 +474,7 @@ static ssize_t tcp_splice_mode(struct smc_sock *smc, loff_t *ppos,
 	if (rc)
 		return rc;
 	rc = tcp->ops->splice_read(tcp, ppos, pipe, len, flags);
-	if ((!rc && len) || rc == -ENOTCONN)
+	if ((!rc && len) || rc == -ENOTCONN || rc == -EAGAIN)
 		return tcp_error(smc, rc);
 	return rc;
 }
