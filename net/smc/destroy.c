@@ -45,19 +45,6 @@ static int destroy_conn(struct smc_sock *smc, int err)
 	return rc;
 }
 
-static int destroy_listener(struct smc_sock *smc, int err)
-{
-	struct sock *sk = &smc->sk;
-
-	smc_listen_drop(smc);
-	WRITE_ONCE(sk->sk_err, err);
-	smp_wmb();	/* who sees the bits sees the error */
-	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	sk->sk_state_change(sk);
-	sk_error_report(sk);
-	return 0;
-}
-
 /* Not connected yet.  -EAGAIN: it is now, look again. */
 static int destroy_init(struct smc_sock *smc, int err)
 {
@@ -86,8 +73,10 @@ static int destroy(struct smc_sock *smc, int err)
 		return destroy_conn(smc, err);
 	if (mode == &smc_mode_tcp)
 		return destroy_inner(smc, err);
-	if (mode == &smc_mode_listen)
-		return destroy_listener(smc, err);
+	if (mode == &smc_mode_listen) {
+		smc_listen_gone(smc, err);
+		return 0;
+	}
 	return destroy_init(smc, err);
 }
 

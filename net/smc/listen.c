@@ -98,6 +98,10 @@ static int listen_locked(struct smc_sock *smc, int backlog)
 
 	if (mode == &smc_mode_smc || connecting)
 		return -EINVAL;
+	/* TCP would refuse, but only after our mode had changed for others */
+	if (mode == &smc_mode_tcp && (tcp->state != SS_UNCONNECTED ||
+				      inet_sk_state_load(tcp->sk) != TCP_CLOSE))
+		return -EINVAL;
 	/* an outcome that connect() has still to fetch */
 	if (test_bit(SMC_SK_FAILED, &smc->bits))
 		return -EINVAL;
@@ -361,6 +365,23 @@ static int accept_one(struct smc_sock *smc)
 	return 0;
 }
 
+/* Somebody may have ended the inner listener (ss -K sees it, too). */
+static void look_at_inner(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	if (smp_load_acquire(&smc->mode) != &smc_mode_listen ||
+	    inet_sk_state_load(smc->inner.sk) == TCP_LISTEN)
+		return;
+	/* listen() sets the mode first, under this lock */
+	lock_sock(sk);
+	if (smc->mode == &smc_mode_listen &&
+	    inet_sk_state_load(smc->inner.sk) != TCP_LISTEN)
+		smc_listen_gone(smc, smc_inner_take_error(&smc->inner) ?:
+				ECONNABORTED);
+	release_sock(sk);
+}
+
 /**
  * smc_listen_work() - take what the inner listener has
  * @work: a listener's accept_work
@@ -392,6 +413,7 @@ void smc_listen_work(struct work_struct *work)
 #ifdef CONFIG_MEMCG
 	set_active_memcg(old);
 #endif
+	look_at_inner(smc);
 	if (rc && rc != -EAGAIN)
 		queue_accept(smc, RETRY_DELAY);
 	sock_put(&smc->sk);
@@ -523,4 +545,23 @@ void smc_listen_drop(struct smc_sock *smc)
 	while ((child = pop_child(smc)))
 		smc_sock_dispose(child);
 	sk->sk_state_change(sk);
+}
+
+/**
+ * smc_listen_gone() - the listener has been ended from outside
+ * @smc: listener; afterwards as TCP's is
+ * @err: positive errno for the program
+ *
+ * Context: process, lock_sock() held.
+ */
+void smc_listen_gone(struct smc_sock *smc, int err)
+{
+	struct sock *sk = &smc->sk;
+
+	smc_listen_drop(smc);
+	WRITE_ONCE(sk->sk_err, err);
+	smp_wmb();	/* who sees the bits sees the error */
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	sk->sk_state_change(sk);
+	sk_error_report(sk);
 }
