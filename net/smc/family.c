@@ -214,9 +214,15 @@ static int smc_family_create(struct net *net, struct socket *sock,
 /* What TCP's children get from their listener, too. */
 static void inherit(struct sock *sk, struct sock *from)
 {
+	/* not SOCK_TIMESTAMP, which the core counts; SO_TIMESTAMP shows RCVTSTAMP */
 	unsigned long flags = BIT(SOCK_URGINLINE) | BIT(SOCK_KEEPOPEN) |
 			      BIT(SOCK_LINGER) | BIT(SOCK_DBG) |
-			      BIT(SOCK_LOCALROUTE);
+			      BIT(SOCK_LOCALROUTE) | BIT(SOCK_BROADCAST) |
+			      BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) |
+			      BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_RXQ_OVFL) |
+			      BIT(SOCK_RCVMARK) | BIT(SOCK_NOFCS) |
+			      BIT(SOCK_WIFI_STATUS) |
+			      BIT(SOCK_SELECT_ERR_QUEUE);
 
 	sk->sk_flags |= READ_ONCE(from->sk_flags) & flags;
 	sk->sk_lingertime = READ_ONCE(from->sk_lingertime);
@@ -232,6 +238,14 @@ static void inherit(struct sock *sk, struct sock *from)
 	sk->sk_sndbuf = READ_ONCE(from->sk_sndbuf);
 	sk->sk_rcvbuf = READ_ONCE(from->sk_rcvbuf);
 	sk->sk_uid = from->sk_uid;
+	sk->sk_peek_off = READ_ONCE(from->sk_peek_off);
+	sk->sk_tsflags = READ_ONCE(from->sk_tsflags);
+	sk->sk_max_pacing_rate = READ_ONCE(from->sk_max_pacing_rate);
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	sk->sk_ll_usec = READ_ONCE(from->sk_ll_usec);
+#endif
+	if (test_bit(SMC_SK_CORK, &smc_sk(from)->bits))
+		set_bit(SMC_SK_CORK, &smc_sk(sk)->bits);
 	smc_sk(sk)->user_timeout_ms = READ_ONCE(smc_sk(from)->user_timeout_ms);
 	if (test_bit(SMC_SK_INQ, &smc_sk(from)->bits))
 		set_bit(SMC_SK_INQ, &smc_sk(sk)->bits);
