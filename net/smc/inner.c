@@ -229,10 +229,14 @@ void smc_inner_lend(struct smc_inner *inner, struct file *file)
 
 	if (!inner->sock || READ_ONCE(inner->sock->file) == file)
 		return;
-	/* SIGURG looks at it in softirq */
+	/* TCP's SIGURG looks at it, under this lock; a file given may come late */
+	if (!file)
+		lock_sock(tcp);
 	write_lock_bh(&tcp->sk_callback_lock);
 	inner->sock->file = file;
 	write_unlock_bh(&tcp->sk_callback_lock);
+	if (!file)
+		release_sock(tcp);
 }
 
 /**
