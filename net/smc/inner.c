@@ -377,7 +377,11 @@ int smc_inner_peek(struct smc_inner *inner, void *buf, size_t len)
  */
 int smc_inner_recv(struct smc_inner *inner, void *buf, size_t len)
 {
-	return inner_read(inner, buf, len, 0);
+	int rc = inner_read(inner, buf, len, 0);
+
+	if (rc > 0)
+		inner->hs_rcvd += rc;
+	return rc;
 }
 
 /**
@@ -393,9 +397,13 @@ int smc_inner_send(struct smc_inner *inner, const void *buf, size_t len)
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct socket *sock = inner->sock;
+	int rc;
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
-	return sock->ops->sendmsg(sock, &msg, len);
+	rc = sock->ops->sendmsg(sock, &msg, len);
+	if (rc > 0)
+		inner->hs_sent += rc;
+	return rc;
 }
 
 /**
@@ -413,6 +421,8 @@ int smc_inner_disconnect(struct smc_inner *inner)
 	int rc;
 
 	rc = kernel_connect(inner->sock, &addr, sizeof(addr), O_NONBLOCK);
+	inner->hs_sent = 0;
+	inner->hs_rcvd = 0;
 	xchg(&inner->sk->sk_err, 0);
 	xchg(&inner->sk->sk_err_soft, 0);
 	return rc;

@@ -18,6 +18,8 @@
  * @sock: the socket, released once by smc_inner_release()
  * @sk: its sock, referenced by us until smc_inner_put()
  * @wait: our wait-queue entry
+ * @hs_sent: bytes of the handshake on the connection, not the program's
+ * @hs_rcvd: the same of the peer's
  * @wake: called from the wait queue with interrupts possibly off; @key 0 means
  *	"anything".  Must not sleep nor take a socket lock.
  */
@@ -25,6 +27,8 @@ struct smc_inner {
 	struct socket *sock;
 	struct sock *sk;
 	wait_queue_entry_t wait;
+	u32 hs_sent;
+	u32 hs_rcvd;
 	void (*wake)(struct smc_inner *inner, __poll_t key);
 };
 

@@ -381,6 +381,9 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 	if (level == SOL_TCP && optname == TCP_CORK && !in_mode_tcp(smc))
 		return put_int(test_bit(SMC_SK_CORK, &smc->bits), optval,
 			       optlen);
+	if (level == SOL_TCP && optname == TCP_INFO && in_mode_tcp(smc) &&
+	    (smc->inner.hs_sent || smc->inner.hs_rcvd))
+		return smc_sock_tcp_info(smc, optval, optlen);
 	if (level == SOL_TCP &&
 	    smp_load_acquire(&smc->mode) == &smc_mode_smc) {
 		if (optname == TCP_INFO)

@@ -69,9 +69,19 @@ static void over_rings(struct smc_sock *smc, struct tcp_info *info)
 		info->tcpi_last_data_recv = ago_ms(READ_ONCE(conn->rx_stamp));
 }
 
+/* A connection that fell back has carried messages of the handshake. */
+static void less_handshake(const struct smc_inner *inner, struct tcp_info *info)
+{
+	u64 sent = inner->hs_sent, rcvd = inner->hs_rcvd;
+
+	info->tcpi_bytes_sent -= min(sent, info->tcpi_bytes_sent);
+	info->tcpi_bytes_acked -= min(sent, info->tcpi_bytes_acked);
+	info->tcpi_bytes_received -= min(rcvd, info->tcpi_bytes_received);
+}
+
 /**
- * smc_sock_tcp_info() - getsockopt(TCP_INFO) in mode SMC
- * @smc: socket
+ * smc_sock_tcp_info() - getsockopt(TCP_INFO) of what is or was to be SMC
+ * @smc: socket in mode SMC or TCP
  * @optval: where to, in user space
  * @optlen: room there, becomes what was written
  *
@@ -93,6 +103,8 @@ int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 	mutex_lock(&smc->conn_mutex);
 	if (smc->mode == &smc_mode_smc)
 		over_rings(smc, &info);
+	else if (smc->mode == &smc_mode_tcp)
+		less_handshake(&smc->inner, &info);
 	mutex_unlock(&smc->conn_mutex);
 	if (put_user(len, optlen) || copy_to_user(optval, &info, len))
 		return -EFAULT;
