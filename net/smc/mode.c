@@ -83,7 +83,10 @@ static void leave_to_tcp(struct smc_sock *smc)
 	if (!smc_sock_connecting(smc) &&
 	    smp_load_acquire(&smc->mode) == &smc_mode_init) {
 		set_bit(SMC_SK_NOSMC, &smc->bits);
+		/* a failed attempt, and the name it had, are forgotten */
+		clear_bit(SMC_SK_FAILED, &smc->bits);
 		smc_synopt_withdraw(smc->inner.sk);
+		smc_stats_inc(smc_sock_net(smc), SMC_STAT_HS_CLNT_TCP);
 		smc_sock_fallback(smc, SMC_REASON_OPTUNSUPP, 0);
 	}
 	release_sock(&smc->sk);
@@ -251,6 +254,11 @@ const struct smc_mode smc_mode_init = {
 
 static int listen_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
+	struct socket *tcp = smc->inner.sock;
+
+	/* a connect(), which TCP refuses in its own words */
+	if (msg->msg_flags & MSG_FASTOPEN)
+		return tcp->ops->sendmsg(tcp, msg, len);
 	return sk_stream_error(&smc->sk, msg->msg_flags, -EPIPE);
 }
 
