@@ -478,8 +478,11 @@ err_connect:
 	clear_bit(SMC_SK_HS_ACTIVE, &smc->bits);
 	smc_inner_disconnect(&smc->inner);
 err_offer:
-	clear_bit(SMC_SK_CONNECTING, &smc->bits);
 	smc_synopt_withdraw(tcp->sk);
+	smp_mb__before_atomic();
+	clear_bit(SMC_SK_CONNECTING, &smc->bits);
+	/* somebody may have seen the mark, and sleep until it goes */
+	sk->sk_state_change(sk);
 	return rc;
 }
 
