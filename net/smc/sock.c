@@ -658,6 +658,19 @@ static int sock_recvmsg_op(struct socket *sock, struct msghdr *msg, size_t len,
 	return smp_load_acquire(&smc->mode)->recvmsg(smc, msg, len, flags);
 }
 
+/* sendfile() has come to the end before it had all: nothing more will follow */
+static void sock_splice_eof_op(struct socket *sock)
+{
+	struct smc_sock *smc = enter(sock);
+	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
+	struct socket *tcp = smc->inner.sock;
+
+	if (mode == &smc_mode_smc && !test_bit(SMC_SK_CORK, &smc->bits))
+		smc_tx_uncork(smc);
+	else if (mode == &smc_mode_tcp)
+		tcp->ops->splice_eof(tcp);
+}
+
 static ssize_t sock_splice_op(struct socket *sock, loff_t *ppos,
 			      struct pipe_inode_info *pipe, size_t len,
 			      unsigned int flags)
@@ -691,5 +704,6 @@ const struct proto_ops smc_sock_ops = {
 	.recvmsg	= sock_recvmsg_op,
 	.mmap		= sock_no_mmap,
 	.splice_read	= sock_splice_op,
+	.splice_eof	= sock_splice_eof_op,
 	.set_peek_off	= sk_set_peek_off,
 };
