@@ -23,8 +23,8 @@
 #   # append: WORD            more of the kernel's command line
 #   # dmesg: REGEX            lines it means to provoke
 # Tests with the same needs share one boot; after one that leaves the guests
-# unfit the rest get a fresh one.  LANES=2: half of the tests for one guest run
-# in a second laboratory beside the first.  A skipped test fails when SMC_EXPECT_ALL=1
+# unfit the rest get a fresh one.  LANES=2: two thirds of the tests for one guest
+# run in a second laboratory beside the first.  A skipped test fails when SMC_EXPECT_ALL=1
 # or CI is set.  SMC_RESULTS=FILE: result lines are appended there too.
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -73,6 +73,20 @@ done >"$run/plan"
 stage_tree "$k" "$run" "$build"
 export LAB_K="$k"
 
+# emulator_failed BEFORE: did the last of the results since then fail because a
+# CPU of the emulator ran into the breakpoint of code that another one was
+# patching?  A flaw of QEMU's TCG that hardware does not have, and nothing a
+# module could cause.  Each test runs once more for that, and it is said.
+emulator_failed() {
+	grep -qs 'Oops: int3' "$run"/console-?.log || return 1
+	last=$(tail -n "+$(($1 + 1))" "$run/results.txt" |
+		sed -n '$s/^fail \([^ ]*\) .*/\1/p')
+	[ -n "$last" ] && ! grep -qsx "$last" "$run/int3" || return 1
+	echo "$last" >>"$run/int3"
+	sed -i '$d' "$run/results.txt"
+	echo "# the emulator failed (Oops: int3 in $run): once more $last"
+}
+
 # one_boot GUESTS MTU ICOUNT APPEND: boot, and run what the plan has for that
 one_boot() {
 	awk -v key="$*" '$1 " " $2 " " $3 " " $4 == key { print $5 }' \
@@ -87,13 +101,17 @@ one_boot() {
 		# shellcheck disable=SC2046,SC2086
 		lab_up "$k" "$run" -n "$1" --mtu "$2" $more -- \
 			sh "$vm_dir/run-inner.sh" $(cat "$run/todo") || rc=$?
+		int3=
+		! emulator_failed "$before" || int3=.int3
 		for c in "$run"/console-?.log; do
-			[ ! -e "$c" ] || mv "$c" "$c.$before$again"
+			[ ! -e "$c" ] || mv "$c" "$c.$before$again$int3"
 		done
 		count=$(($(wc -l <"$run/results.txt") - before))
 		# a boot that served no test would be tried for ever; once more
 		# is fair, as nothing of ours has run yet, but it is said
-		if [ $count = 0 ] && [ -z "$again" ]; then
+		if [ $count = 0 ] && [ -n "$int3" ]; then
+			:
+		elif [ $count = 0 ] && [ -z "$again" ]; then
 			echo "# no guest (exit code $rc): booting once more"
 			again=.again
 		elif [ $count = 0 ]; then
@@ -124,7 +142,7 @@ if [ "${LANES:-1}" = 2 ]; then
 	ln -s ../lab "$second/lab"
 	: >"$second/results.txt"
 	awk -v second="$second/plan" '
-		/^1 1500 no/ && ++n % 2 == 0 { print >second; next } { print }
+		/^1 1500 no/ && ++n % 3 { print >second; next } { print }
 		' "$run/plan" >"$run/plan.1"
 	touch "$second/plan"
 	mv "$run/plan.1" "$run/plan"

@@ -16,6 +16,8 @@ for e in smc_switch_to_fallback smc_tx_sendmsg smc_rx_recvmsg smcr_link_down \
 	[ -e events/smc/$e/enable ] || fail "no event $e"
 done
 echo 0 >tracing_on; echo >trace
+# not the names of commands: that patches the scheduler
+echo 0 >options/record-cmd
 echo 1 >events/smc/enable; echo 1 >tracing_on
 
 # one connection through shared memory, one that may not use it
