@@ -216,13 +216,16 @@ static inline void op_bind(struct slot *s, char *out)
 	say_rc(out, bind(s->fd, (struct sockaddr *)&sin, sizeof(sin)));
 }
 
-static inline void op_listen(struct slot *s, int backlog, char *out)
+static inline void op_listen(struct run *run, struct slot *s, int backlog,
+			     char *out)
 {
 	int rc = listen(s->fd, backlog);
 
 	say_rc(out, rc);
-	if (!rc)
-		s->listening = true;
+	if (rc)
+		return;
+	s->listening = true;
+	decline_if_asked(s->fd, run->kind);
 }
 
 static inline bool connected_now(struct slot *s)
@@ -381,7 +384,7 @@ static inline void call(struct run *run, struct slot *s, const struct op *op,
 		op_bind(s, out);
 		break;
 	case OP_LISTEN:
-		op_listen(s, op->num[0], out);
+		op_listen(run, s, op->num[0], out);
 		break;
 	case OP_CONNECT:
 		op_connect(run, s, t, op, out);
@@ -477,6 +480,7 @@ static inline int make_listener(struct run *run)
 
 	if (bind(fd, (struct sockaddr *)&sin, sizeof(sin)) || listen(fd, 16))
 		die("listen on %s", config.host);
+	decline_if_asked(fd, run->kind);
 	return fd;
 }
 

@@ -192,16 +192,34 @@ struct conn {
 	int l, c, s;	/* listener, client, server */
 };
 
-/* a connection; false, errno says why */
+/*
+ * Has a connection become what SMC_WANT says since then?  Unlike became() it
+ * does not mind others that end at the same time.
+ */
+static inline bool one_became(enum kind kind, struct used then)
+{
+	const char *want = getenv("SMC_WANT");
+	struct used now = smc_used();
+
+	if (kind == KIND_TCP || !want)
+		return true;
+	if (!strcmp(want, "tcp"))
+		return now.tcp > then.tcp;
+	return !strcmp(want, "smcr") ? now.r > then.r : now.d > then.d;
+}
+
+/* a connection, of what SMC_WANT says; false, errno says why */
 static inline bool conn_open(struct conn *p, enum kind how, int family)
 {
+	struct used then = smc_used();
+
 	p->l = listen_any(how, family, 8, &p->at);
 	p->c = open_socket(how, family, 0);
 	p->s = -1;
 	if (connect(p->c, sa(&p->at), p->at.len))
 		return false;
 	p->s = accept(p->l, NULL, NULL);
-	return p->s >= 0;
+	return p->s >= 0 && one_became(how, then);
 }
 
 static inline void conn_close(struct conn *p)
@@ -209,6 +227,16 @@ static inline void conn_close(struct conn *p)
 	close(p->c);
 	close(p->s);
 	close(p->l);
+}
+
+/* listen() as open_listener() does it, see decline_if_asked() */
+static inline int listen_on(int fd, enum kind kind, int backlog)
+{
+	int rc = listen(fd, backlog);
+
+	if (!rc)
+		decline_if_asked(fd, kind);
+	return rc;
 }
 
 /* for users of the harness */

@@ -93,7 +93,7 @@ TEST_F(conn, backlog)
 	/* full again; listen() makes room */
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd[3], &w));
 	EXPECT_EQ(0, wait_mask(fd[3], POLLOUT, IDLE_MS));
-	EXPECT_EQ(0, listen(l, 2));
+	EXPECT_EQ(0, listen_on(l, variant->kind, 2));
 	EXPECT_EQ(POLLOUT, wait_mask(fd[3], POLLOUT, WAIT_MS));
 	/* or its ACK is late, and TCP gives it a place in the next round */
 	EXPECT_TRUE(queued(l, 3));
@@ -101,7 +101,7 @@ TEST_F(conn, backlog)
 	close(s);
 	/* the places come back with a new round of listening */
 	ASSERT_EQ(0, shutdown(l, SHUT_RD));
-	ASSERT_EQ(0, listen(l, 0));
+	ASSERT_EQ(0, listen_on(l, variant->kind, 0));
 	w = local_name(l);
 	close(fd[0]);
 	fd[0] = NEW(SOCK_NONBLOCK);
@@ -159,7 +159,7 @@ TEST_F(conn, shutdown_wakes_accept)
 	pthread_join(p, &res);
 	EXPECT_EQ(POLLHUP, (long)res & ~POLLOUT);
 	EXPECT_ERR(ECONNREFUSED, CONNECT(self->fd, &self->at));
-	ASSERT_EQ(0, listen(self->listener, 4));
+	ASSERT_EQ(0, listen_on(self->listener, variant->kind, 4));
 	/* bind() had chosen the port, and listen() chooses again */
 	self->at = local_name(self->listener);
 	PAIR();
@@ -196,7 +196,7 @@ TEST_F_TIMEOUT(conn, burst, 120)
 	pthread_t taker;
 	uint64_t end;
 
-	ASSERT_EQ(0, listen(self->listener, BURST - 2));
+	ASSERT_EQ(0, listen_on(self->listener, variant->kind, BURST - 2));
 	pthread_create(&taker, NULL, burst_accept, &b);
 	for (round = 1; round <= ROUNDS; round++) {
 		for (i = 0; i < BURST; i++) {
@@ -224,7 +224,7 @@ static int reuse_listener(enum kind kind, struct where *w, int reuse)
 	int fd = open_socket(kind, w->ss.ss_family, 0);
 
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &reuse, sizeof(reuse)) ||
-	    bind(fd, sa(w), w->len) || listen(fd, 64)) {
+	    bind(fd, sa(w), w->len) || listen_on(fd, kind, 64)) {
 		close(fd);
 		return -1;
 	}

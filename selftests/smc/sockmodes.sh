@@ -3,8 +3,9 @@
 #
 # sockmodes.sh sockconn|socklisten|sockopts|... [ARGUMENTS...] - run it on
 # TCP and then on sockets of ours in each mode: SMC-D, SMC-R (soft-RoCE on lo) and
-# fallback.  MODES="smcd smcr" takes those alone, "reference" is TCP.  A test
-# that skips itself fails, but for those that say what they are for.
+# fallback.  MODES="smcd smcr" takes those alone, "reference" is TCP, and in
+# "declined" SMC is offered and the listener's CLC Decline makes each connection
+# TCP.  A test that skips itself fails, but for those that say what they are for.
 set -u
 dir=$(dirname "$0")
 prog=$1
@@ -23,7 +24,8 @@ all() {
 
 for mode in ${MODES:-reference smcd smcr tcp}; do
 	echo "# $prog: $mode"
-	unset SMC_WANT SMC_HOST4 SMC_HOST6
+	unset SMC_WANT SMC_HOST4 SMC_HOST6 SMC_DECLINE
+	want_mode=$mode
 	case $mode in
 	reference)
 		all -v tcp -v tcp6 "$@"
@@ -34,10 +36,13 @@ for mode in ${MODES:-reference smcd smcr tcp}; do
 		export SMC_HOST4=10.9.0.1 SMC_HOST6=fd09::1 ;;
 	smcd) transports=smcd ;;
 	tcp) transports='' ;;
+	declined)
+		transports=smcd want_mode=tcp
+		export SMC_DECLINE=1 ;;
 	esac
 	sysctl -q "net.smc.transports=$transports"
 	"$dir/smcstat.sh" mark
-	export SMC_WANT="$mode"
+	export SMC_WANT="$want_mode"
 	# what comes before a connection is the same in all three
 	not=''
 	[ $mode = smcd ] || not='-T sweep_fresh -T sweep_listening'
@@ -47,6 +52,7 @@ for mode in ${MODES:-reference smcd smcr tcp}; do
 	smcd) want='HsClientSmcd>7 HsClientSmcr=0' ;;
 	smcr) want='HsClientSmcr>7 HsClientSmcd=0' ;;
 	tcp) want='HsClientTcp>7 HsClientSmcd=0 HsClientSmcr=0' ;;
+	declined) want='HsStarted>7 HsClientTcp>7 HsClientSmcd=0 HsRemembered=0' ;;
 	esac
 	# shellcheck disable=SC2086
 	[ $# -gt 0 ] || "$dir/smcstat.sh" expect $want || bad=1

@@ -16,6 +16,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -140,6 +141,26 @@ static inline int open_socket(enum kind kind, int family, int flags)
 	return fd;
 }
 
+/* A listener that offers SMC and then declines it; see decline_if_asked(). */
+static inline void decline(int fd)
+{
+	int one = 1;
+
+	/* SOL_SMC, SMC_PLAIN_TCP: after listen() the SYN/ACK has the option */
+	if (setsockopt(fd, 286, 256, &one, sizeof(one)))
+		die("SMC_PLAIN_TCP");
+}
+
+/*
+ * Environment SMC_DECLINE: every connection falls back by a CLC Decline of its
+ * listener, after the handshake of TCP and with the Proposal on the way.
+ */
+static inline void decline_if_asked(int fd, enum kind kind)
+{
+	if (kind != KIND_TCP && getenv("SMC_DECLINE"))
+		decline(fd);
+}
+
 static inline int open_listener(enum kind kind,
 				const struct sockaddr_storage *ss,
 				socklen_t len, int backlog, int sndbuf,
@@ -160,7 +181,56 @@ static inline int open_listener(enum kind kind,
 		die("bind");
 	if (listen(fd, backlog))
 		die("listen");
+	decline_if_asked(fd, kind);
 	return fd;
+}
+
+/* Gives the file the text; -1 if that is not possible. */
+static inline int put_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+/* The first line of a file with its end, "" if there is none. */
+static inline const char *first_line(const char *path, char *line, int size)
+{
+	FILE *f = fopen(path, "r");
+
+	if (!f || !fgets(line, size, f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	return line;
+}
+
+/*
+ * A network namespace of this process's own, whose sockets become what those
+ * of the old one do, but for SMC-R: there is no RDMA in it.
+ */
+static inline int unshare_net(void)
+{
+	static const char *const names[] = {
+		"/proc/sys/net/smc/transports",
+		"/proc/sys/net/smc/handshake_timeout_ms",
+	};
+	bool smc = !access(names[0], F_OK);
+	char line[2][64];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		first_line(names[i], line[i], sizeof(line[i]));
+	if (unshare(CLONE_NEWNET))
+		return -1;
+	for (i = 0; smc && i < 2; i++)
+		if (put_text(names[i], line[i][0] ? line[i] : "\n"))
+			return -1;
+	errno = 0;
+	return 0;
 }
 
 static inline void set_nonblock(int fd)
