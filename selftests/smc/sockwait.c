@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sockwait - who waits in a call, or is about to, when another thread takes the
+ * connection away; and nobody waits for what does not come
+ *
+ * Environment and use as sockconn.c.
+ */
+#include "sockcase.h"
+
+#include <netinet/ip_icmp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "connfixture.h"
+
+/* SOL_SMC, SMC_PLAIN_TCP */
+#define PLAIN	286, 256
+
+static const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+static int unconnect(int fd)
+{
+	return connect(fd, &none, sizeof(none));
+}
+
+/* -- connect(AF_UNSPEC) beside other calls -- */
+
+enum call { RECV, SPLICE, PEEK, OOB, SEND, CONNECT_CALL, CALLS };
+
+struct caller {
+	int fd, pipe[2];
+	enum call call;
+	const struct where *at;
+	bool stop;
+	int rc, err;
+	long num;
+};
+
+static int one_call(struct caller *c)
+{
+	static const char out[60000];
+	char buf[5000];
+
+	switch (c->call) {
+	case RECV:
+		return recv(c->fd, buf, sizeof(buf), 0);
+	case PEEK:
+		return recv(c->fd, buf, sizeof(buf), MSG_PEEK);
+	case OOB:
+		return recv(c->fd, buf, 1, MSG_OOB);
+	case SPLICE:
+		return splice(c->fd, NULL, c->pipe[1], NULL, 4096, 0);
+	case SEND:
+		return send(c->fd, out, sizeof(out), MSG_NOSIGNAL);
+	default:
+		return connect(c->fd, (struct sockaddr *)&c->at->ss,
+			       c->at->len);
+	}
+}
+
+static void *call_once(void *arg)
+{
+	struct caller *c = arg;
+
+	do {
+		errno = 0;
+		c->rc = one_call(c);
+		c->err = errno;
+	} while (c->call == SEND && c->rc > 0);
+	return NULL;
+}
+
+/* Until told to stop; EFAULT is what a ring that has gone would give. */
+static void *call_again(void *arg)
+{
+	struct caller *c = arg;
+	char buf[4096];
+
+	while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE)) {
+		errno = 0;
+		c->rc = one_call(c);
+		if (c->rc < 0 && errno == EFAULT)
+			c->err = EFAULT;
+		if (c->call == SPLICE && c->rc > 0 &&
+		    read(c->pipe[0], buf, sizeof(buf)) < 0)
+			c->err = errno;
+		c->num++;
+	}
+	return NULL;
+}
+
+static void *write_on(void *arg)
+{
+	static char block[30000];
+	struct caller *c = arg;
+	int fd;
+
+	while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE)) {
+		fd = __atomic_load_n(&c->fd, __ATOMIC_ACQUIRE);
+		if (fd < 0 || send(fd, block, sizeof(block),
+				   MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+			usleep(200);
+		else
+			send(fd, "!", 1, MSG_OOB | MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	return NULL;
+}
+
+/* Readers, and a ring that goes and comes back under them. */
+TEST_F_TIMEOUT(conn, disconnect_beside_readers, 120)
+{
+	struct caller who[OOB + 1] = {}, writer = { .fd = -1 };
+	pthread_t t[OOB + 1], tw;
+	int i, k;
+
+	PAIR();
+	writer.fd = self->srv;
+	ASSERT_EQ(0, pthread_create(&tw, NULL, write_on, &writer));
+	for (i = 0; i <= OOB; i++) {
+		who[i].fd = self->fd;
+		who[i].call = i;
+		ASSERT_EQ(0, pipe(who[i].pipe));
+		ASSERT_EQ(0, pthread_create(&t[i], NULL, call_again, &who[i]));
+	}
+	for (k = 0; k < 60; k++) {
+		usleep(1000 + k * 157 % 5000);
+		EXPECT_EQ(0, unconnect(self->fd));
+		__atomic_store_n(&writer.fd, -1, __ATOMIC_RELEASE);
+		so_error(self->fd);
+		close(self->srv);
+		if (CONNECT(self->fd, &self->at))
+			break;
+		self->srv = accept(self->listener, NULL, NULL);
+		__atomic_store_n(&writer.fd, self->srv, __ATOMIC_RELEASE);
+	}
+	EXPECT_EQ(60, k);
+	for (i = 0; i <= OOB; i++)
+		__atomic_store_n(&who[i].stop, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&writer.stop, true, __ATOMIC_RELEASE);
+	pthread_join(tw, NULL);
+	/* end of file for who still waits */
+	shutdown(self->srv, SHUT_RDWR);
+	close(self->srv);
+	self->srv = -1;
+	for (i = 0; i <= OOB; i++) {
+		pthread_join(t[i], NULL);
+		EXPECT_EQ(0, who[i].err);
+		EXPECT_LT(0, who[i].num);
+		close(who[i].pipe[0]);
+		close(who[i].pipe[1]);
+	}
+}
+
+/* TCP tells who slept that what it waited for has gone. */
+TEST_F_TIMEOUT(conn, disconnect_wakes, 120)
+{
+	enum call calls[] = { RECV, SPLICE, PEEK, SEND };
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		struct caller c = { .fd = self->fd, .call = calls[i] };
+		pthread_t t;
+
+		ASSERT_EQ(0, pipe(c.pipe));
+		PAIR();
+		ASSERT_EQ(0, pthread_create(&t, NULL, call_once, &c));
+		usleep(IDLE_MS * 1000);
+		ASSERT_EQ(0, unconnect(self->fd));
+		pthread_join(t, NULL);
+		/* splice() does not say so, and send() has the error to tell */
+		if (calls[i] != SPLICE) {
+			EXPECT_EQ(-1, c.rc);
+			EXPECT_EQ(calls[i] == SEND ? ECONNRESET : EPIPE, c.err);
+		}
+		so_error(self->fd);
+		close(self->srv);
+		close(c.pipe[0]);
+		close(c.pipe[1]);
+	}
+}
+
+TEST_F_TIMEOUT(conn, disconnect_wakes_connect, 120)
+{
+	int fill[2];
+	struct where w = nowhere(variant->family, fill);
+	struct caller c = { .fd = self->fd, .call = CONNECT_CALL, .at = &w };
+	pthread_t t;
+
+	ASSERT_EQ(0, pthread_create(&t, NULL, call_once, &c));
+	usleep(IDLE_MS * 1000);
+	ASSERT_EQ(0, unconnect(self->fd));
+	pthread_join(t, NULL);
+	EXPECT_EQ(-1, c.rc);
+	EXPECT_EQ(EPIPE, c.err);
+	close(fill[0]);
+	close(fill[1]);
+}
+
+TEST_F(conn, shutdown_while_connecting)
+{
+	int fill[2];
+	struct where w = nowhere(variant->family, fill);
+
+	for (int how = 0; how < 3; how++) {
+		int fd = NEW(SOCK_NONBLOCK);
+
+		EXPECT_ERR(EINPROGRESS, CONNECT(fd, &w));
+		EXPECT_EQ(0, shutdown(fd, how));
+		EXPECT_EQ(POLLOUT | POLLERR | POLLHUP,
+			  wait_mask(fd, POLLOUT, 0));
+		EXPECT_EQ(ECONNRESET, so_error(fd));
+		/* and it can be used again */
+		EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
+		EXPECT_EQ(POLLOUT, wait_mask(fd, POLLOUT, WAIT_MS));
+		EXPECT_EQ(0, so_error(fd));
+		close(fd);
+	}
+	close(fill[0]);
+	close(fill[1]);
+}
+
+/* The outcome that no second connect() has fetched is not the next one's. */
+TEST_F(conn, unspec_forgets_the_outcome)
+{
+	int one = 1;
+
+	set_nonblock(self->fd);
+	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &self->at));
+	ASSERT_EQ(POLLOUT, wait_mask(self->fd, POLLOUT, WAIT_MS));
+	self->srv = accept(self->listener, NULL, NULL);
+	ASSERT_EQ(0, set_int(self->fd, SOL_SOCKET, SO_PEEK_OFF, 3));
+	ASSERT_EQ(0, unconnect(self->fd));
+	EXPECT_EQ(-1, get_int(self->fd, SOL_SOCKET, SO_PEEK_OFF));
+	close(self->srv);
+	if (variant->kind != KIND_TCP && !becomes(variant->kind, "tcp"))
+		ASSERT_EQ(0, setsockopt(self->fd, PLAIN, &one, sizeof(one)));
+	so_error(self->fd);
+	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(POLLOUT, wait_mask(self->fd, POLLOUT, WAIT_MS));
+	EXPECT_EQ(0, so_error(self->fd));
+	EXPECT_EQ(0, CONNECT(self->fd, &self->at));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* -- listen() where it has no business -- */
+
+static void *listen_on_it(void *arg)
+{
+	struct caller *c = arg;
+
+	while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE)) {
+		if (!listen(c->fd, 1) || errno != EINVAL)
+			c->err++;
+		c->num++;
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(conn, listen_when_connected, 120)
+{
+	struct caller c = { .fd = self->fd };
+	pthread_t t;
+	int i;
+
+	signal(SIGPIPE, SIG_IGN);
+	PAIR();
+	ASSERT_EQ(0, pthread_create(&t, NULL, listen_on_it, &c));
+	for (i = 0; i < 2000; i++)
+		if (!byte_goes(self->fd, self->srv) ||
+		    !byte_goes(self->srv, self->fd))
+			break;
+	__atomic_store_n(&c.stop, true, __ATOMIC_RELEASE);
+	pthread_join(t, NULL);
+	EXPECT_EQ(2000, i);
+	EXPECT_EQ(0, c.err);
+	EXPECT_LT(0, c.num);
+}
+
+/* Sees the TCP listener, which is inside ours, and ends that. */
+TEST_F(conn, listener_ended_by_ss)
+{
+	char cmd[128];
+	int mask;
+
+	snprintf(cmd, sizeof(cmd),
+		 "ss -K -t state listening 'sport = :%d' >/dev/null 2>&1",
+		 port_of(&self->at));
+	ASSERT_EQ(0, system(cmd));
+	mask = wait_mask(self->listener, POLLIN, WAIT_MS);
+	EXPECT_EQ(POLLERR | POLLHUP, mask & (POLLERR | POLLHUP));
+	set_nonblock(self->listener);
+	EXPECT_ERR(EINVAL, accept(self->listener, NULL, NULL));
+	EXPECT_EQ(ECONNABORTED, so_error(self->listener));
+}
+
+/* -- TCP_DEFER_ACCEPT does not pile up connections -- */
+
+TEST_F(conn, deferred_are_bounded)
+{
+	int fd[12], i, shown = 0;
+
+	ASSERT_EQ(0, listen_on(self->listener, variant->kind, 2));
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+			     200));
+	set_nonblock(self->listener);
+	for (i = 0; i < 12; i++) {
+		fd[i] = NEW(SOCK_NONBLOCK);
+		EXPECT_ERR(EINPROGRESS, CONNECT(fd[i], &self->at));
+		wait_mask(fd[i], POLLOUT, IDLE_MS);
+	}
+	/* SYN cookies remember nothing, and so do not defer */
+	while (wait_mask(self->listener, POLLIN, IDLE_MS)) {
+		close(accept(self->listener, NULL, NULL));
+		shown++;
+	}
+	EXPECT_LE(4, shown);
+	for (i = 0; i < 12; i++)
+		close(fd[i]);
+}
+
+TEST_F(conn, defer_for_very_long)
+{
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+			     INT32_MAX));
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	ASSERT_EQ(1, send(self->fd, "d", 1, 0));
+	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+}
+
+/* -- nobody waits for ever -- */
+
+/* Either there is enough to be read, or the peer can write. */
+TEST_F(conn, lowat_near_the_ring)
+{
+	static char block[1 << 20];
+	int lowat, ring = 65536;
+	size_t sent = 0, got = 0;
+	ssize_t n;
+
+	PAIR();
+	set_nonblock(self->fd);
+	for (lowat = ring - 8192; lowat <= ring; lowat += 512) {
+		set_int(self->srv, SOL_SOCKET, SO_RCVLOWAT, lowat);
+		while ((n = send(self->fd, block, sizeof(block), 0)) > 0)
+			sent += n;
+		for (int i = 0; i < 20; i++) {
+			struct pollfd p[2] = {
+				{ .fd = self->srv, .events = POLLIN },
+				{ .fd = self->fd, .events = POLLOUT },
+			};
+
+			ASSERT_LT(0, poll(p, 2, WAIT_MS));
+			if (p[1].revents & POLLOUT) {
+				n = send(self->fd, block, 4096, 0);
+				sent += n > 0 ? n : 0;
+			}
+			if (p[0].revents & POLLIN) {
+				n = recv(self->srv, block, 4096, MSG_DONTWAIT);
+				ASSERT_LT(0, n);
+				got += n;
+			}
+		}
+	}
+	EXPECT_LT(0, got);
+	EXPECT_LE(got, sent);
+}
+
+/* A writer that TCP_NOTSENT_LOWAT holds back is told when enough is gone. */
+TEST_F_TIMEOUT(conn, notsent_and_a_full_ring, 240)
+{
+	static char block[1 << 18];
+	size_t want = sizeof(block), got;
+	ssize_t n;
+	pid_t pid;
+
+	for (int i = 0; i < 4; i++) {
+		int fd = NEW(0), srv, status;
+
+		ASSERT_EQ(0, set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT,
+				     2048 << i));
+		ASSERT_EQ(0, CONNECT(fd, &self->at));
+		srv = accept(self->listener, NULL, NULL);
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			close(srv);
+			_exit(send(fd, block, want, 0) == (ssize_t)want ?
+			      0 : 1);
+		}
+		close(fd);
+		usleep(300000);
+		for (got = 0; got < want; got += n) {
+			if (!(wait_mask(srv, POLLIN, WAIT_MS) & POLLIN))
+				break;
+			n = recv(srv, block, 50000, MSG_DONTWAIT);
+			if (n <= 0)
+				break;
+			usleep(1000);
+		}
+		EXPECT_EQ(want, got);
+		if (got != want)
+			kill(pid, SIGKILL);
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status);
+		close(srv);
+	}
+}
+
+/* An error that does not end the connection is told once, to who calls. */
+TEST_F(conn, soft_error)
+{
+	bool v6 = variant->family == AF_INET6;
+	char cmd[512], c;
+	int mask;
+
+	/* data of an SMC connection meets no router */
+	if (variant->kind != KIND_TCP && !becomes(variant->kind, "tcp"))
+		return;
+	ASSERT_EQ(0, set_int(self->fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+			     v6 ? IPV6_RECVERR : IP_RECVERR, 1));
+	PAIR();
+	snprintf(cmd, sizeof(cmd),
+		 "exec 2>/dev/null; nft add table inet smcwait && "
+		 "nft add chain inet smcwait in "
+		 "'{ type filter hook input priority 0; }' && "
+		 "nft add rule inet smcwait in tcp dport %d "
+		 "reject with icmpx host-unreachable", port_of(&self->at));
+	ASSERT_EQ(0, system(cmd));
+	EXPECT_EQ(1, send(self->fd, "x", 1, 0));
+	mask = wait_mask(self->fd, 0, WAIT_MS);
+	EXPECT_EQ(0, system("nft delete table inet smcwait"));
+	EXPECT_EQ(POLLERR, mask & POLLERR);
+	EXPECT_ERR(EHOSTUNREACH, recv(self->fd, &c, 1, MSG_DONTWAIT));
+	/* sent again, it arrives */
+	EXPECT_EQ(POLLIN, wait_mask(self->srv, POLLIN, WAIT_MS));
+	EXPECT_EQ(1, recv(self->srv, &c, 1, 0));
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+}
+
+TEST_HARNESS_MAIN
