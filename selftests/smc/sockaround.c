@@ -301,7 +301,7 @@ TEST_F(around, namespace_outlived)
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		unsetenv("SMC_HOST");
-		if (unshare(CLONE_NEWNET) || lo_up() ||
+		if (unshare_net() || lo_up() ||
 		    pair_listen(&more, variant->kind) ||
 		    pair_connect(&more, variant->kind))
 			_exit(1);

@@ -188,10 +188,13 @@ TEST_F_TIMEOUT(gone, user_timeout_window, 200)
 	int c = self->p.c, err;
 	long ms;
 
-	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1000));
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500));
 	set_nonblock(c);
-	while (send(c, block, sizeof(block), MSG_NOSIGNAL) > 0)
-		;
+	/* until it is full for good: what the peer has does not wait here */
+	do {
+		while (send(c, block, sizeof(block), MSG_NOSIGNAL) > 0)
+			;
+	} while (wait_mask(c, POLLOUT, 200) == POLLOUT);
 	ms = until_error(c, &err);
 	EXPECT_EQ(ETIMEDOUT, err);
 	EXPECT_LE(500, ms);
