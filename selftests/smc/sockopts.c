@@ -3,9 +3,10 @@
  * sockopts - socket options are TCP's, or do on the SMC path what they mean
  *
  * The sweep sets and gets every option of a level with values of many lengths
- * on a TCP socket and on one of ours and compares the answers; same_not() lists
- * what may differ.  The other tests ask what options do.  Each runs on plain
- * TCP first (variants tcp, tcp6).  sockcase.h has the environment; also
+ * on a TCP socket and on one of ours and compares the answers; set_not() and
+ * get_not() list what may differ.  The other tests ask what options do.  Each
+ * runs on plain TCP first (variants tcp, tcp6).  sockcase.h has the environment;
+ * also
  *
  *	SMC_RDMA_PORT	UDP port of the RDMA traffic, to be dropped (4791)
  */
@@ -101,7 +102,7 @@ static bool get_not(enum phase phase, int level, int opt)
 	if (phase == CONNECTED && level == IPPROTO_IPV6)
 		return opt == 6 || opt == 17 || opt == 18;
 	if (level == IPPROTO_IP)
-		return opt == 52 /* IP_PROTOCOL: TCP's is its port */;
+		return opt == 52 /* IP_PROTOCOL: the port, which differs */;
 	if (level != SOL_SOCKET)
 		return false;
 	switch (opt) {
