@@ -182,11 +182,21 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 			 p->nseg ? &wrs.write[0].wr : &wrs.send);
 }
 
+/*
+ * May a connection whose turn it is post now?  Who kicks asks the same as who
+ * pushes: one that may not push queues again and would be kicked for ever.
+ * post_lock held.
+ */
+static bool may_send(const struct smc_rdma_link *link)
+{
+	return link->state >= SMC_RDMA_READY && !link->dead && !link->holds &&
+	       conn_room(link);
+}
+
 /* May this connection post now?  Otherwise it queues.  post_lock held. */
 static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 {
-	if (link->state >= SMC_RDMA_READY && !link->holds && conn_room(link) &&
-	    (xp->turn || list_empty(&link->waiting)))
+	if (may_send(link) && (xp->turn || list_empty(&link->waiting)))
 		return true;
 	if (list_empty(&xp->wait_node))
 		list_add_tail(&xp->wait_node, &link->waiting);
@@ -324,13 +334,17 @@ static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 	}
 }
 
-/* Let those who wait try again while there is room.  post_lock held. */
+/*
+ * Let those who wait try again while there is room.  A peer's message can make
+ * a connection wait before the link is ready to send, and registering the first
+ * rings ends a hold by then: that kicks nobody, smc_rdma_tx_kick() will.
+ * post_lock held.
+ */
 static void kick_waiting(struct smc_rdma_link *link)
 {
 	struct smc_rdma_conn *xp;
 
-	while (!list_empty(&link->waiting) && conn_room(link) &&
-	       !link->holds && !link->dead) {
+	while (!list_empty(&link->waiting) && may_send(link)) {
 		xp = list_first_entry(&link->waiting, struct smc_rdma_conn,
 				      wait_node);
 		list_del_init(&xp->wait_node);
@@ -345,8 +359,11 @@ static void kick_waiting(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_tx_kick() - the link has become ready
+ * smc_rdma_tx_kick() - the link has become active
  * @link: link
+ *
+ * Who waits since before the link was ready has been waiting for this: nothing
+ * need be sent before the link is confirmed, and then every link comes by here.
  *
  * Context: process.
  */
