@@ -15,7 +15,10 @@
  * DELETE RKEY, wait for the response (whatever the peer had posted before it
  * has arrived by then), then free region and memory.  One DELETE RKEY is on
  * its way at a time; the LLC actor sends it, and repeats it if no answer comes.
- * A peer that answers none of RETIRED_MAX loses the link.
+ * Connections that end together leave more keys than a long path takes back in
+ * a moment: while more than RETIRED_MAX wait no new ring is made, so that their
+ * number is bounded whatever the peer does, and the connections there are go
+ * on.  The peer loses the link if it answers nothing for SMC_RDMA_STUCK_MS then.
  *
  * Only ib_dma_*() is used: soft-RoCE has no DMA device.
  *
@@ -28,7 +31,8 @@
 
 #include "rdma.h"
 
-#define RETIRED_MAX	255	/* rings that wait for DELETE RKEY's response */
+/* Rings that wait for DELETE RKEY's response; with more there are no new ones */
+#define RETIRED_MAX	255
 
 static enum dma_data_direction dma_dir(const struct smc_rdma_buf *rbuf)
 {
@@ -130,8 +134,8 @@ static int mr_alloc(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
  * @buf: size and dir are set
  *
  * Context: process.
- * Return: 0; -ENOMEM (also: too large for one memory region), and a smaller
- * size may do; another -errno.
+ * Return: 0; -ENOMEM (also: too large for one memory region, too many rings
+ * wait for the peer), and a smaller size may do; another -errno.
  */
 int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 {
@@ -143,6 +147,10 @@ int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 	mutex_lock(&link->mem_mutex);
 	if (!link->pd || READ_ONCE(link->dead)) {
 		rc = -ENOLINK;
+		goto out;
+	}
+	if (buf->dir == SMC_BUF_RCV && link->retired_num > RETIRED_MAX) {
+		rc = -ENOMEM;
 		goto out;
 	}
 	rc = pages_alloc(link->ibdev, rbuf);
@@ -271,21 +279,20 @@ void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
 	struct smc_rdma_buf *rbuf = smc_rdma_buf(buf);
-	bool retire, lost = false;
+	bool retire;
 
 	mutex_lock(&link->mem_mutex);
 	retire = rbuf->registered && !READ_ONCE(link->dead);
 	if (retire) {
 		list_move_tail(&rbuf->node, &link->retired);
-		lost = ++link->retired_num > RETIRED_MAX;
+		if (!link->retired_num++)
+			link->retire_heard = jiffies;
 	} else {
 		rbuf_free(link, rbuf);
 	}
 	mutex_unlock(&link->mem_mutex);
 	if (retire)
 		smc_rdma_llc_do(link, SMC_RDMA_DO_RETIRE);
-	if (lost)
-		smc_rdma_link_lost(link, SMC_REASON_PEERPROTO);
 }
 
 /**
@@ -340,6 +347,7 @@ void smc_rdma_retire_done(struct smc_rdma_link *link)
 	if (link->retire_sent && rbuf) {
 		rbuf_free(link, rbuf);
 		link->retired_num--;
+		link->retire_heard = jiffies;
 	}
 	link->retire_sent = false;
 	mutex_unlock(&link->mem_mutex);
@@ -349,22 +357,29 @@ void smc_rdma_retire_done(struct smc_rdma_link *link)
  * smc_rdma_retire_tick() - is the response to a DELETE RKEY overdue?
  * @link: link
  *
- * A peer may drop a request that comes at a bad moment: ask again.
+ * A peer may drop a request that comes at a bad moment: ask again.  One that
+ * answers none, and has so many to answer that no connection can be made any
+ * more, is given up.
  *
  * Context: process.
  */
 void smc_rdma_retire_tick(struct smc_rdma_link *link)
 {
 	unsigned long wait = msecs_to_jiffies(SMC_RDMA_LLC_MS);
-	bool again;
+	unsigned long limit = msecs_to_jiffies(SMC_RDMA_STUCK_MS);
+	bool again, lost;
 
 	mutex_lock(&link->mem_mutex);
 	again = link->retire_sent &&
 		time_after(jiffies, link->retire_stamp + wait);
 	if (again)
 		link->retire_sent = false;
+	lost = link->retired_num > RETIRED_MAX &&
+	       time_after(jiffies, link->retire_heard + limit);
 	mutex_unlock(&link->mem_mutex);
-	if (again)
+	if (lost)
+		smc_rdma_link_lost(link, SMC_REASON_PEERPROTO);
+	else if (again)
 		smc_rdma_llc_do(link, SMC_RDMA_DO_RETIRE);
 }
 

@@ -63,7 +63,8 @@
 #define SMC_RDMA_VERB_MS		5000	/* a local work request */
 /* At least, or half of handshake_timeout_ms: a peer waits 2 s for Accept. */
 #define SMC_RDMA_ALONE_MS		1000U
-#define SMC_RDMA_STUCK_MS		10000	/* no send completion */
+/* No send completion; too many keys to take back, and no answer. */
+#define SMC_RDMA_STUCK_MS		10000
 #define SMC_RDMA_GOODBYE_MS		1000	/* last messages of a group */
 
 struct smc_rdma_link;
@@ -281,6 +282,7 @@ struct smc_bringup {
  * @retired: receive rings whose key the peer is being told to forget
  * @retire_sent: DELETE RKEY for the first of @retired is on its way
  * @retire_stamp: when it was sent
+ * @retire_heard: when the peer answered last, or @retired was empty before
  * @retired_num: length of @retired
  *
  * @llc_lock: see above
@@ -349,6 +351,7 @@ struct smc_rdma_link {
 	struct list_head retired;
 	bool retire_sent;
 	unsigned long retire_stamp;
+	unsigned long retire_heard;
 	u32 retired_num;
 
 	spinlock_t llc_lock;	/* see above */
