@@ -348,7 +348,8 @@ static int rx_delete_rkey(struct smc_rdma_link *link,
 {
 	if (!msg->response)
 		return delete_rkey_request(link, msg, rx);
-	smc_rdma_retire_done(link);
+	if (!smc_rdma_retire_done(link))
+		dropped(link);
 	set_bit(SMC_RDMA_DO_RETIRE, &link->llc_todo);
 	return 0;
 }

@@ -15,6 +15,11 @@
  * DELETE RKEY, wait for the response (whatever the peer had posted before it
  * has arrived by then), then free region and memory.  One DELETE RKEY is on
  * its way at a time; the LLC actor sends it, and repeats it if no answer comes.
+ * An answer need not say which key it is about (version 2 leaves it out): after
+ * a repeated request the next key waits until each has its answer, or there has
+ * been silence for so long that none will come.  A late answer taken for the
+ * next key's would free a ring the peer still writes to.
+ *
  * Connections that end together leave more keys than a long path takes back in
  * a moment: while more than RETIRED_MAX wait no new ring is made, so that their
  * number is bounded whatever the peer does, and the connections there are go
@@ -309,7 +314,7 @@ bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey)
 	mutex_lock(&link->mem_mutex);
 	rbuf = list_first_entry_or_null(&link->retired, struct smc_rdma_buf,
 					node);
-	if (link->retire_sent)
+	if (link->retire_late || (link->retire_asked && !link->retire_again))
 		rbuf = NULL;
 	if (rbuf)
 		*rkey = rbuf->mr->rkey;
@@ -326,7 +331,8 @@ bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey)
 void smc_rdma_retire_sent(struct smc_rdma_link *link)
 {
 	mutex_lock(&link->mem_mutex);
-	link->retire_sent = true;
+	link->retire_asked++;
+	link->retire_again = false;
 	link->retire_stamp = jiffies;
 	mutex_unlock(&link->mem_mutex);
 }
@@ -336,50 +342,74 @@ void smc_rdma_retire_sent(struct smc_rdma_link *link)
  * @link: link
  *
  * Context: process (LLC actor), which then asks smc_rdma_retire_next().
+ * Return: false if the answer was of no use: late, or to no question.
  */
-void smc_rdma_retire_done(struct smc_rdma_link *link)
+bool smc_rdma_retire_done(struct smc_rdma_link *link)
 {
 	struct smc_rdma_buf *rbuf;
+	bool useful;
 
 	mutex_lock(&link->mem_mutex);
 	rbuf = list_first_entry_or_null(&link->retired, struct smc_rdma_buf,
 					node);
-	if (link->retire_sent && rbuf) {
+	useful = link->retire_asked && rbuf;
+	if (useful) {
 		rbuf_free(link, rbuf);
 		link->retired_num--;
-		link->retire_heard = jiffies;
+		link->retire_late = link->retire_asked - 1;
+		link->retire_asked = 0;
+		link->retire_again = false;
+	} else if (link->retire_late) {
+		link->retire_late--;
 	}
-	link->retire_sent = false;
+	link->retire_stamp = jiffies;
+	link->retire_heard = jiffies;
 	mutex_unlock(&link->mem_mutex);
+	return useful;
+}
+
+/* Is the next key to be told about, or the last one again?  mem_mutex held. */
+static bool retire_due(struct smc_rdma_link *link)
+{
+	unsigned long ms = link->retire_late ? SMC_RDMA_STUCK_MS :
+					       SMC_RDMA_LLC_MS;
+
+	if (!link->retire_late && !link->retire_asked)
+		return false;
+	if (!time_after(jiffies, link->retire_stamp + msecs_to_jiffies(ms)))
+		return false;
+	/* Nobody was asked meanwhile. */
+	if (link->retire_late)
+		link->retire_heard = jiffies;
+	link->retire_late = 0;
+	link->retire_again = link->retire_asked;
+	return true;
 }
 
 /**
  * smc_rdma_retire_tick() - is the response to a DELETE RKEY overdue?
  * @link: link
  *
- * A peer may drop a request that comes at a bad moment: ask again.  One that
- * answers none, and has so many to answer that no connection can be made any
- * more, is given up.
+ * A peer may drop a request that comes at a bad moment: ask again.  Answers
+ * that are still missing after a long silence were dropped, too.  A peer that
+ * answers none, and has so many to answer that no ring can be made any more, is
+ * given up.
  *
  * Context: process.
  */
 void smc_rdma_retire_tick(struct smc_rdma_link *link)
 {
-	unsigned long wait = msecs_to_jiffies(SMC_RDMA_LLC_MS);
 	unsigned long limit = msecs_to_jiffies(SMC_RDMA_STUCK_MS);
-	bool again, lost;
+	bool due, lost;
 
 	mutex_lock(&link->mem_mutex);
-	again = link->retire_sent &&
-		time_after(jiffies, link->retire_stamp + wait);
-	if (again)
-		link->retire_sent = false;
+	due = retire_due(link);
 	lost = link->retired_num > RETIRED_MAX &&
 	       time_after(jiffies, link->retire_heard + limit);
 	mutex_unlock(&link->mem_mutex);
 	if (lost)
 		smc_rdma_link_lost(link, SMC_REASON_PEERPROTO);
-	else if (again)
+	else if (due)
 		smc_rdma_llc_do(link, SMC_RDMA_DO_RETIRE);
 }
 
@@ -406,7 +436,9 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 	list_for_each_entry_safe(rbuf, next, &link->retired, node)
 		rbuf_free(link, rbuf);
 	link->retired_num = 0;
-	link->retire_sent = false;
+	link->retire_asked = 0;
+	link->retire_late = 0;
+	link->retire_again = false;
 	mutex_unlock(&link->mem_mutex);
 	mutex_unlock(&link->reg_mutex);
 }

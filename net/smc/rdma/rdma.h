@@ -280,9 +280,11 @@ struct smc_bringup {
  * @mem_mutex: see above
  * @bufs: rings in use or in the group's pool
  * @retired: receive rings whose key the peer is being told to forget
- * @retire_sent: DELETE RKEY for the first of @retired is on its way
- * @retire_stamp: when it was sent
- * @retire_heard: when the peer answered last, or @retired was empty before
+ * @retire_again: DELETE RKEY for the first of @retired is to be repeated
+ * @retire_asked: how often it has been sent
+ * @retire_late: answers still to come about the key before it
+ * @retire_stamp: when it was sent, or an answer came
+ * @retire_heard: when the peer answered last, or did not have to
  * @retired_num: length of @retired
  *
  * @llc_lock: see above
@@ -349,7 +351,9 @@ struct smc_rdma_link {
 	struct mutex mem_mutex;	/* see above */
 	struct list_head bufs;
 	struct list_head retired;
-	bool retire_sent;
+	bool retire_again;
+	u32 retire_asked;
+	u32 retire_late;
 	unsigned long retire_stamp;
 	unsigned long retire_heard;
 	u32 retired_num;
@@ -415,7 +419,7 @@ int smc_rdma_mem_register(struct smc_rdma_link *link);
 void smc_rdma_mem_down(struct smc_rdma_link *link);
 bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey);
 void smc_rdma_retire_sent(struct smc_rdma_link *link);
-void smc_rdma_retire_done(struct smc_rdma_link *link);
+bool smc_rdma_retire_done(struct smc_rdma_link *link);
 void smc_rdma_retire_tick(struct smc_rdma_link *link);
 
 /* tx.c */
