@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+# The connections of a full group end together, and so do the next ones, on a
+# long path (100 ms there and back): more rings wait for the answer to DELETE
+# RKEY than new ones are made beside, but the peer answers.  No connection and
+# no link is lost, and the link goes on to serve.
+# guests: 2
+# mtu: 9000
+# timeout: 900
+# kernels: 6.12
+# long: 6.12
+s=/lab/selftests/smc
+port=9600
+rtt_ms=100
+n=250			# a group takes 255
+limit=255		# RETIRED_MAX of net/smc/rdma/mem.c
+
+# counter GUEST NAME FILE: by how much it grew since the mark in FILE
+counter() {
+	g "$1" "$s/smcstat.sh show $3" | awk -v n="$2" '$1 == n { v = $2 }
+		END { print v + 0 }'
+}
+
+# start HOLD ARGUMENTS...: connections that stay open once all is verified
+start() {
+	hold=$1
+	shift
+	port=$((port + 1))
+	for x in A B; do g $x "$s/smcstat.sh mark; rm -f $hold*"; done
+	g B "$s/stream -s -H $hold -m poll -k ipproto $* 0.0.0.0 $port" &
+	spid=$!
+	listening B $port
+	g A "$s/stream -c -H $hold -m poll -k ipproto $* 10.9.0.2 $port" &
+	cpid=$!
+	wait_for 150 A "test -e $hold.client"
+	wait_for 150 B "test -e $hold.server"
+}
+
+# finish SERVER-PID CLIENT-PID HOLD
+finish() {
+	for x in A B; do g $x "touch $3"; done
+	wait "$2" || fail "client, $3"
+	wait "$1" || fail "server, $3"
+}
+
+# all_smcr CONNECTIONS GROUPS: since the last mark
+all_smcr() {
+	for x in A:Client B:Server; do
+		who=${x#*:}
+		g ${x%:*} "$s/smcstat.sh expect Hs${who}Smcr=$1 Hs${who}Tcp=0 \
+			Hs${who}Err=0 ConnAborted=0 LgrLost=0 LgrCreated=$2" ||
+			fail "$who's counters"
+	done
+}
+
+for x in A B; do
+	g $x "sysctl -q net.smc.handshake_timeout_ms=60000
+		tc qdisc replace dev eth0 root netem delay $((rtt_ms / 2))ms \
+			limit 10000
+		$s/smcstat.sh mark /tmp/first"
+done
+
+note "first wave"
+start /tmp/wave1 -n $n -l 1K -S 16K -R 16K -i 1
+all_smcr $n 1
+since=$(date +%s%N)
+finish $spid $cpid /tmp/wave1
+for x in A B; do
+	wait_for 10 $x "$s/smcstat.sh expect -f /tmp/first ConnDestroyed=$n"
+done
+
+# All come into the group that the first wave has left, and need new rings.
+note "second wave"
+start /tmp/wave2 -n $n -l 1K -S 32K -R 32K -i 2
+all_smcr $n 0
+finish $spid $cpid /tmp/wave2
+for x in A B; do
+	wait_for 10 $x "$s/smcstat.sh expect -f /tmp/first \
+		ConnDestroyed=$((2 * n))"
+done
+passed_ms=$((($(date +%s%N) - since) / 1000000))
+
+# Did that ask for more than the limit?  One of two rings that were freed had a
+# key, and an answer takes a round trip at least.
+for x in A B; do
+	freed=$(counter $x BufDestroyed /tmp/first)
+	waiting=$((freed / 2 - passed_ms / rtt_ms - 1))
+	note "$x: $freed rings freed in $passed_ms ms: $waiting wait at least"
+	[ $waiting -gt $limit ] || slow=1
+done
+[ -z "${slow:-}" ] ||
+	note "too slow for more than $limit at once: nothing is said of the limit"
+
+# No ring of that size is idle: TCP, or SMC-R as soon as there is room again.
+note "four connections meanwhile"
+start /tmp/meanwhile -n 4 -l 64K -S 128K -R 128K -i 3
+for x in A:Client B:Server; do
+	g ${x%:*} "$s/smcstat.sh show | grep ^Hs${x#*:} || :"
+	g ${x%:*} "$s/smcstat.sh expect Hs${x#*:}Err=0 ConnAborted=0 \
+		LgrLost=0 LgrCreated=0" || fail "counters, meanwhile"
+done
+finish $spid $cpid /tmp/meanwhile
+
+# Long enough for a link that was given up to be noticed, and for the keys.
+sleep $((2 * n * rtt_ms / 1000 + 12))
+note "afterwards"
+start /tmp/after -n 64 -l 64K -S 64K -R 64K -i 4
+all_smcr 64 0
+finish $spid $cpid /tmp/after
+for x in A B; do
+	g $x "$s/smcstat.sh expect -f /tmp/first LgrLost=0 ConnAborted=0" ||
+		fail "$x's counters at the end"
+	g $x 'tc qdisc replace dev eth0 root pfifo_fast'
+done
