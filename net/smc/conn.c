@@ -155,6 +155,8 @@ int smc_conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	rc = conn->xport->conn_bind(conn, peer);
 	if (rc)
 		return rc;
+	/* who sees the bit knows the peer's ring: pairs with test_bit_acquire() */
+	smp_mb__before_atomic();
 	set_bit(SMC_CONN_BOUND, &conn->flags);
 	return 0;
 }
@@ -331,7 +333,7 @@ static int push_one(struct smc_conn *conn)
 	u8 flags;
 	int rc;
 
-	if (!test_bit(SMC_CONN_BOUND, &conn->flags) ||
+	if (!test_bit_acquire(SMC_CONN_BOUND, &conn->flags) ||
 	    test_bit(SMC_CONN_DEAD, &conn->flags))
 		return -ENODATA;
 	/*
@@ -568,7 +570,7 @@ static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 	 * Before the peer's ring is known (its Confirm is still on the way)
 	 * we have sent nothing, and only zero can be acknowledged.
 	 */
-	if (!test_bit(SMC_CONN_BOUND, &conn->flags)) {
+	if (!test_bit_acquire(SMC_CONN_BOUND, &conn->flags)) {
 		if (cdc->cons.count || cdc->cons.wrap)
 			return false;
 	} else if (smc_cursor_get(conn->peer_size, cons,
