@@ -329,7 +329,8 @@ TEST_F(around, namespace_outlived)
 TEST_F(around, landlock)
 {
 	/* struct landlock_ruleset_attr, which not all headers have in full */
-	uint64_t attr[2] = { 0, 1 << 1 };	/* LANDLOCK_ACCESS_NET_CONNECT_TCP */
+	uint64_t attr[2] = { 0, 3 };	/* LANDLOCK_ACCESS_NET_BIND|CONNECT_TCP */
+	struct sockaddr_storage any = self->p.addr;
 	int fd, rules, rc;
 
 	rules = syscall(__NR_landlock_create_ruleset, attr, sizeof(attr), 0);
@@ -338,13 +339,11 @@ TEST_F(around, landlock)
 	ASSERT_EQ(0, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	ASSERT_EQ(0, syscall(__NR_landlock_restrict_self, rules, 0));
 	fd = open_socket(variant->kind, AF_INET, 0);
+	((struct sockaddr_in *)&any)->sin_port = 0;
+	rc = bind(fd, (struct sockaddr *)&any, self->p.len);
+	EXPECT_EQ(variant->kind == KIND_TCP ? -EACCES : 0, rc ? -errno : 0);
 	rc = connect(fd, (struct sockaddr *)&self->p.addr, self->p.len);
-	if (variant->kind == KIND_TCP) {
-		EXPECT_EQ(-1, rc);
-		EXPECT_EQ(EACCES, errno);
-	} else {
-		EXPECT_EQ(0, rc);
-	}
+	EXPECT_EQ(variant->kind == KIND_TCP ? -EACCES : 0, rc ? -errno : 0);
 	close(fd);
 	close(rules);
 }
