@@ -387,9 +387,6 @@ void smc_sock_free(struct smc_sock *smc)
 	mutex_unlock(&smc->conn_mutex);
 	smc_inner_release(&smc->inner);
 	WRITE_ONCE(sk->sk_state, SMC_CLOSED);
-	if (smc->listener)
-		sock_put(&smc->listener->sk);
-	smc->listener = NULL;
 	sock_put(sk);
 }
 

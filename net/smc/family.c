@@ -65,6 +65,9 @@ static void sock_destruct(struct sock *sk)
 	spin_unlock_bh(&sn->socks_lock);
 	smc_stats_inc(sn, SMC_STAT_SOCK_DESTROYED);
 	smc_inner_put(&smc->inner);
+	/* not earlier: the worker of a child may still be about to tell it */
+	if (smc->listener)
+		sock_put(&smc->listener->sk);
 	/* the core complains about any other number */
 	sk->sk_state = TCP_CLOSE;
 	smc->core_destruct(sk);
