@@ -481,10 +481,11 @@ void smc_sock_timer(struct timer_list *t)
 /**
  * smc_sock_reset_conn() - give a connect() up, or forget a failed one
  * @smc: socket in mode init
+ * @err: positive errno that TCP reports then, or 0
  *
  * Context: process, lock_sock() held.
  */
-void smc_sock_reset_conn(struct smc_sock *smc)
+void smc_sock_reset_conn(struct smc_sock *smc, int err)
 {
 	struct sock *sk = &smc->sk;
 
@@ -500,16 +501,17 @@ void smc_sock_reset_conn(struct smc_sock *smc)
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	smc->st_flags = 0;
 	spin_unlock_bh(&smc->state_lock);
-	xchg(&sk->sk_err, 0);
+	WRITE_ONCE(sk->sk_err, err);
 	clear_bit(SMC_SK_FAILED, &smc->bits);
 	clear_bit(SMC_SK_DISCONNECTING, &smc->bits);
 	/* nor has the next attempt an outcome yet that connect() may tell */
 	clear_bit(SMC_SK_CONNECTED, &smc->bits);
 	WRITE_ONCE(sk->sk_peek_off, -1);
-	WRITE_ONCE(smc->disconnects, smc->disconnects + 1);
 	smp_mb__before_atomic();
 	clear_bit(SMC_SK_CONNECTING, &smc->bits);
 	sk->sk_state_change(sk);
+	if (err)
+		sk_error_report(sk);
 }
 
 /**
@@ -567,9 +569,9 @@ int smc_close_disconnect(struct smc_sock *smc)
 	flush_work(&smc->work);
 	smc_watch_stop(smc);
 	err = xchg(&smc->sk.sk_err, 0);
-	smc_sock_reset_conn(smc);
+	WRITE_ONCE(smc->disconnects, smc->disconnects + 1);
 	/* the program's own doing, and still TCP reports it */
-	WRITE_ONCE(smc->sk.sk_err, over ? err : ECONNRESET);
+	smc_sock_reset_conn(smc, over ? err : ECONNRESET);
 	mutex_unlock(&smc->rx_mutex);
 	mutex_unlock(&smc->tx_mutex);
 	return 0;

@@ -63,6 +63,7 @@ static int late_decline(struct smc_hs_priv *priv, u8 *buf,
 	release_sock(tcp);
 	if (rc < 0)
 		return rc;
+	priv->hs->inner->hs_sent += rc;
 	return rc == len ? 0 : -EPIPE;
 }
 

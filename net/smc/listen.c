@@ -267,7 +267,13 @@ static bool defer(struct smc_sock *child)
 {
 	int limit_s = READ_ONCE(child->listener->defer_accept_s);
 
-	if (!limit_s || has_data(child) || !may_wait(child))
+	if (!limit_s || has_data(child))
+		return false;
+	/* Below a low-water mark TCP would tell nobody of the first data. */
+	if (child->mode == &smc_mode_tcp &&
+	    READ_ONCE(child->inner.sk->sk_rcvlowat) > 1)
+		return false;
+	if (!may_wait(child))
 		return false;
 	set_bit(SMC_SK_DEFERRED, &child->bits);
 	smp_mb__after_atomic();

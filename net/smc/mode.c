@@ -13,11 +13,13 @@
  * was put into an epoll set; in mode TCP what wakes the inner queue is passed
  * on (sock.c).
  *
- * In mode TCP an error of the inner socket is moved to ours at once, because
- * the core answers SO_ERROR from ours; the calls below put it back where TCP
- * would have reported it.  A late CLC Proposal (a client whose option the
- * network removed on the way back) must not reach the program: while it may
- * still come (smc_hs_hidden()) nothing is readable.
+ * In mode TCP an error that ends the inner connection is moved to ours at once,
+ * because the core answers SO_ERROR from ours; the calls below put it back
+ * where TCP would have reported it.  An error that does not end it (IP_RECVERR)
+ * is moved by poll(): who sleeps in TCP is to find it there.  A late CLC
+ * Proposal (a client whose option the network removed on the way back) must not
+ * reach the program: while it may still come (smc_hs_hidden()) nothing is
+ * readable.
  *
  * Context: process, no lock held.  Tests: selftests/smc.
  */
@@ -26,6 +28,7 @@
 #include <linux/sockios.h>
 #include <linux/uaccess.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 #include "sock.h"
 
@@ -45,12 +48,36 @@ bool smc_sock_connecting(const struct smc_sock *smc)
 	return test_bit_acquire(SMC_SK_CONNECTING, &smc->bits);
 }
 
-static bool not_connecting(struct sock *sk)
-{
-	return !smc_sock_connecting(smc_sk(sk));
-}
-
 /* -- init -- */
+
+/* Wait until @smc does not connect any more.  0 or -errno. */
+static int await_connect(struct smc_sock *smc, long timeo)
+{
+	unsigned int disconnects = READ_ONCE(smc->disconnects);
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &smc->sk;
+	int rc = 0;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	/* pairs with skwq_has_sleeper() */
+	smp_mb();
+	while (smc_sock_connecting(smc)) {
+		/* given up, and there is another one: as TCP */
+		if (READ_ONCE(smc->disconnects) != disconnects)
+			rc = -EPIPE;
+		else if (!timeo)
+			rc = -EAGAIN;
+		else if (signal_pending(current))
+			rc = sock_intr_errno(timeo);
+		if (rc)
+			break;
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	if (READ_ONCE(smc->disconnects) != disconnects)
+		rc = -EPIPE;
+	return rc;
+}
 
 /* A data call before there is a connection: 0 to look at the mode again. */
 static int await_mode(struct smc_sock *smc, long timeo, int unconnected)
@@ -68,7 +95,7 @@ static int await_mode(struct smc_sock *smc, long timeo, int unconnected)
 		return unconnected;
 	if (!timeo)
 		return -EAGAIN;
-	rc = smc_sock_wait(sk, &timeo, not_connecting);
+	rc = await_connect(smc, timeo);
 	if (rc)
 		return rc;
 	if (smp_load_acquire(&smc->mode) == &smc_mode_init)
@@ -160,10 +187,8 @@ static int init_shutdown(struct smc_sock *smc, int how)
 	if (mode != &smc_mode_init)
 		return mode->shutdown(smc, how);
 	if (connecting) {
-		smc_sock_reset_conn(smc);
 		/* the program's own doing, and still TCP reports it */
-		WRITE_ONCE(sk->sk_err, ECONNRESET);
-		sk_error_report(sk);
+		smc_sock_reset_conn(smc, ECONNRESET);
 		return 0;
 	}
 	/*
@@ -254,11 +279,12 @@ const struct smc_mode smc_mode_init = {
 
 static int listen_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
-	struct socket *tcp = smc->inner.sock;
+	const struct net *net = sock_net(&smc->sk);
 
-	/* a connect(), which TCP refuses in its own words */
+	/* a connect(), as TCP sees it */
 	if (msg->msg_flags & MSG_FASTOPEN)
-		return tcp->ops->sendmsg(tcp, msg, len);
+		return READ_ONCE(net->ipv4.sysctl_tcp_fastopen) &
+		       TFO_CLIENT_ENABLE ? -EISCONN : -EOPNOTSUPP;
 	return sk_stream_error(&smc->sk, msg->msg_flags, -EPIPE);
 }
 

@@ -351,8 +351,11 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 	}
 	/* a new attempt forgets the error of the last one */
 	if (addr->sa_family != AF_UNSPEC && tcp->state == SS_UNCONNECTED &&
-	    inet_sk_state_load(tcp->sk) == TCP_CLOSE)
+	    inet_sk_state_load(tcp->sk) == TCP_CLOSE) {
 		xchg(&sk->sk_err, 0);
+		smc->inner.hs_sent = 0;
+		smc->inner.hs_rcvd = 0;
+	}
 	rc = tcp->ops->connect(tcp, addr, len, flags);
 	if (rc == -ECONNABORTED) {
 		smc_mode_move_error(smc);
@@ -390,8 +393,8 @@ static int disconnect(struct smc_sock *smc)
 		smc_listen_drop(smc);
 	} else {
 		err = connecting ? ECONNRESET : READ_ONCE(smc->sk.sk_err);
-		smc_sock_reset_conn(smc);
-		WRITE_ONCE(smc->sk.sk_err, err);
+		WRITE_ONCE(smc->disconnects, smc->disconnects + 1);
+		smc_sock_reset_conn(smc, err);
 	}
 	return 0;
 }

@@ -119,7 +119,7 @@ struct smc_watch {
  *	a reference while armed
  * @watch: is the peer still there?
  * @core_destruct: what the core set as sk_destruct (IPPROTO_SMC)
- * @listener: accepted child not yet taken: its listener (referenced)
+ * @listener: child that nobody has accepted: its listener (referenced)
  * @accept_node: in the listener's @children, later @accept_q
  * @accept_q: finished children
  * @children: children in handshake
@@ -349,7 +349,7 @@ void smc_close_late(struct smc_sock *smc, bool upcall);
 void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why);
 bool smc_close_shut_both(const struct smc_sock *smc);
 void smc_sock_free(struct smc_sock *smc);
-void smc_sock_reset_conn(struct smc_sock *smc);
+void smc_sock_reset_conn(struct smc_sock *smc, int err);
 void smc_sock_work(struct work_struct *work);
 void smc_sock_timer(struct timer_list *t);
 void smc_sock_stop_hs(struct smc_sock *smc);

@@ -221,8 +221,12 @@ static int fill(struct smc_sock *smc, struct msghdr *msg, u32 room, bool last)
 	return n;
 }
 
-/* Sleep until @need bytes are free or there is something else to look at. */
-static int wait_room(struct smc_sock *smc, u32 need, long *timeo)
+/*
+ * Sleep until @need bytes are free or there is something else to look at.
+ * @disconnects: smc->disconnects of the connection that is written to
+ */
+static int wait_room(struct smc_sock *smc, u32 need, unsigned int disconnects,
+		     long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct smc_conn *conn = &smc->conn;
@@ -231,7 +235,7 @@ static int wait_room(struct smc_sock *smc, u32 need, long *timeo)
 	add_wait_queue(sk_sleep(sk), &wait);
 	want(smc, need);
 	smc_tx_nudge(smc);
-	if (!check(smc) &&
+	if (!check(smc) && READ_ONCE(smc->disconnects) == disconnects &&
 	    (smc_conn_snd_free(conn) < need || limited(smc, false)))
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	remove_wait_queue(sk_sleep(sk), &wait);
@@ -267,7 +271,7 @@ static int no_room(struct smc_sock *smc, struct msghdr *msg, long *timeo,
 	}
 	need = min_t(size_t, need, msg_data_left(msg));
 	mutex_unlock(&smc->tx_mutex);
-	rc = wait_room(smc, need, timeo);
+	rc = wait_room(smc, need, disconnects, timeo);
 	*locked = !mutex_lock_interruptible(&smc->tx_mutex);
 	if (!*locked && !rc)
 		rc = sock_intr_errno(*timeo);
@@ -378,7 +382,10 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	if (mutex_lock_interruptible(&smc->tx_mutex))
 		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
 						     MSG_DONTWAIT));
-	if (unlikely(no_reader(smc)))
+	/* connect(AF_UNSPEC) was quicker, and has taken the ring */
+	if (unlikely(smp_load_acquire(&smc->mode) != &smc_mode_smc))
+		rc = -EPIPE;
+	else if (unlikely(no_reader(smc)))
 		rc = send_to_nobody(smc, msg);
 	else
 		rc = send_all(smc, msg, &locked);

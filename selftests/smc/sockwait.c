@@ -197,6 +197,59 @@ TEST_F_TIMEOUT(conn, disconnect_wakes_connect, 120)
 	close(fill[1]);
 }
 
+/* Who wanted to talk to the one does not talk to the other. */
+TEST_F_TIMEOUT(conn, next_connect_is_not_the_last, 120)
+{
+	enum call calls[] = { RECV, SEND };
+	int fill[2], i;
+	struct where w = nowhere(variant->family, fill);
+	char buf[4];
+
+	for (i = 0; i < 2; i++) {
+		struct caller c = { .call = calls[i] };
+		pthread_t t;
+
+		c.fd = NEW(SOCK_NONBLOCK);
+		EXPECT_ERR(EINPROGRESS, CONNECT(c.fd, &w));
+		ASSERT_EQ(0, fcntl(c.fd, F_SETFL, 0));
+		ASSERT_EQ(0, pthread_create(&t, NULL, call_once, &c));
+		usleep(IDLE_MS * 1000);
+		ASSERT_EQ(0, unconnect(c.fd));
+		ASSERT_EQ(0, CONNECT(c.fd, &self->at));
+		self->srv = accept(self->listener, NULL, NULL);
+		send(self->srv, "new", 3, 0);
+		shutdown(self->srv, SHUT_WR);
+		pthread_join(t, NULL);
+		EXPECT_EQ(-1, c.rc);
+		EXPECT_TRUE(c.err == EPIPE || c.err == ECONNRESET);
+		EXPECT_EQ(3, recv(c.fd, buf, 4, MSG_WAITALL));
+		EXPECT_ERR(EAGAIN, recv(self->srv, buf, 1, MSG_DONTWAIT));
+		close(self->srv);
+		close(c.fd);
+	}
+	self->srv = -1;
+	close(fill[0]);
+	close(fill[1]);
+}
+
+TEST_F_TIMEOUT(conn, shutdown_wakes_connect, 120)
+{
+	int fill[2];
+	struct where w = nowhere(variant->family, fill);
+	struct caller c = { .fd = self->fd, .call = CONNECT_CALL, .at = &w };
+	pthread_t t;
+
+	ASSERT_EQ(0, pthread_create(&t, NULL, call_once, &c));
+	usleep(IDLE_MS * 1000);
+	ASSERT_EQ(0, shutdown(self->fd, SHUT_RDWR));
+	pthread_join(t, NULL);
+	EXPECT_EQ(-1, c.rc);
+	EXPECT_EQ(ECONNRESET, c.err);
+	EXPECT_EQ(0, so_error(self->fd));
+	close(fill[0]);
+	close(fill[1]);
+}
+
 TEST_F(conn, shutdown_while_connecting)
 {
 	int fill[2];
@@ -318,6 +371,30 @@ TEST_F(conn, deferred_are_bounded)
 	EXPECT_LE(4, shown);
 	for (i = 0; i < 12; i++)
 		close(fd[i]);
+}
+
+/* A listener that goes while many of them wait takes them along. */
+TEST_F(conn, deferred_and_the_end)
+{
+	for (int i = 0; i < 30; i++) {
+		struct where w;
+		int l = listen_any(variant->kind, variant->family, 8, &w);
+		int fd[4], k;
+
+		ASSERT_EQ(0, set_int(l, IPPROTO_TCP, TCP_DEFER_ACCEPT, 9));
+		for (k = 0; k < 4; k++) {
+			fd[k] = NEW(SOCK_NONBLOCK);
+			EXPECT_ERR(EINPROGRESS, CONNECT(fd[k], &w));
+		}
+		for (k = 0; k < 4; k++)
+			wait_mask(fd[k], POLLOUT, WAIT_MS);
+		/* the first data and the end come together */
+		if (i % 2)
+			send(fd[i % 4], "x", 1, MSG_NOSIGNAL);
+		close(l);
+		for (k = 0; k < 4; k++)
+			close(fd[k]);
+	}
 }
 
 TEST_F(conn, defer_for_very_long)
