@@ -254,6 +254,12 @@ static inline int listen_on(int fd, enum kind kind, int backlog)
 #define NEW(flags)	open_socket(variant->kind, variant->family, flags)
 #define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
 
+#define ASSERT_ERR(err, call) do {					\
+	errno = 0;							\
+	ASSERT_EQ(-1, call);						\
+	ASSERT_EQ(err, errno);						\
+} while (0)
+
 #define EXPECT_ERR(err, call) do {					\
 	errno = 0;							\
 	EXPECT_EQ(-1, call);						\
