@@ -18,7 +18,8 @@
 #   #                         or with -a, and never counted without that
 #   # long: K...              takes so long on these kernels that it is left
 #   #                         to .ci/run (6.12: FULL=1) and to "make check-long"
-#   #                         (LONG=1, which also makes some tests longer)
+#   #                         (LONG=1, which also makes some tests longer);
+#                         "rare": on all of them, and to LONG=1 alone
 #   # icount: yes             virtual time counts instructions, one CPU
 #   # append: WORD            more of the kernel's command line
 #   # dmesg: REGEX            lines it means to provoke
@@ -64,6 +65,11 @@ for t; do
 	case "$all${LONG:-}${FULL:-}| $(header "$t" long) " in
 	"|"*" $k "*)
 		echo "# takes long, left out on $k: $(basename "$t" .sh)" >&2
+		continue ;;
+	esac
+	case "$all${LONG:-}| $(header "$t" long) " in
+	"|"*" rare "*)
+		echo "# for check-long, left out: $(basename "$t" .sh)" >&2
 		continue ;;
 	esac
 	echo "$n $(header "$t" mtu 1500) $(header "$t" icount no)" \

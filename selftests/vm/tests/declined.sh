@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # A connection that its listener's CLC Decline made TCP is as one that was TCP
 # from the start: the suites of calls, and random scripts, where every
-# connection has had the option, a Proposal and a Decline.
+# connection has had the option, a Proposal and a Decline.  More suites with
+# LONG=1.
 # long: 6.12 debug
 # guests: 1
 # timeout: 900
@@ -33,10 +34,12 @@ suite() {
 }
 
 g A 'sysctl -q net.smc.transports=smcd'
-suite sockclose -v ipproto
-suite sockready -v ipproto
 suite sockmove
-suite sockuring
+if [ -n "${LONG:-}" ]; then
+	suite sockclose -v ipproto
+	suite sockready -v ipproto
+	suite sockuring
+fi
 
 note difftest
 d="cd $s && SMC_DECLINE=1 ./difftest -k ipproto -i 20000 -w 20000 -t fallback"

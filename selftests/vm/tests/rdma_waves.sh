@@ -7,7 +7,7 @@
 # mtu: 9000
 # timeout: 900
 # kernels: 6.12
-# long: 6.12
+# long: rare
 s=/lab/selftests/smc
 port=9600
 rtt_ms=100
