@@ -14,5 +14,5 @@ echo "Building the module and its tools for kernel $k ..."
 stage_tree "$k" "$run" 1
 echo "Booting two virtual machines (logs in $run) ..."
 export LAB_K="$k"
-lab_up "$k" "$run" -n 2 -- sh -eu -c '. "$0"; . "$1"' \
+lab_up "$k" "$run" 2 -- sh -eu -c '. "$0"; . "$1"' \
 	"$vm_dir/test-lib.sh" "$vm_dir/demo-inner.sh"

@@ -4,7 +4,7 @@
 # guest.sh [-n 1|2] [-k K] [-m MTU] [-o OPTION...] [-c CMD | -x SCRIPT] -
 # build, boot one or two guests and run CMD in guest A ("b CMD" there runs CMD
 # in B), or SCRIPT on the host ("g A CMD", "g B CMD"), or give a prompt in A.
-#   -o OPTION   passed to lab.py, e.g. -o --icount -o --accel=kvm
+#   -o OPTION   passed to lab.py, e.g. -o --icount=sleep=off -o --accel=kvm
 #   -s          skip the build: use what is there
 #   -r          raw: no module loaded, no soft-RoCE
 # Exit code: that of CMD.  The console logs stay in the directory it names.
@@ -30,4 +30,4 @@ run=$(new_run)
 stage_tree "$k" "$run" "$build"
 export LAB_RAW="$raw" LAB_CMD="$cmd" LAB_SCRIPT="$script"
 # shellcheck disable=SC2086
-lab_up "$k" "$run" -n "$n" --mtu "$mtu" $opts -- sh "$vm_dir/guest-run.sh"
+lab_up "$k" "$run" "$n" --mtu "$mtu" $opts -- sh "$vm_dir/guest-run.sh"

@@ -11,8 +11,12 @@ directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
  --lab DIR    the built tree the guests see as /lab
  --run DIR    where console logs and results go
  -n 1|2       guests       --mtu N   of eth0        --mem MIB   of each
- --icount     virtual time counts instructions (one guest, one CPU)
+ --icount sleep=off|on   virtual time counts instructions, 1 ns each, on one
+              thread of the host; idle guests leap to their next timer, or
+              wait for it in the host's time
  --append S   more kernel command line
+ --env "SMC_X=Y ..."    for the environment of commands in the guests
+ --cpus N     of each guest
  --accel A    tcg (default) or kvm
 
 How it works: each guest's agent (guest/agent.py) is at the other end of a
@@ -20,10 +24,12 @@ virtio serial port; messages are lines of JSON (see there).  Clients connect
 to the socket LAB_CTL and speak the same; a "run" goes to the agent of its
 "guest" under an id of ours, and the answers find the way back by that id.
 A client may itself sit in a guest and come through its agent ("up").
-QEMU before 8.1 may run an instruction of the kernel's as it was before the
-kernel patched it, if another CPU did that ("Oops: int3", at boot as a rule):
-run.sh boots once more then.  To start the second CPU late is no way out: twice
-a guest of thirty died of flags that no processor has.
+QEMU is the root's own and runs inside the root (in-root.sh): the same version
+whatever the host is, and not older than 8.1, which mended the emulation of
+code that another CPU patches.  All that it is given of the host are
+descriptors and the directories it shares.  The wire between two guests is a
+pair of connected datagram sockets, one descriptor for each: a sender that is
+faster than its peer waits until there is room, without a spin and a loss.
 When a guest dies every command in it and in the other one, which may wait for
 it, ends with code 125, and new ones do so at once.
 """
@@ -34,12 +40,16 @@ import json
 import os
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 BOOT_LIMIT = 240        # seconds; ten times what an idle machine needs
 GONE = 125
+SO_SNDBUFFORCE = 32
+WIRE_BYTES = 4 << 20    # what one direction of the wire holds, in skb memory
 
 
 def say(text):
@@ -59,6 +69,7 @@ class Guest:
         self.jobs = {}          # our id -> (answer function, client's id)
         self.next_id = 1
         self.qemu = None
+        self.wires = []         # a socket for each NIC
 
     # messages
 
@@ -95,57 +106,65 @@ class Guest:
     # life
 
     def qemu_args(self):
-        a, d = self.lab.args, self.lab.sockets
+        a = self.lab.args
         n = "AB".index(self.name) + 1
         append = (f"console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr "
                   f"hung_task_panic=1 watchdog_thresh=30 mitigations=off "
                   f"rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on "
-                  f"log_buf_len=4M lab.name={self.name} lab.mtu={a.mtu} ")
-        shares = [("root", os.path.realpath(a.boot + "/root"), True),
-                  ("lab", a.lab, True),
-                  ("results", a.run + "/results", False)]
-        if os.path.exists(a.boot + "/modules"):
-            shares.append(("modules", os.path.realpath(a.boot + "/modules"),
-                           True))
+                  f"log_buf_len=4M lab.name={self.name} lab.mtu={a.mtu} "
+                  f"{a.env} ")
+        shares = [("root", "/mnt/root", True), ("lab", "/mnt/lab", True),
+                  ("results", "/mnt/run/results", False)]
+        if self.lab.modules:
+            shares.append(("modules", "/mnt/modules", True))
             append += "lab.modules "
-        if a.icount:
-            append += "lab.icount "
+        if a.icount == "sleep=off":
+            append += "lab.icount "     # time leaps: see verdict.py
         args = ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
                 "-display", "none", "-no-reboot", "-M", "q35",
-                "-m", str(a.mem), "-kernel", a.boot + "/vmlinuz",
-                "-initrd", a.boot + "/initrd", "-append", append + a.append,
-                "-serial", f"file:{a.run}/console-{self.name}.log",
+                "-m", str(a.mem), "-kernel", "/mnt/boot/vmlinuz",
+                "-initrd", "/mnt/boot/initrd", "-append", append + a.append,
+                "-serial", f"file:/mnt/run/console-{self.name}.log",
                 "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
-                "-chardev", f"socket,id=agent,path={d}/agent-{self.name}",
-                "-device", "virtserialport,chardev=agent,name=agent"]
+                "-chardev", f"socket,id=agent,fd={self.port.fileno()}",
+                "-device", "virtserialport,chardev=agent,name=agent",
+                "-smp", str(a.cpus)]
         if a.icount:
-            args += ["-accel", "tcg,thread=single", "-smp", "1",
-                     "-icount", "shift=0,sleep=off"]
+            args += ["-accel", "tcg,thread=single",
+                     "-icount", "shift=0," + a.icount]
         else:
             args += ["-accel", "tcg,thread=multi" if a.accel == "tcg"
-                     else a.accel, "-smp", str(a.cpus)]
+                     else a.accel]
         args += ["-cpu", "max,erms=off,fsrm=off" if a.accel == "tcg"
                  else "host"]
         for tag, path, ro in shares:
             args += ["-virtfs", f"local,path={path},mount_tag={tag},"
                      f"security_model=none,multidevs=remap"
                      + (",readonly=on" if ro else "")]
-        for i in range(a.nics):
-            args += ["-netdev", f"dgram,id=n{i},local.type=unix,"
-                     f"local.path={d}/net{i}-{self.name},remote.type=unix,"
-                     f"remote.path={d}/net{i}-{'BA'[n - 1]}",
-                     "-device", f"virtio-net-pci,netdev=n{i},"
+        for i, wire in enumerate(self.wires):
+            args += ["-netdev", f"dgram,id=n{i},local.type=fd,"
+                     f"local.str={wire.fileno()}",
+                     "-device", f"virtio-net-pci,netdev=n{i},romfile=,"
                      f"mac=52:54:00:09:{i:02x}:{n:02x},host_mtu={a.mtu}"]
         return args
 
     async def start(self):
-        await asyncio.start_unix_server(
-            self.agent, f"{self.lab.sockets}/agent-{self.name}",
-            limit=1 << 24)
+        host, self.port = socket.socketpair()
+        reader, writer = await asyncio.open_unix_connection(
+            sock=host, limit=1 << 24)
+        self.talk = asyncio.create_task(self.agent(reader, writer))
+        fds = [self.port, *self.wires]
         with open(f"{self.lab.args.run}/qemu-{self.name}.log", "w") as log:
             self.qemu = await asyncio.create_subprocess_exec(
-                *self.qemu_args(), stdin=asyncio.subprocess.DEVNULL,
-                stdout=log, stderr=log, preexec_fn=die_with_parent)
+                "unshare", "--mount", "--pid", "--fork", "--kill-child",
+                "sh", HERE + "/in-root.sh", *self.qemu_args(),
+                stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, "ROOT": self.lab.root,
+                     "BINDS": self.lab.binds},
+                pass_fds=[x.fileno() for x in fds],
+                preexec_fn=die_with_parent)
+        for x in fds:
+            x.close()
         self.watcher = asyncio.create_task(self.watch())
 
     async def watch(self):
@@ -173,6 +192,24 @@ class Lab:
         self.guests = {}
         self.owners = {}        # (client, its id) -> (guest, our id)
         self.sockets = tempfile.mkdtemp(prefix="smclab-")
+        self.root = os.path.realpath(args.boot + "/root")
+        self.modules = os.path.exists(args.boot + "/modules")
+        # what QEMU sees of the host; bind mounts that end with it
+        binds = [(self.root, "root:ro"), (args.boot, "boot:ro"),
+                 (args.lab, "lab:ro"), (args.run, "run")]
+        if self.modules:
+            binds.append((args.boot + "/modules", "modules:ro"))
+        self.binds = " ".join(f"{os.path.realpath(x)}:/mnt/{y}"
+                              for x, y in binds)
+
+    def lay_wires(self):
+        for _ in range(self.args.nics):
+            ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+            for end in ends:
+                end.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, WIRE_BYTES)
+            # the end of a guest that is not there closes, and swallows all
+            for guest, end in zip(self.guests.values(), ends):
+                guest.wires.append(end)
 
     def request(self, m, answer, owner):
         """One message of a client: a new command or something for one."""
@@ -212,6 +249,7 @@ class Lab:
         start = time.monotonic()
         for name in "AB"[:self.args.n]:
             self.guests[name] = Guest(self, name)
+        self.lay_wires()
         await asyncio.gather(*(g.start() for g in self.guests.values()))
         try:
             up = await asyncio.wait_for(
@@ -239,11 +277,10 @@ class Lab:
         try:
             if not await self.boot():
                 return GONE
-            here = os.path.dirname(os.path.abspath(__file__))
             env = {**os.environ, "LAB_CTL": self.sockets + "/ctl",
                    "LAB_RUN": self.args.run,
                    "LAB_GUESTS": " ".join(self.guests),
-                   "PATH": here + ":" + os.environ["PATH"]}
+                   "PATH": HERE + ":" + os.environ["PATH"]}
             cmd = await asyncio.create_subprocess_exec(
                 *self.args.command, env=env)
             done = asyncio.create_task(cmd.wait())
@@ -272,8 +309,10 @@ def parse():
     p.add_argument("--nics", type=int, default=1)
     p.add_argument("--mem", type=int, default=1024)
     p.add_argument("--cpus", type=int, default=2)
-    p.add_argument("--icount", action="store_true")
+    p.add_argument("--icount", default="",
+                   choices=("", "sleep=on", "sleep=off"))
     p.add_argument("--append", default="")
+    p.add_argument("--env", default="")
     p.add_argument("--accel", default="tcg")
     p.add_argument("command", nargs="+")
     return p.parse_args()

@@ -85,34 +85,46 @@ build_dir() {
 	echo "$cache/build/$1-$(echo "$tree" | sha256sum | cut -c1-8)"
 }
 
-# One laboratory at a time: guests that starve each other fail in ways no host
-# does.  LAB_PARALLEL=1 says there are processors enough.
-lab_lock() {
+# lab_slots 1|2: guests that starve each other fail in ways no host does, so
+# there are two places: a guest takes one, a pair of guests both.  Held until
+# this shell ends.  LAB_PARALLEL=1 says there are processors enough.
+lab_slots() {
 	[ "${LAB_PARALLEL:-}" != 1 ] || return 0
-	exec 7>"$cache/.lock-lab"
-	flock -n 7 || { say "waiting for another laboratory"; flock 7; }
-	LAB_PARALLEL=1
+	exec 5>"$cache/.lock-lab-1" 6>"$cache/.lock-lab-2"
+	if [ "$1" = 2 ]; then
+		flock -n 5 || { say "waiting for other guests"; flock 5; }
+		flock 6
+	else
+		until flock -n 5 || flock -n 6 || flock -w 2 5 || flock -w 2 6
+		do :; done
+	fi
 }
 
-# lab_up K RUN LAB.PY-OPTIONS... -- COMMAND...
+# scale_of K: the factor of all time limits
+scale_of() {
+	case $1 in
+	debug | kcsan) echo $((4 * ${LAB_SCALE:-1})) ;;
+	*) echo "${LAB_SCALE:-1}" ;;
+	esac
+}
+
+# lab_up K RUN GUESTS LAB.PY-OPTIONS... -- COMMAND...; in a shell of its own
 lab_up() {
-	lab_lock
+	lab_slots "$3"
 	sh "$vm_dir/host-setup.sh"
 	_boot=$(sh "$vm_dir/boot.sh" "$1") || return
 	_mem=1024
-	_cpus=2
-	if [ "$1" = debug ]; then
-		_mem=2560
-		# four virtual CPUs on two real ones: lock holders that do not
-		# run make the debug kernel crawl
-		case "$* lanes ${LANES:-1}" in
-		*' -n 2 '* | *' lanes 2') _cpus=1 ;;
-		esac
-	fi
-	_run=$2
-	shift 2
-	python3 "$vm_dir/lab.py" --boot "$_boot" --lab "$_run/lab" \
-		--run "$_run" --mem "$_mem" --cpus "$_cpus" "$@"
+	[ "$1" = 6.12 ] || _mem=2560
+	# for the programs in the guests (agent.py)
+	_env="SMC_TEST_SCALE=$(scale_of "$1")"
+	for _v in SMC_SEED SMC_ROTATE SMC_MODES SMC_GCOV; do
+		eval "_w=\${$_v:-}"
+		[ -z "$_w" ] || _env="$_env $_v=$_w"
+	done
+	_run=$2 _n=$3
+	shift 3
+	python3 "$vm_dir/lab.py" --boot "$_boot" --lab "$_run/lab" --run "$_run" \
+		-n "$_n" --mem "$_mem" --env "$_env" "$@"
 }
 
 # header FILE NAME [DEFAULT]: the value of "# NAME: value" in a test's head

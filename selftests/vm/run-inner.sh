@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# run-inner.sh TEST... - the part of run.sh that runs while the guests live.
-# One line a test to $LAB_RUN/results.txt: "ok|fail|skip NAME SECONDS".
+# run-inner.sh KEY - the part of run.sh that runs while the guests live: takes
+# tests with this key from the plan until there is none.
+# One line a test to $LAB_RESULTS: "ok|fail|skip NAME SECONDS".
 # Stops with 77 when the guests are no longer fit for the next test.
 set -u
 . "$(dirname "$0")/lib.sh"
+. "$vm_dir/plan.sh"
 
 nth() { shift "$1"; echo "$1"; }
 
@@ -31,15 +33,20 @@ begin() {
 # A scan for leaks takes the debug kernel longer than many a test: once a boot,
 # after the last test, and after each that failed.
 verdict() {
-	leaks=now
-	[ "$rc" -ne 0 ] || [ "$left" = 0 ] || leaks=later
 	g "$1" "@verdict end $name '$(header "$file" dmesg)' $leaks"
 }
 
-body() {
-	limit=$(header "$file" timeout 120)
-	[ "$LAB_K" != debug ] || limit=$((limit * 4))
+# time_limit: of this test in seconds, and not beyond the deadline
+time_limit() {
+	limit=$(($(header "$file" timeout 120) * $(scale_of "$LAB_K")))
 	[ -z "${LONG:-}" ] || limit=$((limit * 10))
+	[ -n "${SMC_DEADLINE:-}" ] || return 0
+	left=$((SMC_DEADLINE - $(date +%s)))
+	[ $limit -le $left ] || limit=$((left > 0 ? left : 1))
+}
+
+body() {
+	time_limit
 	timeout -k 10 "$limit" sh -eu -c '. "$0"; . "$1"' \
 		"$vm_dir/test-lib.sh" "$file"
 	rc=$?
@@ -51,7 +58,7 @@ body() {
 one() {
 	file=$1
 	name=$(basename "$file" .sh)
-	log=$LAB_RUN/$name.log
+	log=$LAB_RUN/../$name.log
 	start=$(date +%s)
 	fit=1
 	{
@@ -59,6 +66,9 @@ one() {
 			echo "FAIL: not begun"
 			rc=1
 		fi
+		next=$(plan_take "$LAB_PLAN" "$key")
+		leaks=now
+		[ "$rc" -ne 0 ] || [ -z "$next" ] || leaks=later
 		on_guests verdict || { fit=; [ "$rc" -ne 0 ] || rc=1; }
 	} >"$log" 2>&1
 	took=$(($(date +%s) - start))
@@ -69,13 +79,16 @@ one() {
 	esac
 	printf '%-4s %-34s %4d s\n' $result "$name" $took
 	[ $result = ok ] || tail -n 40 "$log" | sed 's/^/     | /'
-	echo "$result $name $took" >>"$LAB_RUN/results.txt"
+	echo "$result $name $took" >>"$LAB_RESULTS"
 }
 
-# When the guests never came up, nobody else would count this test.
-left=$#
-for t; do
-	left=$((left - 1))
-	one "$t"
-	[ -n "$fit" ] || exit 77
+key=$1
+next=$(plan_take "$LAB_PLAN" "$key")
+: >"$LAB_RUN/served"
+while [ -n "$next" ]; do
+	one "$next"
+	[ -n "$fit" ] && continue
+	[ -z "$next" ] || plan_return "$LAB_PLAN" "$key" "$next"
+	exit 77
 done
+exit 0

@@ -44,6 +44,14 @@ def find_port():
     raise SystemExit("no agent port")
 
 
+def environment():
+    """What every command gets; lab.py puts words SMC_X=Y there."""
+    env = {"PATH": PATH, "HOME": "/root", "LC_ALL": "C.UTF-8", "LAB": "/lab"}
+    with open("/proc/cmdline") as f:
+        words = [w.partition("=") for w in f.read().split()]
+    return {**env, **{k: v for k, _, v in words if k.startswith("SMC_")}}
+
+
 class Lines:
     """A file descriptor that gives whole lines of JSON."""
 
@@ -77,7 +85,7 @@ class Fork:
             for fd, to in (stdin, 0), (stdout, 1), (stdout, 2):
                 os.dup2(fd, to)
             os.closerange(3, 256)
-            os.environ["PATH"] = PATH
+            os.environ.update(ENV)
             sys.stdout = open(1, "w", closefd=False)
             rc = verdict.main(shlex.split(cmd)[1:])
         except BaseException:
@@ -148,8 +156,7 @@ class Agent:
             pass
 
     def run(self, m):
-        env = {"PATH": PATH, "HOME": "/root", "LC_ALL": "C.UTF-8",
-               "LAB": "/lab", "TERM": m.get("term", "dumb")}
+        env = {**ENV, "TERM": m.get("term", "dumb")}
         is_pty = bool(m.get("pty"))
         if is_pty:
             out, slave = pty.openpty()
@@ -260,4 +267,5 @@ class Agent:
             pass
 
 
+ENV = environment()
 Agent().loop()

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# plan.sh - which tests run, in which order, and how long they took before:
+# sourced after lib.sh by run.sh and run-inner.sh.
+#
+# A plan is a file of lines "GUESTS MTU CPUS ICOUNT APPEND FILE", the longest
+# test first; the first five words are the key of a boot.  Whoever runs a test
+# takes its line away.
+
+history=$cache/seconds		# lines "K TEST SECONDS", the newest last
+
+# is_late: no time for another test
+is_late() {
+	[ -n "${SMC_DEADLINE:-}" ] && [ "$(date +%s)" -ge "$SMC_DEADLINE" ]
+}
+
+# median K TEST: of what it took the last nine times; fails if never seen
+median() {
+	[ -e "$history" ] || return 1
+	awk -v k="$1" -v t="$2" '$1 == k && $2 == t { print $3 }' "$history" |
+		tail -n 9 | sort -n |
+		awk '{ v[NR] = $1 } END { if (!NR) exit 1; print v[int((NR + 1) / 2)] }'
+}
+
+# plan_make K GUESTS NAMED TEST...: the plan on standard output; GUESTS empty:
+# any; NAMED 0: without the tests that are left to check-long
+plan_make() {
+	_k=$1 _only=$2 _named=$3
+	shift 3
+	for _t; do
+		case $_t in */*) ;; *) _t=$vm_dir/tests/${_t%.sh}.sh ;; esac
+		[ -e "$_t" ] || die "no test $_t"
+		_n=$(header "$_t" guests 1)
+		[ -z "$_only" ] || [ "$_only" = "$_n" ] || continue
+		case " $(header "$_t" kernels any) " in
+		*" any "* | *" $_k "*) ;;
+		*) continue ;;
+		esac
+		if [ "$_named" = 0 ] && is_long "$_t" "$_k"; then
+			echo "# left to check-long: $(basename "$_t" .sh)" >&2
+			continue
+		fi
+		# a test never seen is taken for a long one
+		_s=$(median "$_k" "$(basename "$_t" .sh)") ||
+			_s=$(header "$_t" timeout 120)
+		echo "$_s $_n $(header "$_t" mtu 1500) $(cpus_of "$_t" "$_k")" \
+			"$(header "$_t" icount no) $(header "$_t" append no) $_t"
+	done | sort -rn | cut -d' ' -f2-
+}
+
+# is_long TEST K: its head says "when: long", of this kernel or of all
+is_long() {
+	[ -z "${LONG:-}" ] || return 1
+	case "$(header "$1" when), " in
+	"long, "* | "long "*" $2, "* | "long $2, "* | "long $2 "*) ;;
+	*) return 1 ;;
+	esac
+}
+
+# cpus_of TEST K
+cpus_of() { header "$1" cpus 2; }
+
+# plan_key PLAN GUESTS: the key of the first test left
+plan_key() {
+	_l=$(flock "$1.lock" grep -m 1 "^$2 " "$1") || return 1
+	echo "${_l% *}"
+}
+
+# plan_take PLAN KEY: take away the first test with this key and print it
+plan_take() {
+	! is_late || return 1
+	# shellcheck disable=SC2016
+	_t=$(flock "$1.lock" awk -v key="$2 " -v plan="$1" '
+		!found && !index($0, key "/") { rest = rest $0 "\n"; next }
+		found { rest = rest $0 "\n"; next }
+		{ print $NF; found = 1 }
+		END { printf "%s", rest >plan }' "$1")
+	[ -n "$_t" ] && echo "$_t"
+}
+
+# plan_return PLAN KEY TEST: it was taken, and did not run
+plan_return() {
+	flock "$1.lock" sh -c 'echo "$1" >>"$0"' "$1" "$2 $3"
+}
+
+# plan_remember K RESULTS: keep the seconds of those that passed; name the ten
+# slowest, and each that took three times its median or more
+plan_remember() {
+	awk '$1 == "ok" && $3 >= 10 { print $2, $3 }' "$2" |
+	while read -r _t _s; do
+		_m=$(median "$1" "$_t") || continue
+		[ "$_s" -lt $((3 * _m)) ] || [ "$_m" -lt 5 ] ||
+			echo "# slow: $_t took $_s s, $_m s as a rule"
+	done
+	awk -v k="$1" '$1 == "ok" { print k, $2, $3 }' "$2" >>"$history"
+	[ "$(wc -l <"$2")" -lt 10 ] ||
+		echo "# slowest: $(sort -k3rn "$2" | head -n 10 |
+			awk '{ printf "%s%s %s s", NR > 1 ? ", " : "", $2, $3 }')"
+}
