@@ -10,6 +10,9 @@ K	?= 6.12
 W	?= 1
 C	?=
 OBJ	?=
+# Of check-long: one of eight parts, and the time it may take
+SHARD	?= 1/8
+BUDGET	?= 80m
 # Unresolved symbols are warnings (WARN=1)
 WARN	?=
 PREFIX	?= /usr/local
@@ -86,7 +89,7 @@ check:
 	@sh tools/dev/check.sh check
 
 check-long:
-	@sh tools/dev/check.sh long
+	@SHARD=$(SHARD) BUDGET=$(BUDGET) sh tools/dev/check.sh long
 
 ci:
 	@sh .ci/run
@@ -100,8 +103,9 @@ Build and install
 Test; as root, everything needed is installed or made first
   make demo              two virtual machines, Redis and iperf3 over RDMA
   make check             unit tests, static checks, guest tests
-  make ci                that, what takes long, and the debug kernel
-  make check-long        all of it several times over, and fuzzing
+  make ci                that, and the debug kernel: the gate
+  make check-long SHARD=1/8 BUDGET=80m
+                         one of eight parts of what takes longer
 One thing at a time
   make unit [TESTS=ring]                 tests of the pure files, in userspace
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...

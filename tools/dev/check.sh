@@ -1,43 +1,59 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# check.sh check|long|ci - run the stages of a check and add up their verdicts
+# check.sh check|ci|long - run the stages of a check and add up their verdicts
 #
-#   check  tests of the pure files and of the tools, static checks, guest
-#          tests on Debian's kernel
-#   ci     check with the tests that take long, then the guest tests again on
-#          the debug kernel
-#   long   unit tests, fuzzing for FUZZ_S seconds a target (60), static checks,
-#          selftests/mutants, guest tests on both kernels three times over
+#   check  tests of the pure files and of the tools, 20 s of each fuzzer, static
+#          checks, guest tests on Debian's kernel
+#   ci     check, then the guest tests on the debug kernel
+#   long   shard SHARD=K/8 of what takes long, within BUDGET=80m: shards.sh
 #
 # Starts from nothing installed.  Every stage ends in a line "N passed, N
-# failed"; one that exits with an error without naming a failure, or says
-# nothing, counts as one failure.  The last line is the sum of all.
+# failed, N skipped"; one that exits with an error without naming a failure, or
+# says nothing, counts as one failure.  The last line is the sum of all, and is
+# printed before BUDGET (80m) is over: what was not reached until then has failed.
+#
+# What does not fit into one run is rotated by the commit: SMC_ROTATE, the
+# number of commits, chooses modes, SMC_SEED, the commit's name, what is random.
+# Both are printed, and those in the environment are obeyed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 case ${1:-} in
 check | ci | long) ;;
-*) sed -n '4,15s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) sed -n '4,20s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
+. tools/dev/budget.sh
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 begun=$(date +%s)
+budget_set "${BUDGET:-80m}"
 passed=0 failed=0 skipped=0 report=
+
+id=$(git rev-parse HEAD 2>/dev/null | cut -c1-7)
+: "${SMC_SEED:=$((0x${id:-1}))}"
+: "${SMC_ROTATE:=$(git rev-list --count HEAD 2>/dev/null || echo 0)}"
+: "${SMC_MODES:=rotate}"
+export SMC_SEED SMC_ROTATE SMC_MODES
+echo "== commit ${id:-unknown}: SMC_SEED=$SMC_SEED SMC_ROTATE=$SMC_ROTATE"
 
 # number WORD: the number before it in the last verdict of the stage
 number() {
 	sed -n "s/.*[^0-9]*\b\([0-9][0-9]*\) $1.*/\1/p" "$tmp/verdict"
 }
 
-# stage NAME COMMAND...
+# stage NAME COMMAND...: its own deadline is SMC_DEADLINE; it is ended if it
+# goes on beyond that
 stage() {
 	name=$1
 	shift
 	start=$(date +%s)
 	echo "== $name: $*"
-	{ "$@" 2>&1; echo $? >"$tmp/rc"; } | tee "$tmp/out"
+	{
+		timeout -k 10 "$(budget_left 90)" "$@" 2>&1
+		echo $? >"$tmp/rc"
+	} | tee "$tmp/out"
 	grep -aE '^([A-Za-z_-]+: )?[0-9]+ passed, [0-9]+ failed' "$tmp/out" |
 		tail -1 >"$tmp/verdict"
 	p=$(number passed) f=$(number failed) s=$(number skipped)
@@ -54,43 +70,27 @@ stage() {
   $name: $p passed, $f failed, $(($(date +%s) - start)) s"
 }
 
-unit() { make -s -C selftests/unit; }
-tools() { make -s -C tools check; }
-# guests KERNEL [FULL]
-guests() { LANES=${LANES:-2} FULL=${2:-} sh selftests/vm/run.sh -k "$1"; }
-
-fuzz() {
-	bad=0 good=0
-	for t in clc llc cdc tcpopt; do
-		if make -s fuzz FUZZ=$t T="${FUZZ_S:-60}"; then
-			good=$((good + 1))
-		else
-			bad=$((bad + 1))
-		fi
-	done
-	echo "$good passed, $bad failed"
-	[ $bad = 0 ]
+# guests KERNEL: tests in one guest, then in two
+guests() {
+	stage "guests-$1-one" sh selftests/vm/run.sh -k "$1" -n 1
+	stage "guests-$1-two" sh selftests/vm/run.sh -k "$1" -n 2 -s
 }
 
-sh tools/dev/setup.sh "$1" || { echo "setup failed"; echo "0 passed, 1 failed"; exit 1; }
+sh tools/dev/setup.sh || { echo "setup failed"; echo "0 passed, 1 failed"; exit 1; }
 
-stage unit unit
-stage tools tools
-[ "$1" != long ] || stage fuzz fuzz
-stage static sh tools/dev/static.sh
-stage guests-6.12 guests 6.12 "$([ "$1" != ci ] || echo 1)"
-case $1 in
-ci) stage guests-debug guests debug ;;
-long)
-	stage mutants sh selftests/mutants/run.sh
-	export LONG=1
-	for round in 1 2 3; do
-		stage "guests-debug-$round" guests debug
-		stage "guests-6.12-$round" guests 6.12
-	done
-	;;
-esac
+if [ "$1" = long ]; then
+	. tools/dev/shards.sh
+	shard "${SHARD:?SHARD=K/8}"
+else
+	stage unit make -s -C selftests/unit
+	stage tools make -s -C tools check
+	stage fuzz make -s -C selftests/fuzz gate T=20
+	stage static sh tools/dev/static.sh
+	guests 6.12
+	[ "$1" = check ] || guests debug
+fi
 
 echo "== $1, $(($(date +%s) - begun)) s$report"
-echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+[ "$1" != long ] || [ $failed != 0 ] || shard_passed "$SHARD" "$passed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

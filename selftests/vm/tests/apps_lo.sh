@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # Unmodified programs on one host: all of their connections are SMC-D.
-# long: debug
 # guests: 1
 # timeout: 300
 # rdma: none

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Unmodified programs between two hosts: all of their connections are SMC-R,
 # their bytes go by RDMA, and TCP segments carry nothing but CLC messages.
-# long: debug
 # guests: 2
 # mtu: 9000
 # timeout: 420

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # All dumps at 10 Hz while connections come and go: selftests/smc/churn.py.
-# long: 6.12
 # guests: 1
 # timeout: 240
 # rdma: lo

@@ -3,7 +3,6 @@
 # from the start: the suites of calls, and random scripts, where every
 # connection has had the option, a Proposal and a Decline.  More suites with
 # LONG=1.
-# long: 6.12 debug
 # guests: 1
 # timeout: 900
 # rdma: none

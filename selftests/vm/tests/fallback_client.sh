@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # An odd server: selftests/smc/fallback_client.sh says what is tried.
-# long: debug
 # guests: 1
 # timeout: 300
 # rdma: none

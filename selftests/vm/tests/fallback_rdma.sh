@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Two hosts that could use SMC-R, were it not for ...: the program gets TCP,
 # every byte right, in time, and smcss says why.
-# long: debug
 # guests: 2
 # timeout: 900
 s=/lab/selftests/smc

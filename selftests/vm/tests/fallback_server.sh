@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # An odd client: selftests/smc/fallback_server.sh says what is tried.
-# long: debug
 # guests: 1
 # timeout: 300
 # rdma: none

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # Our client to the server of the kernel's own SMC: SMC-R on both sides.
-# long: debug
 # guests: 2
 # mtu: 9000
 # timeout: 480

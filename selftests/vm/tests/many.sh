@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # 10,000 connections over shared memory: smcss lists their 20,000 ends within four
 # times what ss needs for as many TCP sockets, and in 50 MB.
-# long: 6.12
 # guests: 1
 # kernels: 6.12
 # timeout: 1800

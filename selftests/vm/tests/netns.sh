@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Network namespaces: SMC-D between two of them, each with its own sockets,
 # counters and settings, and deleting one with live connections.
-# long: debug
 # guests: 1
 # timeout: 240
 # rdma: none

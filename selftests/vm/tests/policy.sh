@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The rules of smc_run: each connection is what the first rule that fits it says,
 # as smcss shows it, with its data intact.
-# long: 6.12
-# status: unproven debug
 # guests: 1
 # timeout: 600
 # rdma: none

@@ -5,7 +5,6 @@
 # flight before it can be registered.
 # guests: 2
 # mtu: 9000
-# long: debug
 # timeout: 420
 s=/lab/selftests/smc
 port=9100

@@ -3,7 +3,6 @@
 # the bytes by RDMA and only CLC messages on TCP.
 # guests: 2
 # mtu: 9000
-# long: debug
 # timeout: 420
 . "$(dirname "$0")/wire.sh"
 s=/lab/selftests/smc

@@ -7,7 +7,7 @@
 # mtu: 9000
 # timeout: 900
 # kernels: 6.12
-# long: rare
+# when: long, ten minutes on a path of 100 ms
 s=/lab/selftests/smc
 port=9600
 rtt_ms=100

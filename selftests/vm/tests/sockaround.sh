@@ -2,8 +2,6 @@
 # Sockets of ours among processes, namespaces and control groups, and a
 # firewall that asks for the owner: selftests/smc/sockaround.c, sockgroup.c and
 # owner.sh.
-# long: 6.12
-# status: unproven debug
 # guests: 1
 # timeout: 900
 # rdma: lo

@@ -2,8 +2,6 @@
 # No accepted byte is lost or repeated, whatever ends the writer: faults,
 # close(), exit(), SIGKILL, time-outs.  selftests/smc/sockclose.c, on TCP and on
 # sockets of ours over both transports and after fallback.
-# status: unproven debug
-# long: 6.12 debug
 # guests: 1
 # timeout: 1200
 # rdma: lo

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # connect, bind and names are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/sockconn.c.
-# long: 6.12 debug
 # guests: 1
 # timeout: 900
 # rdma: lo

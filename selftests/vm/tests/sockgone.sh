@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer that vanishes from TCP, or from the way of the data alone, is noticed
 # in the time that TCP_USER_TIMEOUT and keepalive say: selftests/smc/sockgone.c.
-# status: unproven debug
-# long: 6.12 debug
 # guests: 2
 # timeout: 600
 s=/lab/selftests/smc

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # listen and accept are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/socklisten.c.
-# status: unproven debug
-# long: 6.12 debug
 # guests: 1
 # timeout: 900
 # rdma: lo

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # splice, tee, sendfile, vectors and io_uring on sockets of ours, over both
 # transports and after fallback: selftests/smc/sockmove.c and sockuring.c.
-# long: 6.12
-# status: unproven debug
 # guests: 1
 # timeout: 900
 # rdma: lo

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Socket options on SMC-D, SMC-R and fallback: selftests/smc/sockopts.c; IPsec
 # policies of the host force plain TCP.
-# status: unproven debug
-# long: 6.12 debug
 # guests: 1
 # timeout: 1200
 # rdma: lo

@@ -2,8 +2,6 @@
 # poll, epoll, low-water marks, SIGIO, SIGURG, SIGPIPE and urgent data at every
 # place of the ring are TCP's.  selftests/smc/sockready.c, on TCP and on sockets
 # of ours over both transports and after fallback.
-# long: 6.12
-# status: unproven debug
 # guests: 1
 # timeout: 900
 # rdma: lo

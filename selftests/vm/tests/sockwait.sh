@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Who waits when a connection is taken away is told, and nobody waits for what
 # does not come, on SMC-D, SMC-R and fallback: selftests/smc/sockwait.c.
-# long: 6.12 debug
 # guests: 1
 # timeout: 900
 # rdma: lo

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The tools against two live hosts with connections over SMC-R, SMC-D and TCP:
 # what they show is what was set up.
-# long: debug
 # guests: 2
 # timeout: 300
 s=/lab/selftests/smc

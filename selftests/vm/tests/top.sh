@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # What smcss and smctop tell of live connections: selftests/smc/top.py says what
 # is compared, over shared memory and over RDMA.
-# long: 6.12
 # kernels: 6.12
 # guests: 1
 # timeout: 300

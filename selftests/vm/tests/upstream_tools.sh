@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Our tools and the kernel's own SMC: they set it up, and what they show of live
 # connections over SMC-R is what was set up, the same at both ends.
-# long: 6.12
-# status: unproven debug
 # guests: 2
 # timeout: 600
 # module: upstream

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # No wake-up is lost in random messages, whatever way a side waits, with a 1 kHz
 # signal on both: selftests/smc/wakeups.c.  A million messages with LONG=1.
-# long: 6.12 debug
 # guests: 1
 # timeout: 900
 # rdma: lo

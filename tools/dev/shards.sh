@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# shards.sh - what takes long, in eight parts that each end within their
+# budget; sourced by check.sh, which has stage() and the deadline.
+#
+#   1 2 3  mutants of the module, a third each, and of the pure files
+#   4      debug kernel, one guest: all modes of every suite
+#   5      debug kernel, two guests
+#   6      Debian's kernel: 20,000 scripts of difftest a mode, 10^6 messages
+#   7      KCSAN kernel, one guest
+#   8      Debian's kernel: the other long tests, and fuzzing
+#
+# selftests/shards.passed says which shard last passed on which commit.
+
+shard() {
+	export SMC_MODES=all
+	case $1 in
+	[123]/8)
+		stage mutants-pure sh -c 'nice python3 selftests/mutants/pure.py \
+			--shard "$0/3" --seed "$SMC_SEED" --budget 1500' "${1%/8}"
+		stage mutants sh -c 'sh selftests/mutants/run.sh \
+			--shard "$0/3" --budget "$1"' "${1%/8}" "$(budget_left)" ;;
+	4/8) stage debug-one sh selftests/vm/run.sh -k debug -n 1 ;;
+	5/8)
+		export LONG=1
+		stage debug-two sh selftests/vm/run.sh -k debug -n 2 ;;
+	6/8)
+		export LONG=1
+		stage long-scripts sh selftests/vm/run.sh difftest wakeups ;;
+	7/8) stage kcsan sh selftests/vm/run.sh -k kcsan -n 1 ;;
+	8/8)
+		export LONG=1
+		stage fuzz make -s -C selftests/fuzz gate T=600
+		stage long-6.12 sh selftests/vm/run.sh rdma_waves declined \
+			rdma_stream churn ;;
+	*) echo "SHARD=1/8 to 8/8" >&2; exit 2 ;;
+	esac
+}
+
+# shard_passed SHARD PASSED: write it down, in place of what was there
+shard_passed() {
+	_f=selftests/shards.passed
+	{
+		grep -v "^$1 " $_f 2>/dev/null
+		echo "$1 $(git rev-parse --short=12 HEAD) $(date -u +%F)" \
+			"$2 passed"
+	} | sort >"$tmp/shards" && cp "$tmp/shards" $_f
+}
