@@ -37,8 +37,9 @@ plan_make() {
 		*" any "* | *" $_k "*) ;;
 		*) continue ;;
 		esac
-		if [ "$_named" = 0 ] && is_long "$_t" "$_k"; then
-			echo "# left to check-long: $(basename "$_t" .sh)" >&2
+		if [ "$_named" = 0 ] && not_now "$_t" "$_k"; then
+			echo "# not now: $(basename "$_t" .sh):" \
+				"$(header "$_t" when)" >&2
 			continue
 		fi
 		# a test never seen is taken for a long one
@@ -49,12 +50,24 @@ plan_make() {
 	done | sort -rn | cut -d' ' -f2-
 }
 
-# is_long TEST K: its head says "when: long", of this kernel or of all
-is_long() {
-	[ -z "${LONG:-}" ] || return 1
-	case "$(header "$1" when), " in
-	"long, "* | "long "*" $2, "* | "long $2, "* | "long $2 "*) ;;
+# not_now TEST K: its head says "when: long [K...]", or "when: 1/N [K...]" and
+# it is another commit's turn; SMC_MODES=all runs these
+not_now() {
+	_w=$(header "$1" when)
+	_w=${_w%%,*}
+	_which=${_w%% *}
+	case "${_w#"$_which"} " in
+	" " | *" $2 "*) ;;
 	*) return 1 ;;
+	esac
+	case $_which in
+	'') return 1 ;;
+	long) [ -z "${LONG:-}" ] ;;
+	1/*)
+		[ "${SMC_MODES:-}" = rotate ] || return 1
+		_i=$(basename "$1" | cksum | cut -d' ' -f1)
+		[ $(((SMC_ROTATE + _i) % ${_which#1/})) != 0 ] ;;
+	*) die "$1: when: $_w" ;;
 	esac
 }
 

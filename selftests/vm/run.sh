@@ -12,8 +12,9 @@
 #   # module: ours|upstream|none [the same for B]     default ours
 #   # rdma: rxe|siw|lo|none [the same for B]          default rxe
 #   # mtu: N                  of eth0, default 1500
-#   # when: long [K...]       left to "make check-long" (LONG=1) [on these
-#   #                         kernels], with its reason in the same line
+#   # when: long [K...], WHY  left to "make check-long" (LONG=1) [on these
+#   #                         kernels];
+#   # when: 1/N [K...], WHY   of N commits one runs it (SMC_MODES=rotate)
 #   # cpus: N                 of a guest, default 2
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py
 #   # append: WORD            more of the kernel's command line

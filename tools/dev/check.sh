@@ -28,6 +28,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 begun=$(date +%s)
+cache=${SMC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/smc-lab}
+mkdir -p "$cache"
 budget_set "${BUDGET:-80m}"
 passed=0 failed=0 skipped=0 report=
 
@@ -68,6 +70,7 @@ stage() {
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	report="$report
   $name: $p passed, $f failed, $(($(date +%s) - start)) s"
+	echo "stage $name $(($(date +%s) - start))" >>"$cache/seconds"
 }
 
 # guests KERNEL: tests in one guest, then in two
