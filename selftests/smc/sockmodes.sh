@@ -1,61 +1,170 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# sockmodes.sh sockconn|socklisten|sockopts|... [ARGUMENTS...] - run it on
-# TCP and then on sockets of ours in each mode: SMC-D, SMC-R (soft-RoCE on lo) and
-# fallback.  MODES="smcd smcr" takes those alone, "reference" is TCP, and in
-# "declined" SMC is offered and the listener's CLC Decline makes each connection
-# TCP.  A test that skips itself fails, but for those that say what they are for.
+# sockmodes.sh [-m MODES] [-w WANT] [-p N] PROGRAM [ARGUMENTS...]
+#
+# Run PROGRAM of this directory in each mode a socket of ours can be in:
+#
+#   reference  plain TCP: if this fails the test itself is at fault
+#   smcd       shared memory, on 127.0.0.1
+#   smcr       RDMA, on LOCAL_V4 and LOCAL_V6 (10.9.0.1 and fd09::1), which an
+#              RDMA port serves: a loopback address has no GID
+#   tcp        fallback, SMC is never offered
+#   declined   fallback, SMC is offered and the listener's CLC Decline makes
+#              each connection TCP
+#
+#   -m MODES   those that PROGRAM has ("reference smcd smcr tcp")
+#   -w WANT    how many connections of a mode are made, as smcstat.sh has it:
+#              ">7" without ARGUMENTS, "=2", or "" if nothing is known
+#   -p N       so many connections, no more and no less, are TCP in the modes
+#              smcd and smcr
+#
+# The environment chooses among them: SMC_MODES="smcd smcr" takes those alone,
+# SMC_MODES=rotate the one whose turn it is by the number SMC_ROTATE (never the
+# reference), all or nothing takes all.
+#
+# A PROGRAM of the kselftest harness runs its variants tcp and tcp6 in the mode
+# reference, and all others in the others; a test that skips itself fails, but
+# for those that say what they are for.  A PROGRAM whose name ends in .sh does as
+# it likes.  Both get SMC_MODE, SMC_WANT (what a connection becomes),
+# SMC_HOST4, SMC_HOST6, SMC_HOST, SMC_ADDR and SMC_DECLINE.
+#
+# One line "ok" or "not ok" a mode, after a plan; the exit code is 4 when none
+# of the modes asked for is one of the program's.
 set -u
-dir=$(dirname "$0")
+dir=$(cd "$(dirname "$0")" && pwd)
+modes='reference smcd smcr tcp' want='>7' pure='' has_want=''
+while getopts m:w:p: o; do
+	case $o in
+	m) modes=$OPTARG ;;
+	w) want=$OPTARG has_want=1 ;;
+	p) pure=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
 prog=$1
 shift
-bad=0
+# a part of the tests makes who knows how many connections
+[ -n "$has_want" ] || [ $# = 0 ] || want=
 
-# all PROGRAM ARGUMENTS...
-all() {
-	out=/tmp/$prog.$mode.out
-	"$dir/$prog" "$@" >"$out" 2>&1 || bad=1
-	grep '^not ok\|Expected\|^# get\|^# set\|^# Totals\|die' "$out"
-	grep '^ok.*# SKIP' "$out" | grep -v 'SKIP for SMC-R\|SKIP what is' &&
-		bad=1
-	grep -q '^# Totals' "$out" || { tail -n 20 "$out"; bad=1; }
+# chosen: which modes to run
+chosen() {
+	case ${SMC_MODES:-all} in
+	all) echo "$modes" ;;
+	rotate)
+		set --
+		for m in $modes; do
+			[ "$m" = reference ] || set -- "$@" "$m"
+		done
+		shift $((${SMC_ROTATE:-0} % $#))
+		echo "$1" ;;
+	*)
+		for m in $SMC_MODES; do
+			case " $modes " in *" $m "*) echo "$m" ;; esac
+		done ;;
+	esac
 }
 
-for mode in ${MODES:-reference smcd smcr tcp}; do
-	echo "# $prog: $mode"
-	unset SMC_WANT SMC_HOST4 SMC_HOST6 SMC_DECLINE
-	want_mode=$mode
-	case $mode in
-	reference)
-		all -v tcp -v tcp6 "$@"
-		continue ;;
-	smcr)
-		transports=smcr
-		# a loopback address has no GID
-		export SMC_HOST4=10.9.0.1 SMC_HOST6=fd09::1 ;;
-	smcd) transports=smcd ;;
-	tcp) transports='' ;;
-	declined)
-		transports=smcd want_mode=tcp
-		export SMC_DECLINE=1 ;;
+# harness ARGUMENTS...: a program of the kselftest harness
+harness() {
+	out=/tmp/$prog.$mode.out rc=0
+	"$dir/$prog" "$@" >"$out" 2>&1 || rc=1
+	grep '^not ok\|Expected\|^# get\|^# set\|^# Totals\|die' "$out"
+	if grep '^ok.*# SKIP' "$out" | grep -v 'SKIP for SMC-R\|SKIP what is'; then
+		echo "a test has skipped itself"
+		rc=1
+	fi
+	if ! grep -q '^# Totals: pass:[1-9]' "$out"; then
+		tail -n 20 "$out"
+		echo "no test has passed"
+		rc=1
+	fi
+	return $rc
+}
+
+# play ARGUMENTS...: the program in this mode
+play() {
+	case $prog-$mode in
+	*.sh-*) "$dir/$prog" "$@" ;;
+	*-reference) harness -v tcp -v tcp6 "$@" ;;
+	*-smcd) harness -V tcp -V tcp6 "$@" ;;
+	# what comes before a connection is the same in all
+	*) harness -V tcp -V tcp6 -T sweep_fresh -T sweep_listening "$@" ;;
 	esac
+}
+
+# expect: what the counters have to say about the mode
+expect() {
+	no='HsClientSmcd=0 HsServerSmcd=0 HsClientSmcr=0 HsServerSmcr=0'
+	case $mode in
+	smcd) set -- "HsClientSmcd$want HsServerSmcd$want HsClientSmcr=0" ;;
+	smcr) set -- "HsClientSmcr$want HsClientSmcd=0" ;;
+	tcp) set -- "HsClientTcp$want HsServerTcp$want $no" ;;
+	declined) set -- "HsClientTcp$want HsStarted$want HsRemembered=0 $no" ;;
+	esac
+	case $pure-$mode in
+	[0-9]*-smc?) set -- "$1 HsClientTcp=$pure" ;;
+	esac
+	# shellcheck disable=SC2086
+	"$dir/smcstat.sh" expect $1
+}
+
+# setting: the environment of the mode
+setting() {
+	unset SMC_WANT SMC_HOST4 SMC_HOST6 SMC_DECLINE
+	export SMC_MODE="$mode" SMC_HOST=127.0.0.1 SMC_ADDR=127.0.0.1
+	transports=smcd SMC_WANT=$mode
+	case $mode in
+	reference) unset SMC_WANT; return ;;
+	smcd) ;;
+	smcr)
+		transports=smcr SMC_HOST4=${LOCAL_V4:-10.9.0.1}
+		SMC_HOST6=${LOCAL_V6:-fd09::1}
+		SMC_HOST=$SMC_HOST4 SMC_ADDR=$SMC_HOST4
+		export SMC_HOST4 SMC_HOST6 ;;
+	tcp) transports= ;;
+	declined) SMC_WANT=tcp; export SMC_DECLINE=1 ;;
+	esac
+	export SMC_WANT
 	sysctl -q "net.smc.transports=$transports"
 	"$dir/smcstat.sh" mark
-	export SMC_WANT="$want_mode"
-	# what comes before a connection is the same in all three
-	not=''
-	[ $mode = smcd ] || not='-T sweep_fresh -T sweep_listening'
-	# shellcheck disable=SC2086
-	all -V tcp -V tcp6 $not "$@"
-	case $mode in
-	smcd) want='HsClientSmcd>7 HsClientSmcr=0' ;;
-	smcr) want='HsClientSmcr>7 HsClientSmcd=0' ;;
-	tcp) want='HsClientTcp>7 HsClientSmcd=0 HsClientSmcr=0' ;;
-	declined) want='HsStarted>7 HsClientTcp>7 HsClientSmcd=0 HsRemembered=0' ;;
+}
+
+for m in ${SMC_MODES:-all} $modes; do
+	case $m in
+	all | rotate | reference | smcd | smcr | tcp | declined) ;;
+	*) echo "Bail out! no mode '$m'"; exit 2 ;;
 	esac
-	# shellcheck disable=SC2086
-	[ $# -gt 0 ] || "$dir/smcstat.sh" expect $want || bad=1
 done
-sysctl -q net.smc.transports='smcd smcr'
+list=$(chosen)
+before=$(sysctl -n net.smc.transports 2>/dev/null)
+trap 'sysctl -q "net.smc.transports=$before" 2>/dev/null' EXIT
+echo "TAP version 13"
+# shellcheck disable=SC2086
+set -- "$(echo $list)" "$@"
+echo "# $prog: ${1:-no mode} (SMC_MODES='${SMC_MODES:-all}', SMC_ROTATE=${SMC_ROTATE:-0})"
+list=$1
+shift
+if [ -z "$list" ]; then
+	echo "1..0 # SKIP it has no mode $SMC_MODES"
+	exit 4
+fi
+count=0 bad=0
+# shellcheck disable=SC2086
+echo "1..$(echo $list | wc -w)"
+for mode in $list; do
+	count=$((count + 1)) verdict='ok'
+	setting
+	log=/tmp/sockmodes.out
+	{
+		play "$@" || verdict='not ok'
+		if [ -n "$want" ] && [ "$mode" != reference ]; then
+			expect || verdict='not ok'
+		fi
+	} >$log 2>&1
+	sed 's/^\(# \)\{0,1\}/# /' $log
+	echo "$verdict $count $prog.$mode"
+	[ "$verdict" = ok ] || bad=1
+done
 exit $bad

@@ -4,6 +4,7 @@
 # guests: 1
 # timeout: 900
 # rdma: lo
-g A 'modprobe dummy numdummies=0; modprobe vrf
-	sysctl -q net.smc.handshake_timeout_ms=20000
-	/lab/selftests/smc/sockmodes.sh sockconn' || fail "sockconn"
+. "$(dirname "$0")/modes.sh"
+g A 'modprobe dummy numdummies=0 && modprobe vrf' || fail "no dummy, no vrf"
+in_modes sockconn -m 'reference smcd smcr tcp declined' sockconn
+in_modes_end

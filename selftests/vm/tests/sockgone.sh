@@ -3,10 +3,11 @@
 # in the time that TCP_USER_TIMEOUT and keepalive say: selftests/smc/sockgone.c.
 # guests: 2
 # timeout: 600
-s=/lab/selftests/smc
+. "$(dirname "$0")/modes.sh"
 for x in A B; do g $x 'sysctl -q net.smc.handshake_timeout_ms=20000'; done
 # what one host can show
-g A "$s/sockmodes.sh sockgone" || fail "one host"
+in_modes sockgone sockgone
+in_modes_end
 # and what takes another one; the harness obeys the first filter that fits
 g B "$s/tcpecho -s -k ipproto -n 100 0.0.0.0 7900 >/tmp/echo.out 2>&1" &
 listening B 7900

@@ -4,8 +4,9 @@
 # guests: 1
 # timeout: 1200
 # rdma: lo
-g A 'modprobe xfrm_user; modprobe tls
-	sysctl -q net.smc.handshake_timeout_ms=20000
-	/lab/selftests/smc/sockmodes.sh sockopts' || fail "sockopts"
+. "$(dirname "$0")/modes.sh"
+g A 'modprobe -a xfrm_user tls' || fail "no IPsec, no kTLS"
+in_modes sockopts -m 'reference smcd smcr tcp declined' sockopts
 g A 'modprobe -a esp4 ecb crypto_null sha1_generic 2>/dev/null
 	/lab/selftests/smc/ipsec.sh' || fail "ipsec"
+in_modes_end

@@ -4,5 +4,6 @@
 # guests: 1
 # timeout: 900
 # rdma: lo
-g A 'sysctl -q net.smc.handshake_timeout_ms=20000
-	/lab/selftests/smc/sockmodes.sh sockwait' || fail "sockwait"
+. "$(dirname "$0")/modes.sh"
+in_modes sockwait sockwait
+in_modes_end
