@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sockets of ours behave as TCP's, over loopback: selftests/smc/sockapi.c.
+# Sockets of ours behave as TCP's, over shared memory and after fallback:
+# selftests/smc/sockapi.c.
 # guests: 1
-# timeout: 240
+# timeout: 480
 # rdma: none
-s=/lab/selftests/smc
-g A "$s/smcstat.sh mark; $s/sockapi" || fail "sockapi"
+. "$(dirname "$0")/modes.sh"
 # 16: those that ask for TCP (SMC_PLAIN_TCP, Fast Open)
-g A "$s/smcstat.sh expect HsClientSmcd\>50 HsServerSmcd\>50 HsClientTcp=16"
+in_modes sockapi -m 'reference smcd tcp' -w '>50' -p 16 sockapi
+in_modes_end

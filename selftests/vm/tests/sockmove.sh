@@ -4,23 +4,9 @@
 # guests: 1
 # timeout: 900
 # rdma: lo
-s=/lab/selftests/smc
-bad=
-
-# in_mode TRANSPORTS ADDRESS COUNTERS
-in_mode() {
-	for prog in sockmove sockuring; do
-		note "$prog: '$1'"
-		g A "sysctl -q net.smc.transports='$1'
-			$s/smcstat.sh mark; SMC_HOST=$2 $s/$prog" ||
-			bad="$bad $prog:$1"
-		# each test makes a connection for each of two kinds
-		g A "$s/smcstat.sh expect '$3'" || bad="$bad counters:$1"
-	done
-}
-
-in_mode smcd 127.0.0.1 'HsClientSmcd>25 HsServerSmcd>25 HsClientTcp=0'
-in_mode smcr 10.9.0.1 'HsClientSmcr>25 HsServerSmcr>25 HsClientTcp=0'
-in_mode '' 127.0.0.1 'HsClientTcp>25 HsClientSmcd=0'
-g A "sysctl -q net.smc.transports='smcd smcr'"
-[ -z "$bad" ] || fail "$bad"
+. "$(dirname "$0")/modes.sh"
+# each case makes a connection for each of two kinds
+for prog in sockmove sockuring; do
+	in_modes $prog -m 'reference smcd smcr tcp declined' -w '>25' -p 0 $prog
+done
+in_modes_end
