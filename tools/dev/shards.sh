@@ -32,7 +32,7 @@ shard() {
 	8/8)
 		export LONG=1
 		stage fuzz make -s -C selftests/fuzz gate T=600
-		stage long-6.12 sh selftests/vm/run.sh rdma_waves declined \
+		stage long-6.12 sh selftests/vm/run.sh rdma_waves \
 			rdma_stream churn ;;
 	*) echo "SHARD=1/8 to 8/8" >&2; exit 2 ;;
 	esac
