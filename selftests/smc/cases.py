@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """cases - run the functions case_* of a test program
 
-One "ok" or "not ok" line a case, with the lines a failure went through.
+TAP: the plan, then one "ok" or "not ok" line a case, with the lines a failure
+went through.
 """
 import os
 import resource
@@ -25,27 +26,47 @@ def in_child(fn):
     assert os.waitpid(pid, 0)[1] == 0
 
 
-def main(functions):
+class Tap:
+    """numbered lines after a plan, which end() compares with what came"""
+    def __init__(self, planned):
+        self.planned, self.done, self.bad = planned, 0, 0
+        print(f"TAP version 13\n1..{planned}", flush=True)
+
+    def check(self, what, is_good, why=""):
+        self.done += 1
+        self.bad += not is_good
+        print("ok" if is_good else "not ok", self.done, what,
+              why and f"# {why}", flush=True)
+
+    def end(self):
+        """the exit code"""
+        if self.done != self.planned:
+            print(f"# {self.done} of {self.planned} were run", flush=True)
+        return self.bad > 0 or self.done != self.planned or not self.done
+
+
+def main(functions, wanted=None):
     """all of globals(), or those named on the command line; the exit code"""
     resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
-    wanted = sys.argv[1:]
-    bad = 0
-    for name, fn in list(functions.items()):
-        if not name.startswith("case_") or wanted and name[5:] not in wanted:
-            continue
+    table = {n[5:]: f for n, f in functions.items() if n.startswith("case_")}
+    wanted = sys.argv[1:] if wanted is None else wanted
+    for name in wanted:
+        if name not in table:
+            print(f"Bail out! no case {name}: {' '.join(table)}")
+            return 2
+    tap = Tap(len(wanted or table))
+    for name in wanted or table:
         try:
-            fn()
-            print("ok", name[5:], flush=True)
+            table[name]()
+            tap.check(name, True)
         except Exception as e:          # pylint: disable=broad-except
-            bad += 1
             lines = []
             line = e.__traceback__
             while line:
                 lines.append(str(line.tb_lineno))
                 line = line.tb_next
-            print(f"not ok {name[5:]}: {e!r} (lines {' '.join(lines)})",
-                  flush=True)
-    return bad > 0
+            tap.check(name, False, f"{e!r} (lines {' '.join(lines)})")
+    return tap.end()
 
 
 def meanwhile(count, start, work):

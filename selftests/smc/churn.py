@@ -5,15 +5,18 @@ default, while connections of all kinds come and go
 
 Every dump is read to its end: sockets with all attributes and with a filter,
 every command of the two generic netlink families, the counters.  Needs the
-module, root, and an RDMA port on lo that serves 10.9.0.1.
+module, root, and an RDMA port on lo that serves 10.9.0.1.  What is sent follows
+from SMC_SEED.
 """
 import os
+import random
 import signal
 import socket
 import struct
 import sys
 import time
 
+import cases
 import sockdiag
 from genetlink import Genl, PNET, P_ADD, P_FLUSH, P_GET, attrs_of, num, pnet
 from sockdiag import MODES, PROTO_SMC, SMCD, SMCR, TCP
@@ -25,27 +28,26 @@ RATE = 10
 
 def churn(how, address, tcp):
     """connections, some of them short, until killed"""
+    rand = random.Random(how + os.environ.get("SMC_SEED", ""))
     lst = socket.socket(socket.AF_INET, socket.SOCK_STREAM, PROTO_SMC)
     lst.bind((address, 0))
     lst.listen(64)
     keep = []
-    n = 0
     while True:
-        n += 1
         cli = socket.socket(socket.AF_INET, socket.SOCK_STREAM,
                             0 if tcp else PROTO_SMC)
         cli.settimeout(60)
         cli.connect(lst.getsockname())
         srv, _ = lst.accept()
         srv.settimeout(60)
-        data = os.urandom(1000)
+        data = rand.randbytes(rand.randrange(1, 3000))
         cli.sendall(data)
         got = b""
         while len(got) < len(data):
-            got += srv.recv(1000)
+            got += srv.recv(3000)
         assert got == data, how
         keep.append((cli, srv))
-        if len(keep) > n % 8:
+        if len(keep) > rand.randrange(8):
             for s in keep.pop(0):
                 s.close()
 
@@ -88,7 +90,7 @@ def start(how, address, tcp):
     return pid
 
 
-def main():
+def case_churn():
     seconds = float(sys.argv[1]) if sys.argv[1:] else 20
     Genl(PNET).do(P_ADD, pnet("NET", "lo", "rxe0"))
     pids = [start("rdma", "10.9.0.1", False), start("lo", "127.0.0.1", False),
@@ -119,4 +121,4 @@ def main():
     assert all(reader.rows.values()) and reader.groups
 
 
-main()
+sys.exit(cases.main(globals(), []))

@@ -116,6 +116,8 @@ restart() {
 	end_row
 }
 
+# those of rows() for each speaker, and restart()
+plan $((11 * $(wc -w <<<"$speakers") + 1))
 tap_up rdma
 sysctl -q net.smc.fallback_memory_s=60
 rows

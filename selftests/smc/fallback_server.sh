@@ -61,6 +61,8 @@ kill_after() {
 tcp="HsServerTcp=2 HsServerErr=0"
 err="HsServerTcp=1 HsServerErr=1"
 
+# those of the loop, and those after it
+plan $((10 * $(wc -w <<<"$speakers") + 7))
 tap_up rdma
 for g in $speakers; do
 	who="client speaks first"

@@ -90,6 +90,7 @@ wait_listen_in() {
 }
 
 trap 'for n in c r s; do ip netns delete $n 2>/dev/null; done; cleanup' EXIT
+plan $((3 * $(wc -w <<<"$speakers")))
 netns_up
 tcp="HsClientTcp=1 HsClientSmcd=0"
 stcp="HsServerTcp=1 HsServerSmcd=0"

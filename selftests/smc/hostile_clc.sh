@@ -27,6 +27,7 @@ honest_down() {
 	wait $honest_s || bad "the honest stream failed at the server"
 }
 
+plan 2
 tap_up rdma
 sysctl -q net.smc.fallback_memory_s=0
 

@@ -53,6 +53,7 @@ one_row() {
 	end_row
 }
 
+plan 4
 one_row "no policy" HsClientSmcd=1 HsClientTcp=0
 protect n1 10.98.0.1 10.98.0.2 1 2
 protect n2 10.98.0.2 10.98.0.1 2 1

@@ -8,11 +8,13 @@ program reads must be the client's bytes and not the proposal.
 """
 import socket
 import subprocess
+import sys
 import threading
 import time
 
+import cases
+
 IPPROTO_SMC = 256
-ASK = {"SMC_PLAIN_TCP": (286, 256), "TCP_FASTOPEN": (6, 23)}
 DELAY_MS = 500
 
 
@@ -60,10 +62,17 @@ def tc(*words):
                     if words[0] == "add" else []), check=True)
 
 
+def case_smc_plain_tcp():
+    one(286, 256)
+
+
+def case_tcp_fastopen():
+    one(6, 23)
+
+
 tc("add")
 try:
-    for name, ask in ASK.items():
-        one(*ask)
-        print(name, "ok")
+    bad = cases.main(globals())
 finally:
     tc("del")
+sys.exit(bad)

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # lib.sh - sourced by the shell tests of this directory (bash).  They run on
-# any host with the module loaded, as root; each row is one "ok" or "not ok"
-# line, the exit code says whether all were ok.
+# any host with the module loaded, as root.  TAP: after "plan N" each row is one
+# "ok" or "not ok" line; the exit code says whether all were there and ok.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PATH=$here:$here/../../tools:$PATH
@@ -14,10 +14,13 @@ export PYTHONPYCACHEPREFIX=$tmp/.pycache
 speakers='- -g'
 [ -z "${QUICK:-}" ] || speakers=-
 failed=0
+rows=0
+planned=0
 row=
 peer_pid=
 
 cleanup() {
+	[ -n "${finished:-}" ] || echo "Bail out! ended in row '$row'"
 	# shellcheck disable=SC2046
 	kill $(jobs -p) 2>/dev/null
 	wait 2>/dev/null
@@ -25,6 +28,13 @@ cleanup() {
 	rm -rf "$tmp"
 }
 trap cleanup EXIT
+
+# plan ROWS: how many there will be
+plan() {
+	planned=$1
+	echo "TAP version 13"
+	echo "1..$1"
+}
 
 # The row's first complaint makes it "not ok"; later ones are shown too.
 bad() {
@@ -43,19 +53,22 @@ start_row() {
 end_row() {
 	local ms=$((($(date +%s%N) - row_start) / 1000000))
 
+	rows=$((rows + 1))
 	if [ -n "$row_bad" ]; then
 		failed=$((failed + 1))
-		echo "not ok $row ($ms ms)"
+		echo "not ok $rows $row ($ms ms)"
 		sed 's/^/#   /' "$tmp"/*.out 2>/dev/null
 		smcstat.sh show "$tmp/stat" | sed 's/^/#   /'
 	else
-		echo "ok $row ($ms ms)"
+		echo "ok $rows $row ($ms ms)"
 	fi
 }
 
 finish() {
+	finished=1
 	[ $failed = 0 ] || echo "# $failed rows failed"
-	exit $((failed > 0))
+	[ $rows = $planned ] || echo "# $rows of $planned rows were run"
+	exit $((failed > 0 || rows != planned || rows == 0))
 }
 
 # counters since start_row

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import cases
 from sockdiag import PROTO_SMC
 
 FACTOR = 4
@@ -54,7 +55,7 @@ def measure(*cmd):
     return statistics.median(took), out.splitlines()
 
 
-def main():
+def case_many():
     count = int(sys.argv[1])
     socks = connect(count)
     inodes = sorted(os.fstat(s.fileno()).st_ino for s in socks[1:])
@@ -68,4 +69,4 @@ def main():
         assert took < FACTOR * limit, f"{took} s, ss: {limit} s"
 
 
-main()
+sys.exit(cases.main(globals(), []))

@@ -53,6 +53,7 @@ mark() {
 	in2 smcstat.sh mark "$tmp/n2"
 }
 
+plan 5
 pair_up
 for addr in 10.97.0.2 fd97::2; do
 	start_row "netns: SMC-D between two, $addr"

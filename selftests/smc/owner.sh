@@ -7,6 +7,7 @@
 set -u
 host=${SMC_HOST:-127.0.0.1}
 group=/sys/fs/cgroup/smcowner
+count=0
 failed=0
 
 cleanup() {
@@ -71,17 +72,30 @@ for x in json.load(sys.stdin)["nftables"]:
         print(x["counter"]["name"], int(x["counter"]["packets"] > 0))'
 }
 
+# verdict WHAT COMMAND...: one line
+verdict() {
+	local what=$1
+
+	shift
+	count=$((count + 1))
+	if "$@"; then
+		echo "ok $count $what"
+	else
+		echo "not ok $count $what"
+		failed=1
+	fi
+}
+
+wanted='to_all to_user to_group to_mark from_user from_group'
+echo "TAP version 13"
+echo "1..$(($(wc -w <<<"$wanted") + 1))"
 mkdir -p $group
-tcp=$(counted 6) || exit 1
+tcp=$(counted 6) || { echo "Bail out! TCP"; exit 1; }
 echo "# TCP:" $tcp
-for want in to_all to_user to_group to_mark from_user from_group; do
-	grep -q "^$want 1" <<<"$tcp" || { echo "not ok TCP: $want"; failed=1; }
+for want in $wanted; do
+	verdict "TCP: $want" grep -q "^$want 1" <<<"$tcp"
 done
-ours=$(counted 256) || exit 1
-if [ "$ours" = "$tcp" ]; then
-	echo "ok owner: the same packets are matched"
-else
-	echo "not ok owner:" $ours
-	failed=1
-fi
+ours=$(counted 256) || { echo "Bail out! ours"; exit 1; }
+echo "# ours:" $ours
+verdict "owner: the same packets are matched" [ "$ours" = "$tcp" ]
 exit $failed

@@ -16,20 +16,16 @@ import struct
 import subprocess
 import sys
 
+import cases
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SELINUX = "/sys/fs/selinux"
 AF_SMC, IPPROTO_SMC = 43, 256
 OPEN, SHUT, OPEN_BIND, SHUT_BIND = 7801, 7802, 7803, 7804
 KINDS = ("tcp", "ipproto", "afsmc")
 libc = ctypes.CDLL(None, use_errno=True)
-failed = False
-
-
-def check(what, good):
-    """One line a check, the exit code at the end."""
-    global failed
-    print("ok" if good else "not ok", what, flush=True)
-    failed = failed or not good
+tap = cases.Tap(13)
+check = tap.check
 
 
 def new_socket(kind, is_v6=False):
@@ -178,10 +174,10 @@ def main():
              f"import socket; socket.create_connection(('::1', {OPEN}))"],
             capture_output=True, text=True, check=True).stderr)
         check("smc_run: plain TCP where there is no class", ": TCP, " in out)
-        print("#", out)
+        print("#", out.replace("\n", "\n# "))
     for sock in servers:
         sock.close()
-    sys.exit(failed)
+    sys.exit(tap.end())
 
 
 main()
