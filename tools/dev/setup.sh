@@ -1,18 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# setup.sh [long] - install on the host what "make check" itself needs
+# setup.sh - install on the host what "make check" itself needs
 #
-# Compiler and libraries of the unit tests and the tools, and the programs of
-# the static checks.  Everything else is built and run inside the laboratory's roots,
+# Compilers and libraries of the unit tests, of fuzzing and the tools, and the
+# programs of the static checks.  Everything else is built and run inside the laboratory's roots,
 # whose own host-setup.sh installs what makes and boots them.  Does nothing
 # when all is there.
 set -eu
 
 pkgs="gcc libc6-dev make pkgconf libcmocka-dev libnl-3-dev libnl-genl-3-dev
-libncurses-dev python3 perl git shellcheck codespell sparse mandoc zsh"
-# fuzzing is not part of a check
-[ "${1:-}" != long ] || pkgs="$pkgs clang libclang-rt-dev"
+libncurses-dev python3 perl git shellcheck codespell sparse mandoc zsh
+clang libclang-rt-dev"
 missing=
 for p in $pkgs; do
 	dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
