@@ -14,7 +14,9 @@ k=${1:-6.12}
 drivers="virtio_pci virtio_net virtio_console virtio_rng 9pnet_virtio 9p overlay"
 root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
 kernel=
-[ "$k" != debug ] || kernel=$(sh "$vm_dir/kernel-debug.sh")
+case $k in
+debug | kcsan) kernel=$(sh "$vm_dir/kernel-debug.sh" "$k") ;;
+esac
 hash=$(hash_of "$vm_dir/boot.sh" "$vm_dir/guest/initramfs-init" -- \
 	"$root" "$kernel")
 boot=$cache/boot-$k-$hash

@@ -14,11 +14,10 @@ set -eu
 k=${1:-6.12}
 [ $# -eq 0 ] || shift
 root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
-if [ "$k" = debug ]; then
-	kdir=$(sh "$vm_dir/kernel-debug.sh")
-else
-	kdir=
-fi
+case $k in
+debug | kcsan) kdir=$(sh "$vm_dir/kernel-debug.sh" "$k") ;;
+*) kdir= ;;
+esac
 out=$(build_dir "$k")
 mkdir -p "$out"
 

@@ -14,13 +14,13 @@ mkdir -p "$cache"
 say() { echo "lab: $*" >&2; }
 die() { say "$*"; exit 1; }
 
-# K (6.1, 6.12, 7.2 or debug) to the Debian suite whose root serves it
+# K (6.1, 6.12, 7.2, debug or kcsan) to the Debian suite whose root serves it
 suite_of() {
 	case $1 in
 	6.1) echo bookworm ;;
-	6.12 | debug) echo trixie ;;
+	6.12 | debug | kcsan) echo trixie ;;
 	7.2) echo forky ;;
-	*) die "unknown kernel '$1' (6.1, 6.12, 7.2 or debug)" ;;
+	*) die "unknown kernel '$1' (6.1, 6.12, 7.2, debug or kcsan)" ;;
 	esac
 }
 

@@ -34,11 +34,12 @@ binds="--bind $top:/mnt/src:ro --bind $build:/mnt/build"
 # the root has one kernel, whose headers these are
 kdir=$(cd "$root" && echo lib/modules/*/build)
 kdir=/$kdir
-if [ "$K" = debug ]; then
-	kernel=$(sh "$vm_dir/kernel-debug.sh")
+case $K in
+debug | kcsan)
+	kernel=$(sh "$vm_dir/kernel-debug.sh" "$K")
 	binds="$binds --bind $kernel:/mnt/k"
-	kdir=/mnt/k
-fi
+	kdir=/mnt/k ;;
+esac
 
 # shellcheck disable=SC2016
 inside='
