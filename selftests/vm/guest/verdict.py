@@ -28,6 +28,8 @@ import subprocess
 import sys
 import time
 
+import kcsan
+
 LIMIT = 30          # seconds for sockets to go: orphans may linger 10
 STATE = "/run/lab/"
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/"
@@ -233,7 +235,7 @@ def dmesg():
 
 
 def check_dmesg(test, dmesg_ok):
-    lines = dmesg()
+    lines = kcsan.drop_foreign(dmesg())
     mark = "] lab: begin " + test
     # from the last beginning of this test; all of it if that is lost
     start = max((i for i, x in enumerate(lines) if x.endswith(mark)),
