@@ -25,7 +25,8 @@ module() {
 	werror='KCFLAGS=-Werror'
 	[ -z "${KEEP_GOING:-}" ] || werror=
 	rc=0
-	make -s $jobs -C "$kdir" M=/mnt/out W=1 $werror modules \
+	make -s $jobs -C "$kdir" M=/mnt/out W=1 $werror \
+		${SMC_GCOV:+GCOV_PROFILE=y} modules \
 		>.module.log 2>&1 || rc=$?
 	grep -v -e '^make' -e 'Skipping BTF' .module.log || :
 	[ $rc = 0 ] || exit $rc

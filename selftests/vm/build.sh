@@ -8,6 +8,8 @@
 # cache, so builds are incremental and the tree stays clean.  Anything the
 # compiler or modpost says is an error.
 #   KEEP_GOING=1  warnings do not stop the build (for looking at all of them)
+#   SMC_GCOV=1    the module counts what is run (debug kernel): a build
+#                 directory of its own
 set -eu
 . "$(dirname "$0")/lib.sh"
 
@@ -25,6 +27,6 @@ exec 9>"$out.lock"
 flock 9
 in_root "$root" --bind "$tree:/mnt/src:ro" --bind "$out:/mnt/out" \
 	${kdir:+--bind "$kdir:/mnt/k:ro"} -- \
-	env KEEP_GOING="${KEEP_GOING:-}" \
+	env KEEP_GOING="${KEEP_GOING:-}" SMC_GCOV="${SMC_GCOV:-}" \
 	sh /mnt/src/selftests/vm/build-inside.sh "$@" >&2
 echo "$out"

@@ -82,7 +82,7 @@ stage_tree() {
 }
 
 build_dir() {
-	echo "$cache/build/$1-$(echo "$tree" | sha256sum | cut -c1-8)"
+	echo "$cache/build/$1${SMC_GCOV:+-gcov}-$(echo "$tree" | sha256sum | cut -c1-8)"
 }
 
 # lab_slots 1|2: guests that starve each other fail in ways no host does, so

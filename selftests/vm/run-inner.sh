@@ -36,6 +36,11 @@ verdict() {
 	g "$1" "@verdict end $name '$(header "$file" dmesg)' $leaks"
 }
 
+# Of all tests since the boot: the last one to be copied has everything.
+copy_counts() {
+	g "$1" 'sh /lab/selftests/vm/guest/gcov.sh'
+}
+
 # time_limit: of this test in seconds, and not beyond the deadline
 time_limit() {
 	limit=$(($(header "$file" timeout 120) * $(scale_of "$LAB_K")))
@@ -70,6 +75,7 @@ one() {
 		leaks=now
 		[ "$rc" -ne 0 ] || [ -z "$next" ] || leaks=later
 		on_guests verdict || { fit=; [ "$rc" -ne 0 ] || rc=1; }
+		[ -z "${SMC_GCOV:-}" ] || on_guests copy_counts || rc=1
 	} >"$log" 2>&1
 	took=$(($(date +%s) - start))
 	case $rc in
