@@ -7,18 +7,18 @@
  * SIGPIPE of each call are compared.  A script that shows a difference is
  * made as short as possible and printed as text which -r runs again.
  *
- *	difftest_script.h	scripts, their text and their generator
- *	difftest_model.h	what is known about a connection, waiting
- *	difftest_run.h		data calls
- *	difftest_calls.h	other calls, the run of a script
- *	difftest_rules.h	deviations that are documented
+ *	difftest_script.c	scripts and their text
+ *	difftest_gen.c		their generator
+ *	difftest_model.c	what is known about a connection, waiting
+ *	difftest_run.c		data calls
+ *	difftest_calls.c	other calls, the run of a script
+ *	difftest_rules.c	deviations that are documented
  *
  * With -k tcp TCP is compared with TCP, which shows that the tester itself is
  * deterministic.  Which way SMC connections go is the caller's to choose
  * (net.smc.transports); -t makes sure that they went that way.
  */
-#include "difftest_calls.h"
-#include "difftest_rules.h"
+#include "difftest.h"
 
 static struct run runs[2];
 static bool verbose;
@@ -44,11 +44,11 @@ static void signals_init(void)
 /* A listener for each size of ring and kind, made when it is needed. */
 static int listener_for(struct run *run, int which)
 {
-	static int fds[2][sizeof(ring_sizes) / sizeof(*ring_sizes)];
+	static int fds[2][NUM_RINGS];
 	unsigned int i = 0;
 
 	while (ring_sizes[i] != run->ring)
-		if (++i == sizeof(ring_sizes) / sizeof(*ring_sizes))
+		if (++i == NUM_RINGS)
 			die("no rings of %d bytes", run->ring);
 	if (!fds[which][i])
 		fds[which][i] = make_listener(run);
@@ -154,7 +154,7 @@ static bool simpler(struct op *op, int how)
 		return true;
 	}
 	how -= 6;
-	if (how >= sizeof(flag_words) / sizeof(*flag_words))
+	if (how >= NUM_FLAG_WORDS)
 		return false;
 	op->flags &= ~flag_words[how].flag;
 	return true;
@@ -226,22 +226,6 @@ static void report(struct script *sc)
 	fflush(stdout);
 }
 
-static uint64_t counter(const char *name)
-{
-	unsigned long long val = 0, v;
-	char line[128], word[64];
-	FILE *f = fopen("/proc/net/smc_stat", "r");
-
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%63s %llu", word, &v) == 2 &&
-		    !strcmp(word, name))
-			val = v;
-	fclose(f);
-	return val;
-}
-
 static const struct transport {
 	const char *name, *counter;
 } transports[] = {
@@ -253,12 +237,11 @@ static const struct transport *transport_find(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(transports) / sizeof(*transports); i++)
+	for (i = 0; i < ARRAY_LEN(transports); i++)
 		if (!strcmp(name, transports[i].name))
 			return &transports[i];
 	errno = 0;
 	die("no transport '%s'", name);
-	return NULL;
 }
 
 static void usage(void)
@@ -393,9 +376,9 @@ int main(int argc, char **argv)
 	rules_rdma = tr && !strcmp(tr->name, "smcr");
 	memory_init();
 	signals_init();
-	before = tr ? counter(tr->counter) : 0;
+	before = tr ? smc_counter(tr->counter) : 0;
 	bad = run_all(&todo);
-	connections = tr ? counter(tr->counter) - before : 0;
+	connections = tr ? smc_counter(tr->counter) - before : 0;
 	if (tr && (strcmp(tr->name, "tcp") ? connections < todo.scripts &&
 					     !bad && !todo.print :
 		   connections)) {

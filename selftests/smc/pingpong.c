@@ -10,7 +10,8 @@
  */
 #include <pthread.h>
 
-#include "util.h"
+#include "lib/util.h"
+#include "lib/wait.h"
 
 #define BULK	65536
 

@@ -18,26 +18,14 @@
 #include <sys/wait.h>
 #include <linux/sockios.h>
 
-#include "util.h"
-#include "kselftest_harness.h"
+#include "lib/bytes.h"
+#include "lib/pairfixture.h"
+#include "lib/wait.h"
 
 #ifndef SOL_SMC
 #define SOL_SMC	286
 #endif
 #define SMC_PLAIN_TCP	256
-
-#define WAIT_MS	10000	/* ten times what anything here takes */
-
-FIXTURE(pair) {
-	struct sockaddr_storage addr;
-	socklen_t len;
-	int listener, client, server;
-};
-
-FIXTURE_VARIANT(pair) {
-	enum kind kind;
-	const char *host;
-};
 
 FIXTURE_VARIANT_ADD(pair, tcp) { KIND_TCP, "127.0.0.1" };
 FIXTURE_VARIANT_ADD(pair, tcp6) { KIND_TCP, "::1" };
@@ -45,69 +33,6 @@ FIXTURE_VARIANT_ADD(pair, ipproto) { KIND_IPPROTO, "127.0.0.1" };
 FIXTURE_VARIANT_ADD(pair, ipproto6) { KIND_IPPROTO, "::1" };
 FIXTURE_VARIANT_ADD(pair, afsmc) { KIND_AFSMC, "127.0.0.1" };
 FIXTURE_VARIANT_ADD(pair, afsmc6) { KIND_AFSMC, "::1" };
-
-FIXTURE_SETUP(pair)
-{
-	struct sockaddr *sa = (struct sockaddr *)&self->addr;
-
-	self->len = parse_addr(variant->host, "0", &self->addr);
-	self->listener = open_listener(variant->kind, &self->addr, self->len,
-				       8, 0, 0);
-	self->len = sizeof(self->addr);
-	ASSERT_EQ(0, getsockname(self->listener, sa, &self->len));
-	self->client = open_socket(variant->kind, self->addr.ss_family, 0);
-	ASSERT_EQ(0, connect(self->client, sa, self->len)) {
-		TH_LOG("connect: %s", strerror(errno));
-	}
-	self->server = accept(self->listener, NULL, NULL);
-	ASSERT_LE(0, self->server);
-}
-
-FIXTURE_TEARDOWN(pair)
-{
-	close(self->client);
-	close(self->server);
-	close(self->listener);
-}
-
-/* waits for any of the events; returns the mask, 0 after WAIT_MS */
-static int wait_events(int fd, int events)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-
-	return poll(&p, 1, WAIT_MS) > 0 ? p.revents : 0;
-}
-
-static int mask_now(int fd)
-{
-	struct pollfd p = {
-		.fd = fd,
-		.events = POLLIN | POLLOUT | POLLPRI | POLLRDHUP,
-	};
-
-	poll(&p, 1, 0);
-	return p.revents;
-}
-
-/* fills the ring until it would block; returns the bytes */
-static size_t fill(int fd)
-{
-	static const char block[32768];
-	size_t sum = 0;
-	ssize_t n;
-
-	for (;;) {
-		while ((n = send(fd, block, sizeof(block),
-				 MSG_DONTWAIT | MSG_NOSIGNAL)) > 0)
-			sum += n;
-		/* the peer's ring may still be filling */
-		usleep(20000);
-		n = send(fd, block, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0)
-			return sum;
-		sum += n;
-	}
-}
 
 static size_t drain(int fd, size_t want)
 {
@@ -223,7 +148,7 @@ TEST_F(pair, sigpipe)
 
 TEST_F(pair, full_then_drained)
 {
-	size_t sent = fill(self->client);
+	size_t sent = fill_from(self->client, 0);
 
 	EXPECT_LT(0, sent);
 	EXPECT_EQ(0, POLLOUT & mask_now(self->client));
@@ -263,7 +188,7 @@ TEST_F(pair, epoll_out_edge)
 
 	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->client, &ev));
 	EXPECT_EQ(1, epoll_wait(ep, &got, 1, WAIT_MS));
-	sent = fill(self->client);
+	sent = fill_from(self->client, 0);
 	while (epoll_wait(ep, &got, 1, 0) > 0)
 		;
 	EXPECT_EQ(-1, send(self->client, "x", 1, MSG_DONTWAIT));
@@ -301,7 +226,7 @@ TEST_F(pair, linger_zero_resets)
 
 TEST_F(pair, close_delivers_everything)
 {
-	size_t sent = fill(self->client);
+	size_t sent = fill_from(self->client, 0);
 
 	/* the ring of the other side is full, the rest is here */
 	close(self->client);
@@ -320,7 +245,7 @@ TEST_F(pair, exit_delivers_everything)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		sent = fill(self->client);
+		sent = fill_from(self->client, 0);
 		if (write(pipefd[1], &sent, sizeof(sent)) < 0)
 			_exit(1);
 		_exit(0);

@@ -16,8 +16,10 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 
-#include "movepair.h"
-#include "kselftest_harness.h"
+#include "lib/bytes.h"
+#include "lib/harness.h"
+#include "lib/pair.h"
+#include "lib/wait.h"
 
 FIXTURE(around) {
 	struct pair p;
@@ -54,8 +56,8 @@ static uint64_t cookie(int fd)
 
 static bool talks(int a, int b)
 {
-	return stream_write(a, 500, 0) && stream_read(b, 500, 0) &&
-	       stream_write(b, 500, 9) && stream_read(a, 500, 9);
+	return write_just(a, 500, 0) && read_just(b, 500, 0) &&
+	       write_just(b, 500, 9) && read_just(a, 500, 9);
 }
 
 static bool ended(int fd)
@@ -160,13 +162,13 @@ TEST_F(around, passed_on)
 		pair_close(&self->p);
 		close(sv[0]);
 		_exit(take(sv[1], &fd, 1) && cookie(fd) == c &&
-		      stream_read(fd, 500, 0) && stream_write(fd, 500, 9) ?
+		      read_just(fd, 500, 0) && write_just(fd, 500, 9) ?
 		      0 : 1);
 	}
 	ASSERT_TRUE(give(sv[0], &self->p.client, 1));
 	close_fd(&self->p.client);
-	ASSERT_TRUE(stream_write(self->p.server, 500, 0));
-	EXPECT_TRUE(stream_read(self->p.server, 500, 9));
+	ASSERT_TRUE(write_just(self->p.server, 500, 0));
+	EXPECT_TRUE(read_just(self->p.server, 500, 9));
 	EXPECT_TRUE(child_ok(pid));
 	EXPECT_TRUE(ended(self->p.server));
 	close(sv[0]);
@@ -179,10 +181,10 @@ TEST_F(around, lost_on_the_way)
 	int sv[2];
 
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sv));
-	ASSERT_TRUE(stream_write(self->p.client, 500, 0));
+	ASSERT_TRUE(write_just(self->p.client, 500, 0));
 	ASSERT_TRUE(give(sv[0], &self->p.client, 1));
 	close_fd(&self->p.client);
-	EXPECT_TRUE(stream_read(self->p.server, 500, 0));
+	EXPECT_TRUE(read_just(self->p.server, 500, 0));
 	close(sv[0]);
 	close(sv[1]);
 	EXPECT_TRUE(ended(self->p.server));
@@ -234,12 +236,12 @@ TEST_F(around, forked)
 	ASSERT_LE(0, acceptor);
 	if (!acceptor) {
 		more.server = accept(self->p.listener, NULL, NULL);
-		_exit(stream_write(more.server, 500, 0) ? 0 : 1);
+		_exit(write_just(more.server, 500, 0) ? 0 : 1);
 	}
 	more.client = open_socket(variant->kind, AF_INET, 0);
 	ASSERT_EQ(0, connect(more.client, (struct sockaddr *)&more.addr,
 			     more.len));
-	EXPECT_TRUE(stream_read(more.client, 500, 0));
+	EXPECT_TRUE(read_just(more.client, 500, 0));
 	EXPECT_TRUE(child_ok(acceptor));
 	EXPECT_TRUE(ended(more.client));
 	close(more.client);

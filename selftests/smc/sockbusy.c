@@ -6,9 +6,7 @@
  * program does with it: each call sees it before or after, never in between.
  * Each test runs on plain TCP first, as in sockconn.c.
  */
-#include "sockcase.h"
-
-#include "connfixture.h"
+#include "lib/connfixture.h"
 
 enum busy { BUSY_SEND, BUSY_RECV, BUSY_POLL, BUSY_CONNECT, BUSY_LISTEN };
 
@@ -52,7 +50,7 @@ static int accept_of(int listener, int fd)
 	int s, port = local_port(fd);
 	struct where w;
 
-	while (wait_mask(listener, POLLIN, WAIT_MS) & POLLIN) {
+	while (poll_for(listener, POLLIN, WAIT_MS) & POLLIN) {
 		w.len = sizeof(w.ss);
 		s = accept(listener, sa(&w), &w.len);
 		if (s < 0 || port_of(&w) == port)
@@ -166,7 +164,7 @@ TEST_F_TIMEOUT(conn, unspec_as_it_connects, 600)
 		ASSERT_EQ(0, connect(fd, &none, sizeof(none)));
 		so_error(fd);
 		EXPECT_ERR(EINPROGRESS, CONNECT(fd, &at));
-		ASSERT_EQ(POLLOUT, wait_mask(fd, POLLOUT, WAIT_MS));
+		ASSERT_EQ(POLLOUT, poll_for(fd, POLLOUT, WAIT_MS));
 		s = accept_of(listener, fd);
 		ASSERT_LE(0, s);
 		ASSERT_TRUE(byte_goes(fd, s));

@@ -4,22 +4,25 @@
  *
  * Faults in the middle of a call, at every place of the ring; half-closes,
  * SO_LINGER, resets; and close(), exit() and SIGKILL of many writers whose
- * readers sleep first.  Environment: SMC_ADDR (pair.h), RUNS (connections of
+ * readers sleep first.  Environment: SMC_ADDR (pairfixture.h), RUNS (connections of
  * each truncation test, 200), SOCKETS (of the process that is killed, 10000),
  * CLOSE_MS (its limit, 2000), ORPHAN_S (the value of net.smc.orphan_timeout_s)
  * and NO_ORPHANS (1: net.smc.max_orphans is 0; 2: and what is written does not
  * fit into the peer's ring); without these the tests of that are skipped.
  */
-#include "pair.h"
-
 #include <linux/sockios.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-FIXTURE_VARIANT_ADD(pair, tcp) { KIND_TCP, "127.0.0.1" };
-FIXTURE_VARIANT_ADD(pair, ipproto) { KIND_IPPROTO, "127.0.0.1" };
+#include "lib/bytes.h"
+#include "lib/pairfixture.h"
+#include "lib/wait.h"
+
+FIXTURE_VARIANT_ADD(pair, tcp) { KIND_TCP, "127.0.0.1", RING };
+FIXTURE_VARIANT_ADD(pair, ipproto) { KIND_IPPROTO, "127.0.0.1", RING };
 
 static int env_int(const char *name, int dflt)
 {

@@ -6,13 +6,11 @@
  * what TCP does, and a test that is wrong fails there.  The other variants ask
  * for SMC.  All happens on this host; sockcase.h has the environment.
  */
-#include "sockcase.h"
-
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "connfixture.h"
+#include "lib/connfixture.h"
 
 #ifndef IP_LOCAL_PORT_RANGE
 #define IP_LOCAL_PORT_RANGE 51
@@ -31,7 +29,7 @@ TEST_F(conn, unspec_ends_and_reconnects)
 	ASSERT_TRUE(byte_goes(self->fd, self->srv));
 	ASSERT_EQ(0, connect(self->fd, &none, sizeof(none)));
 	EXPECT_ERR(ENOTCONN, getpeername(self->fd, sa(&w), &w.len));
-	EXPECT_NE(0, wait_mask(self->srv, POLLIN, WAIT_MS));
+	EXPECT_NE(0, poll_for(self->srv, POLLIN, WAIT_MS));
 	EXPECT_ERR(ECONNRESET, recv(self->srv, &c, 1, MSG_DONTWAIT));
 	close(self->srv);
 	so_error(self->fd);
@@ -52,11 +50,11 @@ TEST_F(conn, unspec_while_connecting)
 
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &w));
 	EXPECT_ERR(EALREADY, CONNECT(fd, &w));
-	EXPECT_EQ(0, wait_mask(fd, POLLOUT, IDLE_MS));
+	EXPECT_EQ(0, poll_for(fd, POLLOUT, IDLE_MS));
 	ASSERT_EQ(0, connect(fd, &none, sizeof(none)));
 	so_error(fd);
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
-	EXPECT_EQ(POLLOUT, wait_mask(fd, POLLOUT, WAIT_MS));
+	EXPECT_EQ(POLLOUT, poll_for(fd, POLLOUT, WAIT_MS));
 	EXPECT_EQ(0, so_error(fd));
 	self->srv = accept(self->listener, NULL, NULL);
 	EXPECT_TRUE(byte_goes(fd, self->srv));
@@ -103,7 +101,7 @@ TEST_F(conn, in_progress_then_connected)
 	int fd = NEW(SOCK_NONBLOCK);
 
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
-	EXPECT_EQ(POLLOUT, wait_mask(fd, POLLOUT, WAIT_MS));
+	EXPECT_EQ(POLLOUT, poll_for(fd, POLLOUT, WAIT_MS));
 	EXPECT_EQ(0, so_error(fd));
 	/* the first call fetches the outcome, the second is one too many */
 	EXPECT_EQ(0, CONNECT(fd, &self->at));
@@ -122,14 +120,14 @@ TEST_F(conn, in_progress_then_refused)
 	close(self->listener);
 	self->listener = -1;
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
-	mask = wait_mask(fd, POLLOUT | POLLIN, WAIT_MS);
+	mask = poll_for(fd, POLLOUT | POLLIN, WAIT_MS);
 	EXPECT_EQ(POLLIN | POLLOUT | POLLERR | POLLHUP, mask);
 	EXPECT_EQ(ECONNREFUSED, so_error(fd));
 	EXPECT_EQ(0, so_error(fd));
 	/* fetched by SO_ERROR: one more call learns that it failed */
 	EXPECT_ERR(ECONNABORTED, CONNECT(fd, &self->at));
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
-	wait_mask(fd, POLLOUT, WAIT_MS);
+	poll_for(fd, POLLOUT, WAIT_MS);
 	EXPECT_ERR(ECONNREFUSED, CONNECT(fd, &self->at));
 	close(fd);
 }
@@ -212,7 +210,7 @@ TEST_F(conn, to_itself)
 	w = local_name(self->fd);
 	ASSERT_EQ(0, CONNECT(self->fd, &w));
 	ASSERT_EQ(1, send(self->fd, "s", 1, 0));
-	EXPECT_EQ(POLLIN, wait_mask(self->fd, POLLIN, WAIT_MS));
+	EXPECT_EQ(POLLIN, poll_for(self->fd, POLLIN, WAIT_MS));
 	EXPECT_EQ(1, recv(self->fd, &c, 1, MSG_DONTWAIT));
 	EXPECT_EQ('s', c);
 }
@@ -330,8 +328,8 @@ TEST_F(conn, names_after_shutdown)
 	EXPECT_EQ(0, shutdown(self->srv, SHUT_WR));
 	EXPECT_EQ(0, recv(self->fd, &c, 1, 0));
 	/* over for both: the last to close is closed */
-	EXPECT_EQ(POLLHUP, POLLHUP & wait_mask(self->srv, 0, WAIT_MS));
-	EXPECT_EQ(POLLHUP, POLLHUP & wait_mask(self->fd, 0, WAIT_MS));
+	EXPECT_EQ(POLLHUP, POLLHUP & poll_for(self->srv, 0, WAIT_MS));
+	EXPECT_EQ(POLLHUP, POLLHUP & poll_for(self->fd, 0, WAIT_MS));
 	w.len = sizeof(w.ss);
 	EXPECT_ERR(ENOTCONN, getpeername(self->fd, sa(&w), &w.len));
 	EXPECT_EQ(port, local_port(self->fd));
@@ -421,7 +419,7 @@ TEST_F(conn, bind_to_device)
 	fd = NEW(SOCK_NONBLOCK);
 	ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "smcdum", 7));
 	EXPECT_NE(0, CONNECT(fd, &w));
-	EXPECT_EQ(0, POLLOUT & ~POLLERR & wait_mask(fd, POLLOUT, IDLE_MS) &&
+	EXPECT_EQ(0, POLLOUT & ~POLLERR & poll_for(fd, POLLOUT, IDLE_MS) &&
 		     !so_error(fd));
 	close(fd);
 out:
@@ -460,8 +458,8 @@ TEST_F(conn, vrf)
 	ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "red", 4));
 	then = smc_used();
 	ASSERT_EQ(0, CONNECT(fd, &w));
-	EXPECT_EQ(POLLIN, wait_mask(l, POLLIN, WAIT_MS));
-	EXPECT_EQ(0, wait_mask(out, POLLIN, 0));
+	EXPECT_EQ(POLLIN, poll_for(l, POLLIN, WAIT_MS));
+	EXPECT_EQ(0, poll_for(out, POLLIN, 0));
 	self->srv = accept(l, NULL, NULL);
 	EXPECT_TRUE(byte_goes(fd, self->srv));
 	EXPECT_TRUE(byte_goes(self->srv, fd));

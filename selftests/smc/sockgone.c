@@ -11,8 +11,8 @@
  *			network between two sockets of one port
  *	SMC_RDMA_PORT	UDP port of the RDMA traffic, to be dropped (4791)
  */
-#include "sockcase.h"
-#include "kselftest_harness.h"
+#include "lib/harness.h"
+#include "lib/sockcase.h"
 
 /* TCP and, if asked, RDMA traffic of a port goes nowhere from now on. */
 static bool drop(int port, bool tcp, bool rdma)
@@ -94,7 +94,7 @@ FIXTURE_TEARDOWN(gone)
 static long until_error(int fd, int *err)
 {
 	uint64_t start = now_ns();
-	int mask = wait_mask(fd, 0, WAIT_MS);
+	int mask = poll_for(fd, 0, WAIT_MS);
 
 	*err = mask & POLLERR ? so_error(fd) : 0;
 	return (now_ns() - start) / 1000000;
@@ -194,7 +194,7 @@ TEST_F_TIMEOUT(gone, user_timeout_window, 200)
 	do {
 		while (send(c, block, sizeof(block), MSG_NOSIGNAL) > 0)
 			;
-	} while (wait_mask(c, POLLOUT, 200) == POLLOUT);
+	} while (poll_for(c, POLLOUT, 200) == POLLOUT);
 	ms = until_error(c, &err);
 	EXPECT_EQ(ETIMEDOUT, err);
 	EXPECT_LE(500, ms);
@@ -227,7 +227,7 @@ TEST_F_TIMEOUT(gone, false_alarm, 200)
 		usleep(250000);
 	}
 	EXPECT_EQ(0, so_error(c));
-	while (got < sent && wait_mask(s, POLLIN, WAIT_MS)) {
+	while (got < sent && poll_for(s, POLLIN, WAIT_MS)) {
 		n = recv(s, block, sizeof(block), MSG_DONTWAIT);
 		if (n <= 0)
 			break;

@@ -7,9 +7,11 @@
  * to the group.  Each test runs on plain TCP first (variant tcp).  Needs root
  * and cgroup2.
  */
-#include "movepair.h"
-#include "cgroup.h"
-#include "kselftest_harness.h"
+#include "lib/bytes.h"
+#include "lib/cgroup.h"
+#include "lib/harness.h"
+#include "lib/pair.h"
+#include "lib/wait.h"
 
 FIXTURE(group) {
 	struct pair p;
@@ -68,8 +70,8 @@ TEST_F(group, connect_elsewhere)
 	ASSERT_EQ(0, getpeername(self->p.client, (struct sockaddr *)&peer,
 				 &len));
 	EXPECT_EQ(port, peer.sin_port);
-	ASSERT_TRUE(stream_write(self->p.client, 1000, 0));
-	EXPECT_TRUE(stream_read(self->p.server, 1000, 0));
+	ASSERT_TRUE(write_just(self->p.client, 1000, 0));
+	EXPECT_TRUE(read_just(self->p.server, 1000, 0));
 }
 
 TEST_F(group, peer_renamed)
@@ -158,8 +160,8 @@ TEST_F(group, connection_watched)
 
 	ASSERT_LE(0, map);
 	ASSERT_EQ(0, pair_connect(&self->p, variant->kind));
-	ASSERT_TRUE(stream_write(self->p.client, 1000, 0));
-	EXPECT_TRUE(stream_read(self->p.server, 1000, 0));
+	ASSERT_TRUE(write_just(self->p.client, 1000, 0));
+	EXPECT_TRUE(read_just(self->p.server, 1000, 0));
 	seen = bpf_seen(map, BPF_SOCK_OPS_TCP_CONNECT_CB);
 	EXPECT_EQ(1, seen.count);
 	EXPECT_EQ(cookie(self->p.client), seen.cookie);

@@ -5,17 +5,15 @@
  *
  * As in sockconn.c each test runs on plain TCP first.
  */
-#include "sockcase.h"
-
 #include <pthread.h>
 #include <linux/filter.h>
 
-#include "connfixture.h"
+#include "lib/connfixture.h"
 
 /* -- listen and accept -- */
 
 /* TCP_INFO of a listener counts what accept() would give (tcpi_unacked) */
-static bool queued(int fd, unsigned int want)
+static bool in_queue(int fd, unsigned int want)
 {
 	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
 	struct tcp_info info = {};
@@ -40,7 +38,7 @@ TEST_F(conn, accept_order_and_flags)
 	for (int i = 0; i < 3; i++) {
 		fd[i] = NEW(0);
 		ASSERT_EQ(0, CONNECT(fd[i], &self->at));
-		EXPECT_TRUE(queued(self->listener, i + 1));
+		EXPECT_TRUE(in_queue(self->listener, i + 1));
 	}
 	s = accept4(self->listener, sa(&w), &w.len,
 		    SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -80,23 +78,23 @@ TEST_F(conn, backlog)
 		fd[i] = NEW(SOCK_NONBLOCK);
 	for (int i = 0; i < 2; i++) {
 		EXPECT_ERR(EINPROGRESS, CONNECT(fd[i], &w));
-		EXPECT_EQ(POLLOUT, wait_mask(fd[i], POLLOUT, WAIT_MS));
+		EXPECT_EQ(POLLOUT, poll_for(fd[i], POLLOUT, WAIT_MS));
 	}
-	EXPECT_TRUE(queued(l, 2));
+	EXPECT_TRUE(in_queue(l, 2));
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd[2], &w));
-	EXPECT_EQ(0, wait_mask(fd[2], POLLOUT, IDLE_MS));
+	EXPECT_EQ(0, poll_for(fd[2], POLLOUT, IDLE_MS));
 	s = accept(l, NULL, NULL);
 	ASSERT_LE(0, s);
-	EXPECT_EQ(POLLOUT, wait_mask(fd[2], POLLOUT, WAIT_MS));
+	EXPECT_EQ(POLLOUT, poll_for(fd[2], POLLOUT, WAIT_MS));
 	/* its ACK may come after that */
-	EXPECT_TRUE(queued(l, 2));
+	EXPECT_TRUE(in_queue(l, 2));
 	/* full again; listen() makes room */
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd[3], &w));
-	EXPECT_EQ(0, wait_mask(fd[3], POLLOUT, IDLE_MS));
+	EXPECT_EQ(0, poll_for(fd[3], POLLOUT, IDLE_MS));
 	EXPECT_EQ(0, listen_on(l, variant->kind, 2));
-	EXPECT_EQ(POLLOUT, wait_mask(fd[3], POLLOUT, WAIT_MS));
+	EXPECT_EQ(POLLOUT, poll_for(fd[3], POLLOUT, WAIT_MS));
 	/* or its ACK is late, and TCP gives it a place in the next round */
-	EXPECT_TRUE(queued(l, 3));
+	EXPECT_TRUE(in_queue(l, 3));
 	EXPECT_TRUE(byte_goes(fd[0], s));
 	close(s);
 	/* the places come back with a new round of listening */
@@ -106,7 +104,7 @@ TEST_F(conn, backlog)
 	close(fd[0]);
 	fd[0] = NEW(SOCK_NONBLOCK);
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd[0], &w));
-	EXPECT_EQ(POLLOUT, wait_mask(fd[0], POLLOUT, WAIT_MS));
+	EXPECT_EQ(POLLOUT, poll_for(fd[0], POLLOUT, WAIT_MS));
 	for (int i = 0; i < 4; i++)
 		close(fd[i]);
 	close(l);
@@ -120,12 +118,12 @@ TEST_F(conn, accept_waits_and_not)
 	ASSERT_EQ(0, setsockopt(self->listener, SOL_SOCKET, SO_RCVTIMEO, &tv,
 				sizeof(tv)));
 	EXPECT_ERR(EAGAIN, accept(self->listener, NULL, NULL));
-	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, 0));
+	EXPECT_EQ(0, poll_for(self->listener, POLLIN, 0));
 	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
-	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	EXPECT_EQ(POLLIN, poll_for(self->listener, POLLIN, WAIT_MS));
 	self->srv = accept(self->listener, NULL, NULL);
 	EXPECT_LE(0, self->srv);
-	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, 0));
+	EXPECT_EQ(0, poll_for(self->listener, POLLIN, 0));
 }
 
 static void *acceptor(void *arg)
@@ -137,7 +135,7 @@ static void *acceptor(void *arg)
 
 static void *polling(void *arg)
 {
-	return (void *)(long)wait_mask(*(int *)arg, POLLIN, WAIT_MS);
+	return (void *)(long)poll_for(*(int *)arg, POLLIN, WAIT_MS);
 }
 
 TEST_F(conn, shutdown_wakes_accept)
@@ -279,10 +277,10 @@ TEST_F(conn, defer_accept)
 			     20));
 	set_nonblock(self->listener);
 	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
-	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	EXPECT_EQ(0, poll_for(self->listener, POLLIN, IDLE_MS));
 	EXPECT_ERR(EAGAIN, accept(self->listener, NULL, NULL));
 	ASSERT_EQ(1, send(self->fd, "d", 1, 0));
-	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	EXPECT_EQ(POLLIN, poll_for(self->listener, POLLIN, WAIT_MS));
 	self->srv = accept(self->listener, NULL, NULL);
 	ASSERT_LE(0, self->srv);
 	/* accepted with its first data */
@@ -296,8 +294,8 @@ TEST_F(conn, defer_accept_ends)
 	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
 			     1));
 	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
-	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
-	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	EXPECT_EQ(0, poll_for(self->listener, POLLIN, IDLE_MS));
+	EXPECT_EQ(POLLIN, poll_for(self->listener, POLLIN, WAIT_MS));
 	self->srv = accept(self->listener, NULL, NULL);
 	EXPECT_TRUE(byte_goes(self->srv, self->fd));
 	EXPECT_TRUE(byte_goes(self->fd, self->srv));
@@ -309,7 +307,7 @@ TEST_F(conn, defer_accept_closed)
 	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
 			     20));
 	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
-	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	EXPECT_EQ(0, poll_for(self->listener, POLLIN, IDLE_MS));
 	close(self->listener);
 	self->listener = -1;
 	/*
@@ -319,7 +317,7 @@ TEST_F(conn, defer_accept_closed)
 	if (send(self->fd, "x", 1, MSG_NOSIGNAL) < 0) {
 		EXPECT_EQ(ECONNRESET, errno);
 	} else {
-		EXPECT_NE(0, wait_mask(self->fd, POLLIN, WAIT_MS));
+		EXPECT_NE(0, poll_for(self->fd, POLLIN, WAIT_MS));
 		EXPECT_EQ(ECONNRESET, so_error(self->fd));
 	}
 }

@@ -5,7 +5,7 @@
  * splice in both directions, tee, vmsplice, sendfile, vectors and several
  * messages at once.  (io_uring is in sockuring.c.)  Each test runs on plain TCP
  * first (variant tcp): what it asserts is what TCP does.  Bytes are those of
- * stream_byte(), so one that is lost, doubled or another page's is seen.
+ * lib/bytes.c, so one that is lost, doubled or another page's is seen.
  */
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -14,8 +14,10 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "movepair.h"
-#include "kselftest_harness.h"
+#include "lib/bytes.h"
+#include "lib/harness.h"
+#include "lib/pair.h"
+#include "lib/wait.h"
 
 #define MANY	(1 << 20)	/* more than any ring here */
 
@@ -62,48 +64,12 @@ static bool child_ok(pid_t pid)
 	return waitpid(pid, &status, 0) == pid && !status;
 }
 
-static int inq(int fd)
-{
-	int n = -1;
-
-	ioctl(fd, FIONREAD, &n);
-	return n;
-}
-
-/* waits until so many bytes can be read */
-static bool wait_inq(int fd, int want)
-{
-	for (int i = 0; i < WAIT_MS && inq(fd) < want; i++)
-		usleep(1000);
-	return inq(fd) == want;
-}
-
-static size_t fill(int fd)
-{
-	static char block[32768];
-	size_t sum = 0;
-	ssize_t n;
-
-	for (;;) {
-		stream_fill(block, sizeof(block), sum);
-		n = send(fd, block, sizeof(block), MSG_DONTWAIT);
-		if (n < 0) {
-			/* what is on the way makes room for more */
-			usleep(20000);
-			n = send(fd, block, 1, MSG_DONTWAIT);
-		}
-		if (n < 0)
-			return sum;
-		sum += n;
-	}
-}
-
 /* a file of the stream's first len bytes */
 static int make_file(size_t len)
 {
 	int fd = memfd_create("sockmove", 0);
 
-	if (fd < 0 || !stream_write(fd, len, 0) || lseek(fd, 0, SEEK_SET))
+	if (fd < 0 || !write_just(fd, len, 0) || lseek(fd, 0, SEEK_SET))
 		die("memfd");
 	return fd;
 }
@@ -114,8 +80,8 @@ TEST_F(move, splice_in)
 	ssize_t n;
 	pid_t a, b;
 
-	IN_CHILD(a, stream_write(self->pipe[1], MANY, 0));
-	IN_CHILD(b, stream_read(self->p.server, MANY, 0));
+	IN_CHILD(a, write_just(self->pipe[1], MANY, 0));
+	IN_CHILD(b, read_just(self->p.server, MANY, 0));
 	while (sum < MANY) {
 		n = splice(self->pipe[0], NULL, self->p.client, NULL,
 			   MANY - sum, 0);
@@ -134,8 +100,8 @@ TEST_F(move, splice_out_short_pipe)
 	pid_t a, b;
 
 	ASSERT_LE(4096, fcntl(self->pipe[1], F_SETPIPE_SZ, 4096));
-	IN_CHILD(a, stream_write(self->p.client, MANY / 4, 0));
-	IN_CHILD(b, stream_read(self->pipe[0], MANY / 4, 0));
+	IN_CHILD(a, write_just(self->p.client, MANY / 4, 0));
+	IN_CHILD(b, read_just(self->pipe[0], MANY / 4, 0));
 	while (sum < MANY / 4) {
 		n = splice(self->p.server, NULL, self->pipe[1], NULL, MANY, 0);
 		ASSERT_LT(0, n);
@@ -151,32 +117,32 @@ TEST_F(move, splice_out_rest_stays)
 	ssize_t n;
 
 	ASSERT_LE(4096, fcntl(self->pipe[1], F_SETPIPE_SZ, 4096));
-	ASSERT_TRUE(stream_write(self->p.client, 10000, 0));
-	ASSERT_TRUE(wait_inq(self->p.server, 10000));
+	ASSERT_TRUE(write_just(self->p.client, 10000, 0));
+	ASSERT_TRUE(wait_queued(self->p.server, 10000));
 	n = splice(self->p.server, NULL, self->pipe[1], NULL, 10000, 0);
 	EXPECT_LT(0, n);
 	EXPECT_GT(10000, n);
-	EXPECT_EQ(10000 - n, inq(self->p.server));
+	EXPECT_EQ(10000 - n, queued(self->p.server));
 	/* full: nothing moves */
 	EXPECT_EQ(-1, splice(self->p.server, NULL, self->pipe[1], NULL, 10000,
 			     SPLICE_F_NONBLOCK));
 	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(10000 - n, inq(self->p.server));
-	EXPECT_TRUE(stream_read(self->pipe[0], n, 0));
-	EXPECT_TRUE(stream_read(self->p.server, 10000 - n, n));
+	EXPECT_EQ(10000 - n, queued(self->p.server));
+	EXPECT_TRUE(read_just(self->pipe[0], n, 0));
+	EXPECT_TRUE(read_just(self->p.server, 10000 - n, n));
 }
 
 /* no more than asked for, nor more than is there */
 TEST_F(move, splice_out_counts)
 {
-	ASSERT_TRUE(stream_write(self->p.client, 100, 0));
-	ASSERT_TRUE(wait_inq(self->p.server, 100));
+	ASSERT_TRUE(write_just(self->p.client, 100, 0));
+	ASSERT_TRUE(wait_queued(self->p.server, 100));
 	EXPECT_EQ(0, splice(self->p.server, NULL, self->pipe[1], NULL, 0, 0));
 	EXPECT_EQ(30, splice(self->p.server, NULL, self->pipe[1], NULL, 30, 0));
-	EXPECT_EQ(70, inq(self->p.server));
+	EXPECT_EQ(70, queued(self->p.server));
 	EXPECT_EQ(70, splice(self->p.server, NULL, self->pipe[1], NULL, 5000,
 			     0));
-	EXPECT_TRUE(stream_read(self->pipe[0], 100, 0));
+	EXPECT_TRUE(read_just(self->pipe[0], 100, 0));
 }
 
 /* SO_RCVLOWAT is for recv(): splice takes what there is */
@@ -186,8 +152,8 @@ TEST_F(move, splice_out_low_water)
 
 	ASSERT_EQ(0, setsockopt(self->p.server, SOL_SOCKET, SO_RCVLOWAT, &low,
 				sizeof(low)));
-	ASSERT_TRUE(stream_write(self->p.client, 10, 0));
-	ASSERT_TRUE(wait_inq(self->p.server, 10));
+	ASSERT_TRUE(write_just(self->p.client, 10, 0));
+	ASSERT_TRUE(wait_queued(self->p.server, 10));
 	/* who waits for more is ended by the harness */
 	EXPECT_EQ(10, splice(self->p.server, NULL, self->pipe[1], NULL, 5000,
 			     0));
@@ -230,13 +196,13 @@ TEST_F(move, splice_out_interrupted)
 
 TEST_F(move, splice_out_end)
 {
-	ASSERT_TRUE(stream_write(self->p.client, 10, 0));
+	ASSERT_TRUE(write_just(self->p.client, 10, 0));
 	ASSERT_EQ(0, shutdown(self->p.client, SHUT_WR));
 	ASSERT_TRUE(POLLRDHUP & wait_events(self->p.server, POLLRDHUP));
 	EXPECT_EQ(10, splice(self->p.server, NULL, self->pipe[1], NULL, 99, 0));
 	EXPECT_EQ(0, splice(self->p.server, NULL, self->pipe[1], NULL, 99, 0));
 	EXPECT_EQ(0, splice(self->p.server, NULL, self->pipe[1], NULL, 99, 0));
-	EXPECT_TRUE(stream_read(self->pipe[0], 10, 0));
+	EXPECT_TRUE(read_just(self->pipe[0], 10, 0));
 }
 
 TEST_F(move, splice_out_reset)
@@ -276,23 +242,23 @@ TEST_F(move, pipe_owns_pages)
 	struct pair other;
 	int n;
 
-	ASSERT_TRUE(stream_write(self->p.client, 30000, 0));
-	ASSERT_TRUE(wait_inq(self->p.server, 30000));
+	ASSERT_TRUE(write_just(self->p.client, 30000, 0));
+	ASSERT_TRUE(wait_queued(self->p.server, 30000));
 	n = splice(self->p.server, NULL, self->pipe[1], NULL, 30000, 0);
 	ASSERT_LT(0, n);
 	/* the ring is written over: by its own stream, then by another one */
-	ASSERT_TRUE(stream_read(self->p.server, 30000 - n, n));
+	ASSERT_TRUE(read_just(self->p.server, 30000 - n, n));
 	for (int i = 0; i < 8; i++) {
-		ASSERT_TRUE(stream_write(self->p.client, 30000, 77));
-		ASSERT_TRUE(stream_read(self->p.server, 30000, 77));
+		ASSERT_TRUE(write_just(self->p.client, 30000, 77));
+		ASSERT_TRUE(read_just(self->p.server, 30000, 77));
 	}
 	pair_close(&self->p);
 	ASSERT_EQ(0, pair_listen(&other, variant->kind));
 	ASSERT_EQ(0, pair_connect(&other, variant->kind));
-	ASSERT_TRUE(stream_write(other.client, 30000, 99));
-	ASSERT_TRUE(stream_read(other.server, 30000, 99));
+	ASSERT_TRUE(write_just(other.client, 30000, 99));
+	ASSERT_TRUE(read_just(other.server, 30000, 99));
 	pair_close(&other);
-	EXPECT_TRUE(stream_read(self->pipe[0], n, 0));
+	EXPECT_TRUE(read_just(self->pipe[0], n, 0));
 }
 
 /* two pipes have the same page, which goes with the last of them */
@@ -301,15 +267,15 @@ TEST_F(move, tee)
 	int other[2], n;
 
 	ASSERT_EQ(0, pipe(other));
-	ASSERT_TRUE(stream_write(self->p.client, 9000, 0));
-	ASSERT_TRUE(wait_inq(self->p.server, 9000));
+	ASSERT_TRUE(write_just(self->p.client, 9000, 0));
+	ASSERT_TRUE(wait_queued(self->p.server, 9000));
 	n = splice(self->p.server, NULL, self->pipe[1], NULL, 9000, 0);
 	ASSERT_EQ(9000, n);
 	EXPECT_EQ(n, tee(self->pipe[0], other[1], n, 0));
-	EXPECT_TRUE(stream_read(self->pipe[0], n, 0));
+	EXPECT_TRUE(read_just(self->pipe[0], n, 0));
 	/* and back into a connection */
 	EXPECT_EQ(n, splice(other[0], NULL, self->p.server, NULL, n, 0));
-	EXPECT_TRUE(stream_read(self->p.client, n, 0));
+	EXPECT_TRUE(read_just(self->p.client, n, 0));
 	close(other[0]);
 	close(other[1]);
 }
@@ -324,8 +290,8 @@ TEST_F(move, splice_from_socket_to_socket)
 
 	ASSERT_EQ(0, pair_listen(&out, variant->kind));
 	ASSERT_EQ(0, pair_connect(&out, variant->kind));
-	IN_CHILD(a, stream_write(self->p.client, MANY, 0));
-	IN_CHILD(b, stream_read(out.server, MANY, 0));
+	IN_CHILD(a, write_just(self->p.client, MANY, 0));
+	IN_CHILD(b, read_just(out.server, MANY, 0));
 	while (sum < MANY) {
 		n = splice(self->p.server, NULL, self->pipe[1], NULL, MANY,
 			   SPLICE_F_MOVE | SPLICE_F_MORE);
@@ -351,11 +317,11 @@ TEST_F(move, vmsplice)
 	struct iovec iov[2] = { { mem + 5, 10000 }, { mem + 10005, 20000 } };
 	ssize_t n;
 
-	stream_fill(mem + 5, 30000, 0);
+	fill_bytes(mem + 5, 30000, 0);
 	n = vmsplice(self->pipe[1], iov, 2, 0);
 	ASSERT_EQ(30000, n);
 	EXPECT_EQ(n, splice(self->pipe[0], NULL, self->p.client, NULL, n, 0));
-	EXPECT_TRUE(stream_read(self->p.server, n, 0));
+	EXPECT_TRUE(read_just(self->p.server, n, 0));
 	munmap(mem, 40960);
 }
 
@@ -368,7 +334,7 @@ TEST_F(move, splice_in_pieces)
 		int other[2];
 
 		/* a tee'd buffer is not merged with the next one */
-		stream_fill(buf, 3, 3 * i);
+		fill_bytes(buf, 3, 3 * i);
 		ASSERT_EQ(0, pipe(other));
 		ASSERT_EQ(3, write(other[1], buf, 3));
 		ASSERT_EQ(3, tee(other[0], self->pipe[1], 3, 0));
@@ -376,17 +342,17 @@ TEST_F(move, splice_in_pieces)
 		close(other[1]);
 	}
 	EXPECT_EQ(24, splice(self->pipe[0], NULL, self->p.client, NULL, 99, 0));
-	EXPECT_TRUE(stream_read(self->p.server, 24, 0));
+	EXPECT_TRUE(read_just(self->p.server, 24, 0));
 }
 
 /* SPLICE_F_MORE holds back, the last call sends all */
 TEST_F(move, splice_in_more)
 {
-	ASSERT_TRUE(stream_write(self->pipe[1], 20, 0));
+	ASSERT_TRUE(write_just(self->pipe[1], 20, 0));
 	EXPECT_EQ(10, splice(self->pipe[0], NULL, self->p.client, NULL, 10,
 			     SPLICE_F_MORE));
 	EXPECT_EQ(10, splice(self->pipe[0], NULL, self->p.client, NULL, 10, 0));
-	EXPECT_TRUE(stream_read(self->p.server, 20, 0));
+	EXPECT_TRUE(read_just(self->p.server, 20, 0));
 }
 
 /* splice stops before the urgent byte, and gets no further until it is read */
@@ -394,7 +360,7 @@ TEST_F(move, splice_out_urgent)
 {
 	char c;
 
-	ASSERT_TRUE(stream_write(self->p.client, 3, 0));
+	ASSERT_TRUE(write_just(self->p.client, 3, 0));
 	ASSERT_EQ(1, send(self->p.client, "!", 1, MSG_OOB));
 	ASSERT_EQ(2, send(self->p.client, "de", 2, 0));
 	ASSERT_EQ(POLLPRI, wait_events(self->p.server, POLLPRI));
@@ -413,19 +379,19 @@ TEST_F(move, splice_out_urgent)
 /* a full connection takes nothing out of the pipe */
 TEST_F(move, splice_in_full)
 {
-	size_t sent = fill(self->p.client);
+	size_t sent = fill_from(self->p.client, 0);
 
 	set_nonblock(self->p.client);
-	ASSERT_TRUE(stream_write(self->pipe[1], 5000, sent));
+	ASSERT_TRUE(write_just(self->pipe[1], 5000, sent));
 	EXPECT_EQ(-1, splice(self->pipe[0], NULL, self->p.client, NULL, 5000,
 			     0));
 	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(5000, inq(self->pipe[0]));
-	EXPECT_TRUE(stream_read(self->p.server, sent, 0));
+	EXPECT_EQ(5000, queued(self->pipe[0]));
+	EXPECT_TRUE(read_just(self->p.server, sent, 0));
 	ASSERT_EQ(POLLOUT, wait_events(self->p.client, POLLOUT));
 	EXPECT_EQ(5000, splice(self->pipe[0], NULL, self->p.client, NULL, 5000,
 			       0));
-	EXPECT_TRUE(stream_read(self->p.server, 5000, sent));
+	EXPECT_TRUE(read_just(self->p.server, 5000, sent));
 }
 
 TEST_F(move, splice_in_after_end)
@@ -456,7 +422,7 @@ TEST_F(move, sendfile_all)
 	ssize_t n;
 	pid_t pid;
 
-	IN_CHILD(pid, stream_read(self->p.server, MANY, 0));
+	IN_CHILD(pid, read_just(self->p.server, MANY, 0));
 	while (off < MANY) {
 		n = sendfile(self->p.client, fd, &off, MANY - off);
 		ASSERT_LT(0, n);
@@ -485,7 +451,7 @@ TEST_F(move, sendfile_short)
 	EXPECT_LT(0, sum);
 	EXPECT_GT(4 * MANY, sum);
 	EXPECT_EQ(sum, lseek(fd, 0, SEEK_CUR));
-	EXPECT_TRUE(stream_read(self->p.server, sum, 0));
+	EXPECT_TRUE(read_just(self->p.server, sum, 0));
 	close(fd);
 }
 
@@ -496,7 +462,7 @@ TEST_F(move, sendfile_beyond_end)
 
 	EXPECT_EQ(100, sendfile(self->p.client, fd, &off, 5000));
 	EXPECT_EQ(0, sendfile(self->p.client, fd, &off, 5000));
-	EXPECT_TRUE(stream_read(self->p.server, 100, 900));
+	EXPECT_TRUE(read_just(self->p.server, 100, 900));
 	/* a socket is no source */
 	EXPECT_EQ(-1, sendfile(tmp, self->p.server, NULL, 10));
 	EXPECT_EQ(EINVAL, errno);
@@ -520,7 +486,7 @@ TEST_F(move, sendfile_beyond_end_is_sent)
 		off = 900;
 		t = now_ns();
 		ASSERT_EQ(100, sendfile(self->p.client, fd, &off, 5000));
-		ASSERT_TRUE(stream_read(self->p.server, 100, 900));
+		ASSERT_TRUE(read_just(self->p.server, 100, 900));
 		ms = (now_ns() - t) / 1000000;
 		best = ms < best ? ms : best;
 	}
@@ -537,11 +503,11 @@ TEST_F(move, vectors)
 	};
 	struct iovec r[3] = { { out, 7 }, { out + 7, 0 }, { out + 7, 293 } };
 
-	stream_fill(in, sizeof(in), 0);
+	fill_bytes(in, sizeof(in), 0);
 	ASSERT_EQ(300, writev(self->p.client, w, 5));
-	ASSERT_TRUE(wait_inq(self->p.server, 300));
+	ASSERT_TRUE(wait_queued(self->p.server, 300));
 	EXPECT_EQ(300, readv(self->p.server, r, 3));
-	EXPECT_EQ(300, stream_right(out, 300, 0));
+	EXPECT_EQ(300, first_wrong(out, 300, 0));
 	EXPECT_EQ(-1, pread(self->p.server, out, 1, 0));
 	EXPECT_EQ(ESPIPE, errno);
 	EXPECT_EQ(-1, pwrite(self->p.server, out, 1, 0));
@@ -555,7 +521,7 @@ TEST_F(move, several_messages)
 	struct iovec wr[4], rd[4];
 	char src[100], dst[4][40];
 
-	stream_fill(src, sizeof(src), 0);
+	fill_bytes(src, sizeof(src), 0);
 	for (int i = 0; i < 4; i++) {
 		wr[i] = (struct iovec){ src + 25 * i, 25 };
 		out[i].msg_hdr.msg_iov = &wr[i];
@@ -567,7 +533,7 @@ TEST_F(move, several_messages)
 	ASSERT_EQ(4, sendmmsg(self->p.client, out, 4, 0));
 	for (int i = 0; i < 4; i++)
 		EXPECT_EQ(25, out[i].msg_len);
-	ASSERT_TRUE(wait_inq(self->p.server, 100));
+	ASSERT_TRUE(wait_queued(self->p.server, 100));
 	/* no borders in a stream; the fourth would have to wait */
 	EXPECT_EQ(3, recvmmsg(self->p.server, in, 4, MSG_WAITFORONE, &ts));
 	EXPECT_EQ(40, in[0].msg_len);
@@ -575,7 +541,7 @@ TEST_F(move, several_messages)
 	EXPECT_EQ(20, in[2].msg_len);
 	for (int i = 0; i < 3; i++)
 		EXPECT_EQ(in[i].msg_len,
-			  stream_right(dst[i], in[i].msg_len, 40 * i));
+			  first_wrong(dst[i], in[i].msg_len, 40 * i));
 	EXPECT_EQ(-1, recvmmsg(self->p.server, in, 4, MSG_DONTWAIT, NULL));
 	EXPECT_EQ(EAGAIN, errno);
 	EXPECT_EQ(4, sendmmsg(self->p.client, out, 4, 0));

@@ -10,9 +10,6 @@
  *
  *	SMC_RDMA_PORT	UDP port of the RDMA traffic, to be dropped (4791)
  */
-#include "sockcase.h"
-#include "tcpinfo.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
@@ -20,7 +17,9 @@
 #include <linux/sockios.h>
 #include <linux/xfrm.h>
 
-#include "kselftest_harness.h"
+#include "lib/harness.h"
+#include "lib/sockcase.h"
+#include "lib/tcpinfo.h"
 
 #ifndef TCP_ULP
 #define TCP_ULP 31
@@ -348,8 +347,8 @@ TEST_F(opt, md5)
 	/* without the key nothing comes through */
 	fd = NEW(SOCK_NONBLOCK);
 	EXPECT_ERR(EINPROGRESS, CONNECT(fd, &at));
-	EXPECT_EQ(0, wait_mask(fd, POLLOUT, IDLE_MS));
-	EXPECT_EQ(0, wait_mask(l, POLLIN, 0));
+	EXPECT_EQ(0, poll_for(fd, POLLOUT, IDLE_MS));
+	EXPECT_EQ(0, poll_for(l, POLLIN, 0));
 	close(fd);
 	close(l);
 }
@@ -463,7 +462,7 @@ static int held_ms(int c, int s, enum hold hold, enum release by)
 		set_int(c, IPPROTO_TCP, TCP_NODELAY, 1);
 	if (by == BY_WRITE)
 		want += send(c, "cd", 2, 0);
-	if (!wait_mask(s, POLLIN, WAIT_MS))
+	if (!poll_for(s, POLLIN, WAIT_MS))
 		return -1;
 	ms = (now_ns() - t) / 1000000;
 	if (recv(s, buf, want, MSG_WAITALL) != want ||
@@ -566,9 +565,9 @@ TEST_F(opt, inherited)
 	EXPECT_EQ(0, get_int(s, SOL_SOCKET, SO_PRIORITY));
 	/* the low-water mark works: two bytes are not enough */
 	ASSERT_EQ(2, send(fd, "ab", 2, 0));
-	EXPECT_EQ(0, wait_mask(s, POLLIN, IDLE_MS));
+	EXPECT_EQ(0, poll_for(s, POLLIN, IDLE_MS));
 	ASSERT_EQ(1, send(fd, "c", 1, 0));
-	EXPECT_EQ(POLLIN, wait_mask(s, POLLIN, WAIT_MS));
+	EXPECT_EQ(POLLIN, poll_for(s, POLLIN, WAIT_MS));
 	close(fd);
 	close(s);
 }
@@ -584,7 +583,7 @@ TEST_F(opt, peek_offset)
 		SKIP(return, "TCP has no SO_PEEK_OFF");
 	EXPECT_EQ(2, get_int(s, SOL_SOCKET, SO_PEEK_OFF));
 	ASSERT_EQ(6, send(self->p.c, "abcdef", 6, 0));
-	ASSERT_EQ(POLLIN, wait_mask(s, POLLIN, WAIT_MS));
+	ASSERT_EQ(POLLIN, poll_for(s, POLLIN, WAIT_MS));
 	EXPECT_EQ(2, recv(s, buf, 2, MSG_PEEK));
 	EXPECT_EQ(0, memcmp(buf, "cd", 2));
 	EXPECT_EQ(2, recv(s, buf, 8, MSG_PEEK));
@@ -611,7 +610,7 @@ TEST_F(opt, inq_message)
 
 	ASSERT_EQ(0, set_int(self->p.s, IPPROTO_TCP, TCP_INQ, 1));
 	ASSERT_EQ(6, send(self->p.c, "abcdef", 6, 0));
-	ASSERT_EQ(POLLIN, wait_mask(self->p.s, POLLIN, WAIT_MS));
+	ASSERT_EQ(POLLIN, poll_for(self->p.s, POLLIN, WAIT_MS));
 	ASSERT_EQ(2, recvmsg(self->p.s, &msg, 0));
 	cm = CMSG_FIRSTHDR(&msg);
 	ASSERT_NE(NULL, cm);
@@ -697,7 +696,7 @@ TEST_F(opt, info_states)
 	EXPECT_EQ(8, info_of(l).sacked);
 	EXPECT_EQ(0, info_of(l).unacked);
 	ASSERT_EQ(0, CONNECT(fd, &self->p.at));
-	EXPECT_EQ(POLLIN, wait_mask(l, POLLIN, WAIT_MS));
+	EXPECT_EQ(POLLIN, poll_for(l, POLLIN, WAIT_MS));
 	EXPECT_EQ(1, info_of(l).unacked);
 	close(fd);
 	ASSERT_EQ(0, shutdown(c, SHUT_WR));
@@ -727,7 +726,7 @@ TEST_F(opt, info_full)
 	if (!becomes(variant->kind, "smcd"))
 		EXPECT_LT(0, info.notsent_bytes);
 	EXPECT_EQ(1, info.state);
-	EXPECT_EQ(0, POLLOUT & wait_mask(c, POLLOUT, 0));
+	EXPECT_EQ(0, POLLOUT & poll_for(c, POLLOUT, 0));
 }
 
 TEST_HARNESS_MAIN

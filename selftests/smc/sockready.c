@@ -4,19 +4,22 @@
  *
  * What poll() says in every state, epoll in all its ways, low-water marks,
  * SIGIO, SIGURG and SIGPIPE, and the urgent byte at every place of the ring.
- * Environment: SMC_ADDR (pair.h), POSITIONS (places of the urgent byte tried,
+ * Environment: SMC_ADDR (pairfixture.h), POSITIONS (places of the urgent byte tried,
  * by default all of the smallest ring and some more).
  */
-#include "pair.h"
-
 #include <linux/sockios.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 
-FIXTURE_VARIANT_ADD(pair, tcp) { KIND_TCP, "127.0.0.1" };
-FIXTURE_VARIANT_ADD(pair, ipproto) { KIND_IPPROTO, "127.0.0.1" };
+#include "lib/bytes.h"
+#include "lib/pairfixture.h"
+#include "lib/wait.h"
+
+FIXTURE_VARIANT_ADD(pair, tcp) { KIND_TCP, "127.0.0.1", RING };
+FIXTURE_VARIANT_ADD(pair, ipproto) { KIND_IPPROTO, "127.0.0.1", RING };
 
 #define QUIET_MS	100	/* how long nothing must happen */
 #define GONE	(POLLIN | POLLOUT | POLLRDHUP)
@@ -322,7 +325,7 @@ TEST_F(pair, rcvlowat_in_poll)
 {
 	int ep = ep_new(self->server, EPOLLIN | EPOLLET);
 
-	set_int(self->server, SOL_SOCKET, SO_RCVLOWAT, 10);
+	must_set(self->server, SOL_SOCKET, SO_RCVLOWAT, 10);
 	send_num(self->client, 9);
 	EXPECT_EQ(0, ep_wait(ep, QUIET_MS));
 	EXPECT_TRUE(wait_queued(self->server, 9));
@@ -338,7 +341,7 @@ TEST_F(pair, rcvlowat_and_the_end)
 	int ep = ep_new(self->server, EPOLLIN);
 	char buf[16];
 
-	set_int(self->server, SOL_SOCKET, SO_RCVLOWAT, 10);
+	must_set(self->server, SOL_SOCKET, SO_RCVLOWAT, 10);
 	send_num(self->client, 5);
 	EXPECT_EQ(0, ep_wait(ep, QUIET_MS));
 	ASSERT_EQ(0, shutdown(self->client, SHUT_WR));
@@ -354,7 +357,7 @@ TEST_F(pair, rcvlowat_lowered)
 	int ep = ep_new(self->server, EPOLLIN | EPOLLET), status;
 	pid_t pid;
 
-	set_int(self->server, SOL_SOCKET, SO_RCVLOWAT, 10);
+	must_set(self->server, SOL_SOCKET, SO_RCVLOWAT, 10);
 	send_num(self->client, 5);
 	EXPECT_EQ(0, ep_wait(ep, QUIET_MS));
 	pid = fork();
@@ -362,7 +365,7 @@ TEST_F(pair, rcvlowat_lowered)
 	if (!pid)
 		_exit(wait_events(self->server, POLLIN) == POLLIN ? 0 : 1);
 	usleep(200000);
-	set_int(self->server, SOL_SOCKET, SO_RCVLOWAT, 5);
+	must_set(self->server, SOL_SOCKET, SO_RCVLOWAT, 5);
 	EXPECT_EQ(EPOLLIN, ep_wait(ep, WAIT_MS));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
@@ -374,7 +377,7 @@ TEST_F(pair, rcvlowat_in_recv)
 	char buf[16];
 	pid_t pid;
 
-	set_int(self->server, SOL_SOCKET, SO_RCVLOWAT, 10);
+	must_set(self->server, SOL_SOCKET, SO_RCVLOWAT, 10);
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
@@ -397,10 +400,10 @@ TEST_F(pair, rcvlowat_above_the_ring)
 {
 	size_t sent;
 
-	set_int(self->server, SOL_SOCKET, SO_RCVLOWAT, 1 << 30);
+	must_set(self->server, SOL_SOCKET, SO_RCVLOWAT, 1 << 30);
 	sent = fill_from(self->client, 0);
 	EXPECT_EQ(POLLIN, wait_events(self->server, POLLIN));
-	set_int(self->server, SOL_SOCKET, SO_RCVLOWAT, 1);
+	must_set(self->server, SOL_SOCKET, SO_RCVLOWAT, 1);
 	EXPECT_TRUE(read_just(self->server, sent, 0));
 }
 
@@ -436,7 +439,7 @@ TEST_F(pair, notsent_lowat)
 	uint64_t pos = 0;
 	size_t sent;
 
-	set_int(self->client, IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT);
+	must_set(self->client, IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT);
 	EXPECT_EQ(EPOLLOUT, ep_wait(ep, WAIT_MS));
 	for (i = 0; i < 5; i++) {
 		sent = fill_by_poll(self->client, pos);
@@ -465,7 +468,7 @@ TEST_F(pair, notsent_lowat_of_a_writer)
 	pid_t pid;
 	int i;
 
-	set_int(self->client, IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT);
+	must_set(self->client, IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT);
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
@@ -670,7 +673,7 @@ TEST_F(pair, urgent_out_of_band)
 
 TEST_F(pair, urgent_inline)
 {
-	set_int(self->server, SOL_SOCKET, SO_OOBINLINE, 1);
+	must_set(self->server, SOL_SOCKET, SO_OOBINLINE, 1);
 	send_text(self->client, "abc", 0);
 	send_text(self->client, "!", MSG_OOB);
 	send_text(self->client, "def", 0);
@@ -728,7 +731,7 @@ TEST_F(pair, urgent_and_short)
 	int marks = 0;
 
 	fill_bytes(block, sizeof(block), 0);
-	set_int(self->server, SOL_SOCKET, SO_OOBINLINE, 1);
+	must_set(self->server, SOL_SOCKET, SO_OOBINLINE, 1);
 	n = send(self->client, block, sizeof(block), MSG_OOB | MSG_DONTWAIT);
 	ASSERT_LT(0, n);
 	ASSERT_GT(sizeof(block), n);
@@ -751,8 +754,8 @@ static void positions(struct __test_metadata *_metadata,
 	const char *num = getenv("POSITIONS");
 	int i, rounds = num ? atoi(num) : RING + RING / 4;
 
-	set_int(self->server, SOL_SOCKET, SO_OOBINLINE, in_line);
-	set_int(self->client, IPPROTO_TCP, TCP_NODELAY, 1);
+	must_set(self->server, SOL_SOCKET, SO_OOBINLINE, in_line);
+	must_set(self->client, IPPROTO_TCP, TCP_NODELAY, 1);
 	for (i = 0; i < rounds; i++) {
 		/* 5 bytes: no ring is a multiple of that */
 		send_text(self->client, "ab!", MSG_OOB);

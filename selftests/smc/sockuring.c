@@ -9,9 +9,11 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "movepair.h"
-#include "uring.h"
-#include "kselftest_harness.h"
+#include "lib/bytes.h"
+#include "lib/harness.h"
+#include "lib/pair.h"
+#include "lib/uring.h"
+#include "lib/wait.h"
 
 #define MANY	(1 << 20)	/* more than any ring here */
 
@@ -53,21 +55,21 @@ TEST_F(uring, send_and_recv)
 {
 	char in[100], out[100];
 
-	stream_fill(in, sizeof(in), 0);
+	fill_bytes(in, sizeof(in), 0);
 	EXPECT_EQ(100, uring_do(&self->u, uring_sqe(IORING_OP_SEND,
 						    self->p.client, in, 100),
 				WAIT_MS));
 	EXPECT_EQ(100, uring_do(&self->u, uring_sqe(IORING_OP_RECV,
 						    self->p.server, out, 100),
 				WAIT_MS));
-	EXPECT_EQ(100, stream_right(out, 100, 0));
+	EXPECT_EQ(100, first_wrong(out, 100, 0));
 	EXPECT_EQ(100, uring_do(&self->u, uring_sqe(IORING_OP_WRITE,
 						    self->p.server, in, 100),
 				WAIT_MS));
 	EXPECT_EQ(100, uring_do(&self->u, uring_sqe(IORING_OP_READ,
 						    self->p.client, out, 100),
 				WAIT_MS));
-	EXPECT_EQ(100, stream_right(out, 100, 0));
+	EXPECT_EQ(100, first_wrong(out, 100, 0));
 }
 
 /* a request that waits is completed by what comes later */
@@ -80,10 +82,10 @@ TEST_F(uring, recv_waits)
 	sqe = uring_sqe(IORING_OP_RECV, self->p.server, buf, sizeof(buf));
 	ASSERT_EQ(1, uring_submit(&self->u, &sqe));
 	EXPECT_TRUE(none_yet(&self->u));
-	ASSERT_TRUE(stream_write(self->p.client, 9, 0));
+	ASSERT_TRUE(write_just(self->p.client, 9, 0));
 	ASSERT_TRUE(uring_reap(&self->u, &cqe, WAIT_MS));
 	EXPECT_EQ(9, cqe.res);
-	EXPECT_EQ(9, stream_right(buf, 9, 0));
+	EXPECT_EQ(9, first_wrong(buf, 9, 0));
 	ASSERT_EQ(1, uring_submit(&self->u, &sqe));
 	EXPECT_TRUE(none_yet(&self->u));
 	ASSERT_EQ(0, shutdown(self->p.client, SHUT_WR));
@@ -98,7 +100,7 @@ TEST_F(uring, much)
 	struct io_uring_sqe send, recv;
 	struct io_uring_cqe cqe;
 
-	stream_fill(in, MANY, 0);
+	fill_bytes(in, MANY, 0);
 	send = uring_sqe(IORING_OP_SEND, self->p.client, in, MANY);
 	send.msg_flags = MSG_WAITALL;
 	recv = uring_sqe(IORING_OP_RECV, self->p.server, out, MANY);
@@ -111,7 +113,7 @@ TEST_F(uring, much)
 			TH_LOG("operation %d", (int)cqe.user_data);
 		}
 	}
-	EXPECT_EQ(MANY, stream_right(out, MANY, 0));
+	EXPECT_EQ(MANY, first_wrong(out, MANY, 0));
 }
 
 TEST_F(uring, messages)
@@ -121,7 +123,7 @@ TEST_F(uring, messages)
 	struct iovec rd[2] = { { out, 50 }, { out + 50, 50 } };
 	struct msghdr msg = { .msg_iov = wr, .msg_iovlen = 2 };
 
-	stream_fill(in, sizeof(in), 0);
+	fill_bytes(in, sizeof(in), 0);
 	EXPECT_EQ(100, uring_do(&self->u, uring_sqe(IORING_OP_SENDMSG,
 						    self->p.client, &msg, 1),
 				WAIT_MS));
@@ -129,7 +131,7 @@ TEST_F(uring, messages)
 	EXPECT_EQ(100, uring_do(&self->u, uring_sqe(IORING_OP_RECVMSG,
 						    self->p.server, &msg, 1),
 				WAIT_MS));
-	EXPECT_EQ(100, stream_right(out, 100, 0));
+	EXPECT_EQ(100, first_wrong(out, 100, 0));
 }
 
 TEST_F(uring, connect_and_accept)
@@ -154,8 +156,8 @@ TEST_F(uring, connect_and_accept)
 			EXPECT_EQ(0, cqe.res);
 	}
 	ASSERT_LE(0, other);
-	ASSERT_TRUE(stream_write(fd, 1000, 0));
-	EXPECT_TRUE(stream_read(other, 1000, 0));
+	ASSERT_TRUE(write_just(fd, 1000, 0));
+	EXPECT_TRUE(read_just(other, 1000, 0));
 	close(fd);
 	close(other);
 }
@@ -192,8 +194,8 @@ TEST_F(uring, accept_many)
 		ASSERT_TRUE(uring_reap(&self->u, &cqe, WAIT_MS));
 		ASSERT_LE(0, cqe.res);
 		EXPECT_TRUE(cqe.flags & IORING_CQE_F_MORE);
-		ASSERT_TRUE(stream_write(more.client, 10, i));
-		EXPECT_TRUE(stream_read(cqe.res, 10, i));
+		ASSERT_TRUE(write_just(more.client, 10, i));
+		EXPECT_TRUE(read_just(cqe.res, 10, i));
 		close(more.client);
 		close(cqe.res);
 	}
@@ -279,8 +281,8 @@ TEST_F(uring, cancel)
 			seen |= 2;
 	}
 	EXPECT_EQ(3, seen);
-	ASSERT_TRUE(stream_write(self->p.client, 10, 0));
-	EXPECT_TRUE(stream_read(self->p.server, 10, 0));
+	ASSERT_TRUE(write_just(self->p.client, 10, 0));
+	EXPECT_TRUE(read_just(self->p.server, 10, 0));
 }
 
 /* the completion says whether there is more */
@@ -290,7 +292,7 @@ TEST_F(uring, tells_of_more)
 	struct io_uring_cqe cqe;
 	char buf[16];
 
-	ASSERT_TRUE(stream_write(self->p.client, 10, 0));
+	ASSERT_TRUE(write_just(self->p.client, 10, 0));
 	ASSERT_EQ(POLLIN, wait_events(self->p.server, POLLIN));
 	sqe = uring_sqe(IORING_OP_RECV, self->p.server, buf, 4);
 	ASSERT_EQ(1, uring_submit(&self->u, &sqe));
@@ -311,13 +313,13 @@ TEST_F(uring, send_without_copy)
 	struct io_uring_cqe cqe;
 	char buf[5000];
 
-	stream_fill(buf, sizeof(buf), 0);
+	fill_bytes(buf, sizeof(buf), 0);
 	sqe = uring_sqe(IORING_OP_SEND_ZC, self->p.client, buf, sizeof(buf));
 	ASSERT_EQ(1, uring_submit(&self->u, &sqe));
 	ASSERT_TRUE(uring_reap(&self->u, &cqe, WAIT_MS));
 	EXPECT_EQ(5000, cqe.res);
 	ASSERT_TRUE(cqe.flags & IORING_CQE_F_MORE);
-	EXPECT_TRUE(stream_read(self->p.server, 5000, 0));
+	EXPECT_TRUE(read_just(self->p.server, 5000, 0));
 	ASSERT_TRUE(uring_reap(&self->u, &cqe, WAIT_MS));
 	EXPECT_TRUE(cqe.flags & IORING_CQE_F_NOTIF);
 	EXPECT_FALSE(cqe.flags & IORING_CQE_F_MORE);
@@ -329,7 +331,7 @@ TEST_F(uring, splice)
 	int p[2];
 
 	ASSERT_EQ(0, pipe(p));
-	ASSERT_TRUE(stream_write(p[1], 3000, 0));
+	ASSERT_TRUE(write_just(p[1], 3000, 0));
 	sqe = uring_sqe(IORING_OP_SPLICE, self->p.client, NULL, 3000);
 	sqe.splice_fd_in = p[0];
 	sqe.splice_off_in = -1;
@@ -339,7 +341,7 @@ TEST_F(uring, splice)
 	sqe.fd = p[1];
 	sqe.splice_fd_in = self->p.server;
 	EXPECT_EQ(3000, uring_do(&self->u, sqe, WAIT_MS));
-	EXPECT_TRUE(stream_read(p[0], 3000, 0));
+	EXPECT_TRUE(read_just(p[0], 3000, 0));
 	close(p[0]);
 	close(p[1]);
 }

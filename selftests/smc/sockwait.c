@@ -5,14 +5,12 @@
  *
  * Environment and use as sockconn.c.
  */
-#include "sockcase.h"
-
 #include <netinet/ip_icmp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "connfixture.h"
+#include "lib/connfixture.h"
 
 /* SOL_SMC, SMC_PLAIN_TCP */
 #define PLAIN	286, 256
@@ -261,11 +259,11 @@ TEST_F(conn, shutdown_while_connecting)
 		EXPECT_ERR(EINPROGRESS, CONNECT(fd, &w));
 		EXPECT_EQ(0, shutdown(fd, how));
 		EXPECT_EQ(POLLOUT | POLLERR | POLLHUP,
-			  wait_mask(fd, POLLOUT, 0));
+			  poll_for(fd, POLLOUT, 0));
 		EXPECT_EQ(ECONNRESET, so_error(fd));
 		/* and it can be used again */
 		EXPECT_ERR(EINPROGRESS, CONNECT(fd, &self->at));
-		EXPECT_EQ(POLLOUT, wait_mask(fd, POLLOUT, WAIT_MS));
+		EXPECT_EQ(POLLOUT, poll_for(fd, POLLOUT, WAIT_MS));
 		EXPECT_EQ(0, so_error(fd));
 		close(fd);
 	}
@@ -280,7 +278,7 @@ TEST_F(conn, unspec_forgets_the_outcome)
 
 	set_nonblock(self->fd);
 	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &self->at));
-	ASSERT_EQ(POLLOUT, wait_mask(self->fd, POLLOUT, WAIT_MS));
+	ASSERT_EQ(POLLOUT, poll_for(self->fd, POLLOUT, WAIT_MS));
 	self->srv = accept(self->listener, NULL, NULL);
 	ASSERT_EQ(0, set_int(self->fd, SOL_SOCKET, SO_PEEK_OFF, 3));
 	ASSERT_EQ(0, unconnect(self->fd));
@@ -290,7 +288,7 @@ TEST_F(conn, unspec_forgets_the_outcome)
 		ASSERT_EQ(0, setsockopt(self->fd, PLAIN, &one, sizeof(one)));
 	so_error(self->fd);
 	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &self->at));
-	EXPECT_EQ(POLLOUT, wait_mask(self->fd, POLLOUT, WAIT_MS));
+	EXPECT_EQ(POLLOUT, poll_for(self->fd, POLLOUT, WAIT_MS));
 	EXPECT_EQ(0, so_error(self->fd));
 	EXPECT_EQ(0, CONNECT(self->fd, &self->at));
 	self->srv = accept(self->listener, NULL, NULL);
@@ -341,7 +339,7 @@ TEST_F(conn, listener_ended_by_ss)
 		 "ss -K -t state listening 'sport = :%d' >/dev/null 2>&1",
 		 port_of(&self->at));
 	ASSERT_EQ(0, system(cmd));
-	mask = wait_mask(self->listener, POLLIN, WAIT_MS);
+	mask = poll_for(self->listener, POLLIN, WAIT_MS);
 	EXPECT_EQ(POLLERR | POLLHUP, mask & (POLLERR | POLLHUP));
 	set_nonblock(self->listener);
 	EXPECT_ERR(EINVAL, accept(self->listener, NULL, NULL));
@@ -361,10 +359,10 @@ TEST_F(conn, deferred_are_bounded)
 	for (i = 0; i < 12; i++) {
 		fd[i] = NEW(SOCK_NONBLOCK);
 		EXPECT_ERR(EINPROGRESS, CONNECT(fd[i], &self->at));
-		wait_mask(fd[i], POLLOUT, IDLE_MS);
+		poll_for(fd[i], POLLOUT, IDLE_MS);
 	}
 	/* SYN cookies remember nothing, and so do not defer */
-	while (wait_mask(self->listener, POLLIN, IDLE_MS)) {
+	while (poll_for(self->listener, POLLIN, IDLE_MS)) {
 		close(accept(self->listener, NULL, NULL));
 		shown++;
 	}
@@ -387,7 +385,7 @@ TEST_F(conn, deferred_and_the_end)
 			EXPECT_ERR(EINPROGRESS, CONNECT(fd[k], &w));
 		}
 		for (k = 0; k < 4; k++)
-			wait_mask(fd[k], POLLOUT, WAIT_MS);
+			poll_for(fd[k], POLLOUT, WAIT_MS);
 		/* the first data and the end come together */
 		if (i % 2)
 			send(fd[i % 4], "x", 1, MSG_NOSIGNAL);
@@ -402,9 +400,9 @@ TEST_F(conn, defer_for_very_long)
 	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
 			     INT32_MAX));
 	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
-	EXPECT_EQ(0, wait_mask(self->listener, POLLIN, IDLE_MS));
+	EXPECT_EQ(0, poll_for(self->listener, POLLIN, IDLE_MS));
 	ASSERT_EQ(1, send(self->fd, "d", 1, 0));
-	EXPECT_EQ(POLLIN, wait_mask(self->listener, POLLIN, WAIT_MS));
+	EXPECT_EQ(POLLIN, poll_for(self->listener, POLLIN, WAIT_MS));
 }
 
 /* -- nobody waits for ever -- */
@@ -470,7 +468,7 @@ TEST_F_TIMEOUT(conn, notsent_and_a_full_ring, 240)
 		close(fd);
 		usleep(300000);
 		for (got = 0; got < want; got += n) {
-			if (!(wait_mask(srv, POLLIN, WAIT_MS) & POLLIN))
+			if (!(poll_for(srv, POLLIN, WAIT_MS) & POLLIN))
 				break;
 			n = recv(srv, block, 50000, MSG_DONTWAIT);
 			if (n <= 0)
@@ -507,12 +505,12 @@ TEST_F(conn, soft_error)
 		 "reject with icmpx host-unreachable", port_of(&self->at));
 	ASSERT_EQ(0, system(cmd));
 	EXPECT_EQ(1, send(self->fd, "x", 1, 0));
-	mask = wait_mask(self->fd, 0, WAIT_MS);
+	mask = poll_for(self->fd, 0, WAIT_MS);
 	EXPECT_EQ(0, system("nft delete table inet smcwait"));
 	EXPECT_EQ(POLLERR, mask & POLLERR);
 	EXPECT_ERR(EHOSTUNREACH, recv(self->fd, &c, 1, MSG_DONTWAIT));
 	/* sent again, it arrives */
-	EXPECT_EQ(POLLIN, wait_mask(self->srv, POLLIN, WAIT_MS));
+	EXPECT_EQ(POLLIN, poll_for(self->srv, POLLIN, WAIT_MS));
 	EXPECT_EQ(1, recv(self->srv, &c, 1, 0));
 	EXPECT_TRUE(byte_goes(self->srv, self->fd));
 }

@@ -18,23 +18,18 @@
  * connection), poll, and edge-triggered epoll.  A watchdog ends the run when
  * no byte moves for -w seconds, after printing where each connection stands.
  *
- * stream_io.h has the two state machines, this file the options and loops.
+ * stream_io.c has the two state machines, this file the options and loops.
  * Run with -h.  Exit: 0 all equal, 1 something failed, 3 no progress.
  */
-#define _GNU_SOURCE
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "util.h"
-#include "sha256.h"
-#include "stream_io.h"
+#include "stream.h"
 
 enum mode { MODE_POLL, MODE_EPOLL, MODE_BLOCK };
 
@@ -49,6 +44,7 @@ static bool server;
 
 static struct conn *conns;
 static unsigned int total_conns;
+static atomic_uint failures;
 static atomic_uint verified_conns;
 static atomic_uint ended_conns;
 
@@ -535,6 +531,15 @@ static int parse_ring(const char *s)
 	return !strcmp(s, "mix") ? -1 : (int)parse_size(s);
 }
 
+static enum closer parse_closer(const char *s)
+{
+	if (*s == 'm')
+		return CLOSE_MIX;
+	if (*s == 'c')
+		return CLOSE_CLIENT;
+	return *s == 's' && s[1] == 'e' ? CLOSE_SERVER : CLOSE_SHUTDOWN;
+}
+
 int main(int argc, char **argv)
 {
 	int opt, role = 'c', listener;
@@ -560,10 +565,10 @@ int main(int argc, char **argv)
 			rounds = parse_size(optarg);
 			break;
 		case 'l':
-			payload_max = parse_size(optarg);
+			stream_config.payload_max = parse_size(optarg);
 			break;
 		case 'e':
-			payload_exact = true;
+			stream_config.payload_exact = true;
 			break;
 		case 'S':
 			sndbuf = parse_ring(optarg);
@@ -572,10 +577,7 @@ int main(int argc, char **argv)
 			rcvbuf = parse_ring(optarg);
 			break;
 		case 'x':
-			close_order = *optarg == 'm' ? CLOSE_MIX :
-				      *optarg == 'c' ? CLOSE_CLIENT :
-				      *optarg == 's' && optarg[1] == 'e' ?
-				      CLOSE_SERVER : CLOSE_SHUTDOWN;
+			stream_config.close_order = parse_closer(optarg);
 			break;
 		case 'i':
 			seed = parse_size(optarg);
@@ -592,7 +594,7 @@ int main(int argc, char **argv)
 			return usage(stderr);
 		}
 	}
-	if (argc - optind != 2 || !n || !rounds || !payload_max)
+	if (argc - optind != 2 || !n || !rounds || !stream_config.payload_max)
 		return usage(stderr);
 	if (!sha256_selftest())
 		die("the SHA-256 here is wrong");

@@ -14,7 +14,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "util.h"
+#include "lib/util.h"
+#include "lib/wait.h"
 
 static const char greeting[] = "220 this server speaks first\r\n";
 static bool greet, reset_first;

@@ -22,7 +22,8 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "util.h"
+#include "lib/bytes.h"
+#include "lib/util.h"
 
 #define TICK_MS	20
 #define RING	16384
@@ -60,11 +61,6 @@ static unsigned char buf[LONGEST + 4];
 static unsigned int below(unsigned int n)
 {
 	return rand_r(&rnd) % n;
-}
-
-static unsigned char byte_at(uint64_t pos)
-{
-	return (pos * 2654435761u >> 13) + pos / 251;
 }
 
 static void on_alarm(int sig)
@@ -237,12 +233,11 @@ static void send_turn(uint32_t stop)
 	int left = 1 + below(4);
 	enum method how = below(METHODS);
 	uint32_t head;
-	size_t i, len;
+	size_t len;
 
 	while (left--) {
 		len = 4 + length();
-		for (i = 4; i < len; i++)
-			buf[i] = byte_at(tx_pos + i);
+		fill_bytes(buf + 4, len - 4, tx_pos + 4);
 		head = len | (left ? 0 : LAST | stop);
 		memcpy(buf, &head, 4);
 		send_bytes(how, len);

@@ -1,30 +1,18 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * Just enough of io_uring, by its system calls, to submit one request and to
  * take one completion.
  */
-#ifndef SMC_SELFTEST_URING_H
-#define SMC_SELFTEST_URING_H
+#include "uring.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/io_uring.h>
-
-struct uring {
-	int fd;
-	unsigned int *sq_tail, *sq_mask, *sq_array;
-	unsigned int *cq_head, *cq_tail, *cq_mask;
-	struct io_uring_sqe *sqes;
-	struct io_uring_cqe *cqes;
-};
 
 /* 0, or -1 with errno: ENOSYS or EPERM where it is not to be had */
-static inline int uring_open(struct uring *u)
+int uring_open(struct uring *u)
 {
 	struct io_uring_params p = {};
 	size_t len;
@@ -55,7 +43,7 @@ static inline int uring_open(struct uring *u)
 }
 
 /* submits a copy of sqe; 1, or -1 with errno */
-static inline int uring_submit(struct uring *u, const struct io_uring_sqe *sqe)
+int uring_submit(struct uring *u, const struct io_uring_sqe *sqe)
 {
 	unsigned int tail = *u->sq_tail, i = tail & *u->sq_mask;
 
@@ -66,7 +54,7 @@ static inline int uring_submit(struct uring *u, const struct io_uring_sqe *sqe)
 }
 
 /* the next completion within ms; false if there is none */
-static inline bool uring_reap(struct uring *u, struct io_uring_cqe *cqe, int ms)
+bool uring_reap(struct uring *u, struct io_uring_cqe *cqe, int ms)
 {
 	struct pollfd p = { .fd = u->fd, .events = POLLIN };
 	unsigned int head = *u->cq_head;
@@ -86,8 +74,8 @@ static inline bool uring_reap(struct uring *u, struct io_uring_cqe *cqe, int ms)
 }
 
 /* a request without data of its own, user_data is the opcode */
-static inline struct io_uring_sqe uring_sqe(int op, int fd, const void *addr,
-					    unsigned int len)
+struct io_uring_sqe uring_sqe(int op, int fd, const void *addr,
+			      unsigned int len)
 {
 	struct io_uring_sqe sqe = {
 		.opcode = op,
@@ -101,7 +89,7 @@ static inline struct io_uring_sqe uring_sqe(int op, int fd, const void *addr,
 }
 
 /* submits and waits for its completion; the result, -ETIME after ms */
-static inline int uring_do(struct uring *u, struct io_uring_sqe sqe, int ms)
+int uring_do(struct uring *u, struct io_uring_sqe sqe, int ms)
 {
 	struct io_uring_cqe cqe;
 
@@ -109,5 +97,3 @@ static inline int uring_do(struct uring *u, struct io_uring_sqe sqe, int ms)
 		return -errno;
 	return uring_reap(u, &cqe, ms) ? cqe.res : -ETIME;
 }
-
-#endif /* SMC_SELFTEST_URING_H */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * The executor of the differential tester: runs a script on sockets of one
  * kind and writes one line for each call, which is the same for two kinds if
@@ -12,33 +12,24 @@
  *  - while a flow is full, POLLOUT of its writer and the amounts are left out.
  * A call that makes no sense, or whose outcome would depend on time, is "-".
  */
-#ifndef SMC_DIFFTEST_RUN_H
-#define SMC_DIFFTEST_RUN_H
+#include "difftest.h"
 
-#include "difftest_model.h"
-
-#define SAY(...) snprintf(out, TRACE_LEN, __VA_ARGS__)
+#include <poll.h>
 
 /* -- sockets -- */
 
-static inline void set_int(int fd, int level, int opt, int val)
-{
-	if (setsockopt(fd, level, opt, &val, sizeof(val)))
-		die("setsockopt %d %d", level, opt);
-}
-
-static inline int new_socket(struct run *run)
+int new_socket(struct run *run)
 {
 	int fd = open_socket(run->kind, AF_INET, SOCK_CLOEXEC);
 	int size = run->smc ? run->ring : TCP_BUF;
 
-	set_int(fd, SOL_SOCKET, SO_SNDBUF, size);
-	set_int(fd, SOL_SOCKET, SO_RCVBUF, size);
-	set_int(fd, SOL_TCP, TCP_NODELAY, 1);
+	must_set(fd, SOL_SOCKET, SO_SNDBUF, size);
+	must_set(fd, SOL_SOCKET, SO_RCVBUF, size);
+	must_set(fd, SOL_TCP, TCP_NODELAY, 1);
 	return fd;
 }
 
-static inline struct sockaddr_in host_addr(int port)
+struct sockaddr_in host_addr(int port)
 {
 	struct sockaddr_in sin = {
 		.sin_family = AF_INET, .sin_port = htons(port),
@@ -48,17 +39,7 @@ static inline struct sockaddr_in host_addr(int port)
 	return sin;
 }
 
-static inline int port_of(int fd)
-{
-	struct sockaddr_in sin = {};
-	socklen_t len = sizeof(sin);
-
-	if (fd < 0 || getsockname(fd, (struct sockaddr *)&sin, &len))
-		return 0;
-	return ntohs(sin.sin_port);
-}
-
-static inline struct flow *new_flow(struct run *run)
+struct flow *new_flow(struct run *run)
 {
 	struct flow *f = &run->flow[run->nflows];
 
@@ -66,7 +47,7 @@ static inline struct flow *new_flow(struct run *run)
 	return f;
 }
 
-static inline void set_blocking(int fd, bool on)
+void set_blocking(int fd, bool on)
 {
 	int fl = fcntl(fd, F_GETFL);
 
@@ -76,7 +57,7 @@ static inline void set_blocking(int fd, bool on)
 /* -- ends of connections, in the model -- */
 
 /* The reader of @f gets a reset, unless the connection is over. */
-static inline void reset_reader(struct slot *s)
+void reset_reader(struct slot *s)
 {
 	if (s->out->fin && s->in->fin)
 		return;
@@ -84,7 +65,7 @@ static inline void reset_reader(struct slot *s)
 	s->out->lossy = s->out->lossy || s->out->full;
 }
 
-static inline void drop_listener(struct slot *s)
+void drop_listener(struct slot *s)
 {
 	int i;
 
@@ -97,7 +78,7 @@ static inline void drop_listener(struct slot *s)
 }
 
 /* Bytes have been sent; somebody who takes none any more resets us both. */
-static inline bool sent_to_nobody(struct slot *s)
+static bool sent_to_nobody(struct slot *s)
 {
 	struct flow *f = s->out;
 
@@ -113,7 +94,7 @@ static inline bool sent_to_nobody(struct slot *s)
  * The last byte is the new urgent one.  An old one that is next to be read is
  * dropped, one further away becomes data.
  */
-static inline void set_mark(struct run *run, struct flow *f)
+static void set_mark(struct run *run, struct flow *f)
 {
 	const struct slot *r = reader_of(run, f);
 
@@ -125,8 +106,7 @@ static inline void set_mark(struct run *run, struct flow *f)
 
 /* -- calls -- */
 
-static inline void op_send(struct run *run, struct slot *s,
-			   const struct op *op, char *out)
+void op_send(struct run *run, struct slot *s, const struct op *op, char *out)
 {
 	int len = op->num[0], hole = op->hole, flags = op->flags, n, i, m, sum;
 	struct flow none = { .mark = NO_MARK }, *f = s->out ?: &none;
@@ -188,7 +168,7 @@ static inline void op_send(struct run *run, struct slot *s,
 }
 
 /* what an in-band read can give before it has to stop or wait */
-static inline uint64_t readable(const struct slot *s)
+static uint64_t readable(const struct slot *s)
 {
 	const struct flow *f = s->in;
 	uint64_t from = f->rd;
@@ -200,7 +180,7 @@ static inline uint64_t readable(const struct slot *s)
 	return f->wr - from - !s->inl;
 }
 
-static inline void recv_urgent(struct slot *s, const struct op *op, char *out)
+static void recv_urgent(struct slot *s, const struct op *op, char *out)
 {
 	unsigned char c = 0;
 	int n;
@@ -215,8 +195,8 @@ static inline void recv_urgent(struct slot *s, const struct op *op, char *out)
 }
 
 /* Compare what is in the pieces with the flow. */
-static inline bool pieces_right(const struct flow *f, uint64_t pos,
-				const struct iovec *iov, int n)
+static bool pieces_right(const struct flow *f, uint64_t pos,
+			 const struct iovec *iov, int n)
 {
 	int part;
 
@@ -231,7 +211,7 @@ static inline bool pieces_right(const struct flow *f, uint64_t pos,
 }
 
 /* The bytes before a hole, of which @n have been read. */
-static inline void recv_rest(struct slot *s, int n, int hole, char *out)
+static void recv_rest(struct slot *s, int n, int hole, char *out)
 {
 	int rc = 0;
 
@@ -244,7 +224,7 @@ static inline void recv_rest(struct slot *s, int n, int hole, char *out)
 		SAY("fault, then BAD");
 }
 
-static inline void op_recv(struct slot *s, const struct op *op, char *out)
+void op_recv(struct slot *s, const struct op *op, char *out)
 {
 	int len = op->num[0], hole = op->hole, flags = op->flags, n, err;
 	struct flow *f = s->in;
@@ -293,7 +273,7 @@ static inline void op_recv(struct slot *s, const struct op *op, char *out)
 }
 
 /* Both directions are as they were in the beginning. */
-static inline bool healthy(struct run *run, const struct slot *s)
+static bool healthy(struct run *run, const struct slot *s)
 {
 	const struct flow *i = s->in, *o = s->out;
 
@@ -301,8 +281,7 @@ static inline bool healthy(struct run *run, const struct slot *s)
 	       !o->full && !o->rx_shut && !i->rx_shut && reader_of(run, o);
 }
 
-static inline int send_some(struct slot *s, int len, const struct op *op,
-			    bool last)
+static int send_some(struct slot *s, int len, const struct op *op, bool last)
 {
 	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (last ? 0 : op->flags);
 	struct iovec iov[8];
@@ -321,8 +300,7 @@ static inline int send_some(struct slot *s, int len, const struct op *op,
 }
 
 /* Send and receive until all that was sent has been read. */
-static inline void op_xfer(struct run *run, struct slot *s,
-			   const struct op *op, char *out)
+void op_xfer(struct run *run, struct slot *s, const struct op *op, char *out)
 {
 	uint64_t target, end = now_ns() + config.wait_ms * 1000000ULL;
 	struct flow *f = s->out;
@@ -374,7 +352,7 @@ static inline void op_xfer(struct run *run, struct slot *s,
 	SAY("moved");
 }
 
-static inline void op_fill(struct run *run, struct slot *s, char *out)
+void op_fill(struct run *run, struct slot *s, char *out)
 {
 	static const struct op plain = { .hole = -1 };
 	int n, flags = MSG_NOSIGNAL | (s->timeo_snd ? 0 : MSG_DONTWAIT);
@@ -399,7 +377,7 @@ static inline void op_fill(struct run *run, struct slot *s, char *out)
 }
 
 /* Read everything, and the end of file or the error if one has to come. */
-static inline void op_drain(struct run *run, struct slot *s, char *out)
+void op_drain(struct run *run, struct slot *s, char *out)
 {
 	uint64_t end = now_ns() + config.wait_ms * 1000000ULL;
 	struct flow *f = s->in;
@@ -437,7 +415,7 @@ static inline void op_drain(struct run *run, struct slot *s, char *out)
 	}
 }
 
-static inline void op_poll(struct slot *s, char *out)
+void op_poll(struct slot *s, char *out)
 {
 	static const struct { int bit; const char *name; } names[] = {
 		{ POLLIN, "in" }, { POLLOUT, "out" }, { POLLPRI, "pri" },
@@ -456,10 +434,8 @@ static inline void op_poll(struct slot *s, char *out)
 	if (s->in && s->in->lossy)
 		ev &= ~(POLLIN | POLLRDNORM);
 	SAY("none");
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (i = 0; i < ARRAY_LEN(names); i++)
 		if (ev & names[i].bit)
 			len += snprintf(out + len, TRACE_LEN - len, "%s%s",
 					len ? " " : "", names[i].name);
 }
-
-#endif /* SMC_DIFFTEST_RUN_H */

@@ -1,45 +1,16 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
- * What the test programs share: socket kinds, addresses, sizes with a
- * suffix, time, and ends with a message.  Header only, so that each program
- * stays one file.  Tested by its users.
+ * What the test programs share: socket kinds, addresses, sizes with a suffix,
+ * files, time, and ends with a message.  Tested by its users.
  */
-#ifndef SMC_SELFTEST_UTIL_H
-#define SMC_SELFTEST_UTIL_H
+#include "util.h"
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
-#ifndef AF_SMC
-#define AF_SMC 43
-#endif
-#ifndef IPPROTO_SMC
-#define IPPROTO_SMC 256
-#endif
-
-/* how a program asks for its socket */
-enum kind { KIND_TCP, KIND_IPPROTO, KIND_AFSMC };
-
-#define KIND_HELP "tcp, ipproto (IPPROTO_SMC) or afsmc (AF_SMC)"
-
-static inline void die(const char *fmt, ...)
+void die(const char *fmt, ...)
 {
 	int err = errno;
 	va_list ap;
@@ -54,7 +25,7 @@ static inline void die(const char *fmt, ...)
 	exit(1);
 }
 
-static inline uint64_t now_ns(void)
+uint64_t now_ns(void)
 {
 	struct timespec ts;
 
@@ -62,7 +33,12 @@ static inline uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-static inline enum kind parse_kind(const char *s)
+double seconds_since(uint64_t start_ns)
+{
+	return (now_ns() - start_ns) / 1e9;
+}
+
+enum kind parse_kind(const char *s)
 {
 	errno = 0;
 	if (!strcmp(s, "tcp"))
@@ -72,11 +48,20 @@ static inline enum kind parse_kind(const char *s)
 	if (!strcmp(s, "afsmc"))
 		return KIND_AFSMC;
 	die("unknown kind '%s': " KIND_HELP, s);
-	return KIND_TCP;
+}
+
+/* splitmix64: every state is good, also 0 */
+uint64_t random64(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15ULL);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
 }
 
 /* "64K", "1M", "100" to bytes */
-static inline uint64_t parse_size(const char *s)
+uint64_t parse_size(const char *s)
 {
 	unsigned long long v;
 	char *end;
@@ -105,8 +90,8 @@ static inline uint64_t parse_size(const char *s)
 }
 
 /* numeric address and port; returns the length */
-static inline socklen_t parse_addr(const char *host, const char *port,
-				   struct sockaddr_storage *ss)
+socklen_t parse_addr(const char *host, const char *port,
+		     struct sockaddr_storage *ss)
 {
 	struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM,
@@ -127,7 +112,7 @@ static inline socklen_t parse_addr(const char *host, const char *port,
 }
 
 /* family is AF_INET or AF_INET6; dies with a clear message */
-static inline int open_socket(enum kind kind, int family, int flags)
+int open_socket(enum kind kind, int family, int flags)
 {
 	int fd;
 
@@ -142,7 +127,7 @@ static inline int open_socket(enum kind kind, int family, int flags)
 }
 
 /* A listener that offers SMC and then declines it; see decline_if_asked(). */
-static inline void decline(int fd)
+void decline(int fd)
 {
 	int one = 1;
 
@@ -155,28 +140,22 @@ static inline void decline(int fd)
  * Environment SMC_DECLINE: every connection falls back by a CLC Decline of its
  * listener, after the handshake of TCP and with the Proposal on the way.
  */
-static inline void decline_if_asked(int fd, enum kind kind)
+void decline_if_asked(int fd, enum kind kind)
 {
 	if (kind != KIND_TCP && getenv("SMC_DECLINE"))
 		decline(fd);
 }
 
-static inline int open_listener(enum kind kind,
-				const struct sockaddr_storage *ss,
-				socklen_t len, int backlog, int sndbuf,
-				int rcvbuf)
+int open_listener(enum kind kind, const struct sockaddr_storage *ss,
+		  socklen_t len, int backlog, int sndbuf, int rcvbuf)
 {
 	int fd = open_socket(kind, ss->ss_family, SOCK_CLOEXEC);
-	int one = 1;
 
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
-		die("SO_REUSEADDR");
-	if (sndbuf && setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf,
-				 sizeof(sndbuf)))
-		die("SO_SNDBUF");
-	if (rcvbuf && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf,
-				 sizeof(rcvbuf)))
-		die("SO_RCVBUF");
+	must_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (sndbuf)
+		must_set(fd, SOL_SOCKET, SO_SNDBUF, sndbuf);
+	if (rcvbuf)
+		must_set(fd, SOL_SOCKET, SO_RCVBUF, rcvbuf);
 	if (bind(fd, (const struct sockaddr *)ss, len))
 		die("bind");
 	if (listen(fd, backlog))
@@ -186,7 +165,7 @@ static inline int open_listener(enum kind kind,
 }
 
 /* Gives the file the text; -1 if that is not possible. */
-static inline int put_text(const char *path, const char *text)
+int put_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
@@ -197,7 +176,7 @@ static inline int put_text(const char *path, const char *text)
 }
 
 /* The first line of a file with its end, "" if there is none. */
-static inline const char *first_line(const char *path, char *line, int size)
+const char *first_line(const char *path, char *line, int size)
 {
 	FILE *f = fopen(path, "r");
 
@@ -212,7 +191,7 @@ static inline const char *first_line(const char *path, char *line, int size)
  * A network namespace of this process's own, whose sockets become what those
  * of the old one do, but for SMC-R: there is no RDMA in it.
  */
-static inline int unshare_net(void)
+int unshare_net(void)
 {
 	static const char *const names[] = {
 		"/proc/sys/net/smc/transports",
@@ -233,14 +212,51 @@ static inline int unshare_net(void)
 	return 0;
 }
 
-static inline void set_nonblock(int fd)
+void set_nonblock(int fd)
 {
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK))
 		die("O_NONBLOCK");
 }
 
+int set_int(int fd, int level, int opt, int val)
+{
+	return setsockopt(fd, level, opt, &val, sizeof(val));
+}
+
+/* where the test makes no sense without it */
+void must_set(int fd, int level, int opt, int val)
+{
+	if (set_int(fd, level, opt, val))
+		die("setsockopt %d %d", level, opt);
+}
+
+/* the option's value or -errno */
+int get_int(int fd, int level, int opt)
+{
+	socklen_t len = sizeof(int);
+	int val = -1;
+
+	return getsockopt(fd, level, opt, &val, &len) ? -errno : val;
+}
+
+/* the pending error, fetched */
+int so_error(int fd)
+{
+	socklen_t len = sizeof(int);
+	int err = -1;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) ? -1 : err;
+}
+
+void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 /* Creates an empty file, the sign that a script waits for. */
-static inline void touch(const char *path)
+void touch(const char *path)
 {
 	int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
 
@@ -248,18 +264,3 @@ static inline void touch(const char *path)
 		die("%s", path);
 	close(fd);
 }
-
-/* Waits for a file that a script makes; false after limit seconds. */
-static inline bool wait_file(const char *path, int limit_s)
-{
-	uint64_t end = now_ns() + limit_s * 1000000000ULL;
-
-	while (access(path, F_OK)) {
-		if (now_ns() > end)
-			return false;
-		usleep(20000);
-	}
-	return true;
-}
-
-#endif /* SMC_SELFTEST_UTIL_H */

@@ -21,15 +21,6 @@ struct info {
 	uint64_t bytes_sent;
 };
 
-static inline struct info info_of(int fd)
-{
-	struct info info = {};
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) ||
-	    len != sizeof(info))
-		die("TCP_INFO");
-	return info;
-}
+struct info info_of(int fd);
 
 #endif /* SMC_SELFTEST_TCPINFO_H */

@@ -1,32 +1,23 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * Deviations from TCP that are documented in
  * Documentation/networking/smc/deviations.rst, as the tester knows them.  A
  * script that shows one is not looked at beyond that call: what follows from
  * it would differ, too.
  */
-#ifndef SMC_DIFFTEST_RULES_H
-#define SMC_DIFFTEST_RULES_H
+#include "difftest.h"
 
-#include "difftest_calls.h"
+bool rules_on, rules_rdma;
+const struct run *rules_tcp;
 
-static bool rules_rdma;	/* and over RDMA */
-
-struct rule {
-	const char *name;
-	/* is this what makes the answers of the call differ? */
-	bool (*explains)(const struct script *sc, int call, const char *tcp,
-			 const char *smc);
-};
-
-static inline bool is_op(const struct script *sc, int call, enum op_code code)
+static bool is_op(const struct script *sc, int call, enum op_code code)
 {
 	return call < sc->n && sc->op[call].code == code;
 }
 
 /* Has a call of this kind come before?  @num: its first number, -1: any. */
-static inline bool came_before(const struct script *sc, int call,
-			       enum op_code code, int num, int flags)
+static bool came_before(const struct script *sc, int call, enum op_code code,
+			int num, int flags)
 {
 	int i;
 
@@ -37,23 +28,20 @@ static inline bool came_before(const struct script *sc, int call,
 	return false;
 }
 
-/* What TCP answered to the script's calls: a call refused has done nothing. */
-static const struct run *rules_tcp;
-
-static inline bool answered(int call, const char *text)
+static bool answered(int call, const char *text)
 {
 	return !strncmp(rules_tcp->trace[call], text, strlen(text));
 }
 
 /* Has anything come before that ends a connection? */
-static inline bool end_before(const struct script *sc, int call)
+static bool end_before(const struct script *sc, int call)
 {
 	return came_before(sc, call, OP_SHUT, -1, 0) ||
 	       came_before(sc, call, OP_CLOSE, -1, 0) ||
 	       came_before(sc, call, OP_UNCONNECT, -1, 0);
 }
 
-static inline bool listened_before(const struct script *sc, int call, int slot)
+static bool listened_before(const struct script *sc, int call, int slot)
 {
 	int i;
 
@@ -65,7 +53,7 @@ static inline bool listened_before(const struct script *sc, int call, int slot)
 }
 
 /* Does the call make a connection of this socket?  A refused one is none. */
-static inline bool connects(const struct script *sc, int call, int slot)
+static bool connects(const struct script *sc, int call, int slot)
 {
 	const struct op *op = &sc->op[call];
 
@@ -82,7 +70,7 @@ static inline bool connects(const struct script *sc, int call, int slot)
  * will do.  Its own connect(AF_UNSPEC) leaves a socket like a new one, and
  * nothing is excused on these.
  */
-static inline bool over_before(const struct script *sc, int call, int slot)
+static bool over_before(const struct script *sc, int call, int slot)
 {
 	bool connected = slot < 2, ended = false;	/* c and s are a pair */
 	const struct op *op;
@@ -115,8 +103,8 @@ static inline bool over_before(const struct script *sc, int call, int slot)
  * part of the stream: a byte more than here, at any call that reads, and what
  * is behind it may be looked at.
  */
-static inline bool one_urgent_more(const struct script *sc, int call,
-				   const char *tcp, const char *smc)
+static bool one_urgent_more(const struct script *sc, int call, const char *tcp,
+			    const char *smc)
 {
 	int i, urgent = 0;
 
@@ -134,8 +122,8 @@ static inline bool one_urgent_more(const struct script *sc, int call,
 }
 
 /* POLLPRI of a connection that is over, or recv(MSG_OOB) there */
-static inline bool late_urgent(const struct script *sc, int call,
-			       const char *tcp, const char *smc)
+static bool late_urgent(const struct script *sc, int call, const char *tcp,
+			const char *smc)
 {
 	const char *pri = strstr(tcp, "pri ");
 	char text[TRACE_LEN];
@@ -156,8 +144,8 @@ static inline bool late_urgent(const struct script *sc, int call,
 	return !strcmp(text, smc);
 }
 
-static inline bool late_bind(const struct script *sc, int call,
-			     const char *tcp, const char *smc)
+static bool late_bind(const struct script *sc, int call, const char *tcp,
+		      const char *smc)
 {
 	return is_op(sc, call, OP_BIND) && !strcmp(tcp, "0") &&
 	       !strcmp(smc, "EINVAL") &&
@@ -165,8 +153,8 @@ static inline bool late_bind(const struct script *sc, int call,
 }
 
 /* SMC-R only: with shared memory nothing is ever under way */
-static inline bool crossing(const struct script *sc, int call, const char *tcp,
-			    const char *smc)
+static bool crossing(const struct script *sc, int call, const char *tcp,
+		     const char *smc)
 {
 	if (!rules_rdma || !strstr(smc, "not settled"))
 		return false;
@@ -184,11 +172,10 @@ static const struct rule rules[] = {
 	{ NULL, NULL },
 };
 
-static bool rules_on;	/* the sockets are SMC's */
-static int rule_counts[sizeof(rules) / sizeof(*rules)];
+static int rule_counts[ARRAY_LEN(rules)];
 
-static inline const struct rule *rule_find(const struct script *sc, int call,
-					   const char *tcp, const char *smc)
+const struct rule *rule_find(const struct script *sc, int call, const char *tcp,
+			     const char *smc)
 {
 	const struct rule *r;
 
@@ -198,7 +185,7 @@ static inline const struct rule *rule_find(const struct script *sc, int call,
 	return NULL;
 }
 
-static inline void rule_count(const struct rule *r)
+void rule_count(const struct rule *r)
 {
 	rule_counts[r - rules]++;
 }
@@ -207,7 +194,7 @@ static inline void rule_count(const struct rule *r)
  * A rule explains one script in a hundred.  Where it explains many, something
  * else looks like it: that must not hide behind the list.
  */
-static inline bool rule_too_often(const struct rule *r, int scripts)
+static bool rule_too_often(const struct rule *r, int scripts)
 {
 	int n = rule_counts[r - rules];
 
@@ -215,7 +202,7 @@ static inline bool rule_too_often(const struct rule *r, int scripts)
 }
 
 /* Returns the number of rules that explain too much. */
-static inline int rule_report(int scripts)
+int rule_report(int scripts)
 {
 	const struct rule *r;
 	int bad = 0;
@@ -232,5 +219,3 @@ static inline int rule_report(int scripts)
 	}
 	return bad;
 }
-
-#endif /* SMC_DIFFTEST_RULES_H */

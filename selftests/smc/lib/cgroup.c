@@ -1,28 +1,23 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * A control group for one test, and BPF programs in it.  The programs are
  * written as instructions, so that no compiler or library is needed.
  */
-#ifndef SMC_SELFTEST_CGROUP_H
-#define SMC_SELFTEST_CGROUP_H
-
-#include <mntent.h>
-#include <stddef.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <linux/bpf.h>
-
+#include "cgroup.h"
 #include "util.h"
 
-struct cgroup {
-	char root[128];	/* where cgroup2 is mounted */
-	char path[192];
-	int fd;
-};
+#include <fcntl.h>
+#include <mntent.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/bpf.h>
 
 /* writes text to a file of a group; 0 or -1 with errno */
-static inline int cgroup_write(const char *dir, const char *file,
-			       const char *text)
+static int cgroup_write(const char *dir, const char *file, const char *text)
 {
 	char path[256];
 	int fd, rc;
@@ -37,7 +32,7 @@ static inline int cgroup_write(const char *dir, const char *file,
 }
 
 /* the number in a file of the group, -1 if there is none */
-static inline long cgroup_number(const struct cgroup *g, const char *file)
+long cgroup_number(const struct cgroup *g, const char *file)
 {
 	char path[256];
 	long n = -1;
@@ -54,7 +49,7 @@ static inline long cgroup_number(const struct cgroup *g, const char *file)
 }
 
 /* a new group, with this process in it; 0, or -1 where there is no cgroup2 */
-static inline int cgroup_enter(struct cgroup *g)
+int cgroup_enter(struct cgroup *g)
 {
 	FILE *f = setmntent("/proc/mounts", "re");
 	struct mntent *m;
@@ -77,7 +72,7 @@ static inline int cgroup_enter(struct cgroup *g)
 	return g->fd < 0 ? -1 : 0;
 }
 
-static inline void cgroup_leave(struct cgroup *g)
+void cgroup_leave(struct cgroup *g)
 {
 	if (g->fd < 0)
 		return;
@@ -86,7 +81,7 @@ static inline void cgroup_leave(struct cgroup *g)
 	rmdir(g->path);
 }
 
-static inline int sys_bpf(int cmd, union bpf_attr *attr)
+static int sys_bpf(int cmd, union bpf_attr *attr)
 {
 	return syscall(__NR_bpf, cmd, attr, sizeof(*attr));
 }
@@ -106,8 +101,8 @@ static inline int sys_bpf(int cmd, union bpf_attr *attr)
 #define EXIT()		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
 /* loads a program and attaches it to the group; 0 or -1 with errno */
-static inline int bpf_attach(const struct cgroup *g, int type, int where,
-			     const struct bpf_insn *insns, int num)
+static int bpf_attach(const struct cgroup *g, int type, int where,
+		      const struct bpf_insn *insns, int num)
 {
 	static char log[16384];
 	union bpf_attr load = {
@@ -137,7 +132,7 @@ static inline int bpf_attach(const struct cgroup *g, int type, int where,
 }
 
 /* a program that says no to everything */
-static inline int bpf_refuse(const struct cgroup *g, int type, int where)
+int bpf_refuse(const struct cgroup *g, int type, int where)
 {
 	const struct bpf_insn no[] = { MOV_IMM(BPF_REG_0, 0), EXIT() };
 
@@ -145,7 +140,7 @@ static inline int bpf_refuse(const struct cgroup *g, int type, int where)
 }
 
 /* connect() goes to this port (network order), whatever the program wants */
-static inline int bpf_redirect(const struct cgroup *g, int where, int port)
+int bpf_redirect(const struct cgroup *g, int where, int port)
 {
 	const struct bpf_insn insns[] = {
 		MOV_IMM(BPF_REG_2, port),
@@ -158,13 +153,8 @@ static inline int bpf_redirect(const struct cgroup *g, int where, int port)
 	return bpf_attach(g, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, insns, 4);
 }
 
-/* what bpf_watch() notes of each operation */
-struct seen {
-	uint64_t count, cookie;
-};
-
 /* counts sockops' calls by operation; the map's descriptor or -1 */
-static inline int bpf_watch(const struct cgroup *g)
+int bpf_watch(const struct cgroup *g)
 {
 	union bpf_attr map = {
 		.map_type = BPF_MAP_TYPE_ARRAY,
@@ -200,7 +190,7 @@ static inline int bpf_watch(const struct cgroup *g)
 	return fd;
 }
 
-static inline struct seen bpf_seen(int map, uint32_t op)
+struct seen bpf_seen(int map, uint32_t op)
 {
 	struct seen seen = {};
 	union bpf_attr attr = {
@@ -213,5 +203,3 @@ static inline struct seen bpf_seen(int map, uint32_t op)
 		die("map lookup");
 	return seen;
 }
-
-#endif /* SMC_SELFTEST_CGROUP_H */

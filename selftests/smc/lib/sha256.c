@@ -1,21 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/*
- * SHA-256 (FIPS 180-4), small and incremental, for the stream checker.
- * sha256_selftest() compares it with the standard's own example at start.
- */
-#ifndef SMC_SELFTEST_SHA256_H
-#define SMC_SELFTEST_SHA256_H
+// SPDX-License-Identifier: GPL-2.0
+/* SHA-256 (FIPS 180-4), small and incremental, for the stream checker. */
+#include "sha256.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-struct sha256 {
-	uint32_t state[8];
-	uint64_t len;
-	uint8_t block[64];
-};
 
 static const uint32_t sha256_k[64] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
@@ -31,7 +18,7 @@ static const uint32_t sha256_k[64] = {
 	0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static inline uint32_t sha256_ror(uint32_t x, int n)
+static uint32_t sha256_ror(uint32_t x, int n)
 {
 	return x >> n | x << (32 - n);
 }
@@ -47,7 +34,7 @@ static inline uint32_t sha256_ror(uint32_t x, int n)
 	h = t1 + t2;							\
 } while (0)
 
-static inline void sha256_block(struct sha256 *ctx, const uint8_t *p)
+static void sha256_block(struct sha256 *ctx, const uint8_t *p)
 {
 	uint32_t w[64], t1, t2, *s = ctx->state;
 	uint32_t a = s[0], b = s[1], c = s[2], d = s[3];
@@ -85,7 +72,7 @@ static inline void sha256_block(struct sha256 *ctx, const uint8_t *p)
 	s[7] += h;
 }
 
-static inline void sha256_init(struct sha256 *c)
+void sha256_init(struct sha256 *c)
 {
 	static const uint32_t start[8] = {
 		0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -96,7 +83,7 @@ static inline void sha256_init(struct sha256 *c)
 	c->len = 0;
 }
 
-static inline void sha256_add(struct sha256 *c, const void *data, size_t len)
+void sha256_add(struct sha256 *c, const void *data, size_t len)
 {
 	size_t have = c->len % 64, n;
 	const uint8_t *p = data;
@@ -116,7 +103,7 @@ static inline void sha256_add(struct sha256 *c, const void *data, size_t len)
 	memcpy(c->block, p, len);
 }
 
-static inline void sha256_end(struct sha256 *c, uint8_t out[32])
+void sha256_end(struct sha256 *c, uint8_t out[32])
 {
 	uint64_t bits = c->len * 8;
 	uint8_t pad[72] = { 0x80 };
@@ -130,7 +117,7 @@ static inline void sha256_end(struct sha256 *c, uint8_t out[32])
 		out[i] = c->state[i / 4] >> (24 - 8 * (i % 4));
 }
 
-static inline bool sha256_selftest(void)
+bool sha256_selftest(void)
 {
 	static const uint8_t want[32] = {
 		0x24, 0x8d, 0x6a, 0x61, 0xd2, 0x06, 0x38, 0xb8,
@@ -149,5 +136,3 @@ static inline bool sha256_selftest(void)
 	sha256_end(&c, out);
 	return !memcmp(out, want, sizeof(want));
 }
-
-#endif /* SMC_SELFTEST_SHA256_H */

@@ -1,14 +1,15 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * The executor of the differential tester, second part: calls that are not
  * about data, and the run of a whole script.
  */
-#ifndef SMC_DIFFTEST_CALLS_H
-#define SMC_DIFFTEST_CALLS_H
+#include "difftest.h"
 
-#include "difftest_run.h"
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 
-static inline void say_rc(char *out, int rc)
+static void say_rc(char *out, int rc)
 {
 	if (rc < 0)
 		SAY("%s", strerrorname_np(errno));
@@ -20,18 +21,18 @@ static inline void say_rc(char *out, int rc)
  * A FIN behind more than fits into TCP's window has not arrived yet, and here
  * it may have.  It matters to who shuts down, too, or resets.
  */
-static inline bool end_waits(const struct flow *f)
+static bool end_waits(const struct flow *f)
 {
 	return f->full && f->fin;
 }
 
 /* The same if both ends come: the second one would, or would not, be last. */
-static inline bool end_would_wait(const struct slot *s)
+static bool end_would_wait(const struct slot *s)
 {
 	return s->out->full && s->in->fin;
 }
 
-static inline void op_shutdown(struct slot *s, int how, char *out)
+static void op_shutdown(struct slot *s, int how, char *out)
 {
 	int rc;
 
@@ -61,7 +62,7 @@ static inline void op_shutdown(struct slot *s, int how, char *out)
  * A reset drops what has not been sent.  The peer has read, so there is room
  * for it, but SMC hears of that a little later than TCP does on one host.
  */
-static inline void before_reset(struct run *run, struct slot *s)
+static void before_reset(struct run *run, struct slot *s)
 {
 	struct slot *reader = s->out ? reader_of(run, s->out) : NULL;
 
@@ -69,7 +70,7 @@ static inline void before_reset(struct run *run, struct slot *s)
 		settle(reader);
 }
 
-static inline void op_close(struct run *run, struct slot *s, char *out)
+static void op_close(struct run *run, struct slot *s, char *out)
 {
 	bool reset;
 
@@ -100,7 +101,7 @@ static inline void op_close(struct run *run, struct slot *s, char *out)
 	s->in = s->out = NULL;
 }
 
-static inline void op_linger(struct slot *s, const struct op *op, char *out)
+static void op_linger(struct slot *s, const struct op *op, char *out)
 {
 	struct linger l = { op->num[0], op->num[1] };
 	int rc;
@@ -111,7 +112,7 @@ static inline void op_linger(struct slot *s, const struct op *op, char *out)
 		s->linger = l.l_onoff ? l.l_linger : -1;
 }
 
-static inline void op_timeo(struct slot *s, const struct op *op, char *out)
+static void op_timeo(struct slot *s, const struct op *op, char *out)
 {
 	struct timeval tv = { 0, op->num[0] * 1000 };
 	bool rcv = op->code == OP_RCVTIMEO;
@@ -123,8 +124,7 @@ static inline void op_timeo(struct slot *s, const struct op *op, char *out)
 	*(rcv ? &s->timeo_rcv : &s->timeo_snd) = op->num[0];
 }
 
-static inline void op_int_option(struct slot *s, const struct op *op,
-				 char *out)
+static void op_int_option(struct slot *s, const struct op *op, char *out)
 {
 	int val = op->num[0], rc, back = -1;
 	socklen_t len = sizeof(back);
@@ -154,7 +154,7 @@ static inline void op_int_option(struct slot *s, const struct op *op,
 		SAY("0, now %d", back);
 }
 
-static inline void op_soerror(struct slot *s, char *out)
+static void op_soerror(struct slot *s, char *out)
 {
 	socklen_t len = sizeof(int);
 	int err = -1;
@@ -165,7 +165,7 @@ static inline void op_soerror(struct slot *s, char *out)
 		SAY("%s", err ? strerrorname_np(err) : "0");
 }
 
-static inline void op_name(struct slot *s, bool peer, char *out)
+static void op_name(struct slot *s, bool peer, char *out)
 {
 	struct sockaddr_in sin = {};
 	socklen_t len = sizeof(sin);
@@ -181,7 +181,7 @@ static inline void op_name(struct slot *s, bool peer, char *out)
 		    sin.sin_port ? "port" : "no port", len);
 }
 
-static inline void op_ioctl(struct slot *s, const struct op *op, char *out)
+static void op_ioctl(struct slot *s, const struct op *op, char *out)
 {
 	uint64_t end = now_ns() + config.wait_ms * 1000000ULL;
 	int val = -1, rc;
@@ -209,15 +209,14 @@ static inline void op_ioctl(struct slot *s, const struct op *op, char *out)
 	say_rc(out, rc < 0 ? rc : val);
 }
 
-static inline void op_bind(struct slot *s, char *out)
+static void op_bind(struct slot *s, char *out)
 {
 	struct sockaddr_in sin = host_addr(0);
 
 	say_rc(out, bind(s->fd, (struct sockaddr *)&sin, sizeof(sin)));
 }
 
-static inline void op_listen(struct run *run, struct slot *s, int backlog,
-			     char *out)
+static void op_listen(struct run *run, struct slot *s, int backlog, char *out)
 {
 	int rc = listen(s->fd, backlog);
 
@@ -228,7 +227,7 @@ static inline void op_listen(struct run *run, struct slot *s, int backlog,
 	decline_if_asked(s->fd, run->kind);
 }
 
-static inline bool connected_now(struct slot *s)
+static bool connected_now(struct slot *s)
 {
 	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
 
@@ -236,10 +235,10 @@ static inline bool connected_now(struct slot *s)
 	return p.revents == POLLOUT;
 }
 
-static inline void op_connect(struct run *run, struct slot *s, struct slot *t,
-			      const struct op *op, char *out)
+static void op_connect(struct run *run, struct slot *s, struct slot *t,
+		       const struct op *op, char *out)
 {
-	struct sockaddr_in sin = host_addr(port_of(t->fd) ?: 1);
+	struct sockaddr_in sin = host_addr(local_port(t->fd) ?: 1);
 	struct pollfd there = { .fd = t->fd, .events = POLLIN };
 	bool fresh = !s->out;
 	int rc, err;
@@ -268,7 +267,7 @@ static inline void op_connect(struct run *run, struct slot *s, struct slot *t,
 	t->pend[t->npend++] = (struct pend){ s->out, s->in };
 }
 
-static inline void op_unconnect(struct run *run, struct slot *s, char *out)
+static void op_unconnect(struct run *run, struct slot *s, char *out)
 {
 	struct sockaddr sa = { .sa_family = AF_UNSPEC };
 	int rc;
@@ -292,8 +291,8 @@ static inline void op_unconnect(struct run *run, struct slot *s, char *out)
 	s->in = s->out = NULL;
 }
 
-static inline void op_accept(struct slot *l, struct slot *s,
-			     const struct op *op, char *out)
+static void op_accept(struct slot *l, struct slot *s, const struct op *op,
+		      char *out)
 {
 	struct sockaddr_in sin = {};
 	socklen_t len = sizeof(sin);
@@ -319,7 +318,7 @@ static inline void op_accept(struct slot *l, struct slot *s,
 			    .cork = l->cork };
 	if (l->linger >= 0)
 		s->linger = l->linger;
-	set_int(fd, SOL_TCP, TCP_NODELAY, 1);
+	must_set(fd, SOL_TCP, TCP_NODELAY, 1);
 	if (!l->npend)
 		return;
 	s->in = l->pend[0].in;
@@ -329,8 +328,8 @@ static inline void op_accept(struct slot *l, struct slot *s,
 
 /* -- scripts -- */
 
-static inline void call(struct run *run, struct slot *s, const struct op *op,
-			char *out)
+static void call(struct run *run, struct slot *s, const struct op *op,
+		 char *out)
 {
 	struct slot *t = &run->slot[op->slot[1]];
 
@@ -401,7 +400,7 @@ static inline void call(struct run *run, struct slot *s, const struct op *op,
 }
 
 /* One call with what has to come before and after it. */
-static inline void run_op(struct run *run, const struct op *op, char *out)
+static void run_op(struct run *run, const struct op *op, char *out)
 {
 	struct slot *s = &run->slot[op->slot[0]];
 	bool ok;
@@ -435,9 +434,9 @@ static inline void run_op(struct run *run, const struct op *op, char *out)
  * The other end of @c.  A script that connected to the port of s has left a
  * connection here, which the next one must not take for its own.
  */
-static inline int accept_peer(struct run *run, int c)
+static int accept_peer(struct run *run, int c)
 {
-	int s, port = port_of(c);
+	int s, port = local_port(c);
 	struct sockaddr_in sin;
 	socklen_t len;
 
@@ -453,16 +452,16 @@ static inline int accept_peer(struct run *run, int c)
 	} while (true);
 }
 
-static inline void pair_up(struct run *run)
+static void pair_up(struct run *run)
 {
-	struct sockaddr_in sin = host_addr(port_of(run->listener));
+	struct sockaddr_in sin = host_addr(local_port(run->listener));
 	int c, s, i;
 
 	c = new_socket(run);
 	if (connect(c, (struct sockaddr *)&sin, sizeof(sin)))
 		die("connect");
 	s = accept_peer(run, c);
-	set_int(s, SOL_TCP, TCP_NODELAY, 1);
+	must_set(s, SOL_TCP, TCP_NODELAY, 1);
 	run->slot[0].fd = c;
 	run->slot[1].fd = s;
 	run->slot[0].in = run->slot[1].out = new_flow(run);
@@ -473,7 +472,7 @@ static inline void pair_up(struct run *run)
 	}
 }
 
-static inline int make_listener(struct run *run)
+int make_listener(struct run *run)
 {
 	struct sockaddr_in sin = host_addr(0);
 	int fd = new_socket(run);
@@ -485,7 +484,7 @@ static inline int make_listener(struct run *run)
 }
 
 /* Everything still open: drain, look, get rid of it without TIME_WAIT. */
-static inline void epilogue(struct run *run, int n)
+static void epilogue(struct run *run, int n)
 {
 	static const struct op poll_op = { .code = OP_POLL };
 	struct linger l = { 1, 0 };
@@ -514,7 +513,7 @@ static inline void epilogue(struct run *run, int n)
 }
 
 /* Runs on sockets of run->kind; the answers are in run->trace. */
-static inline void script_run(struct run *run, const struct script *sc)
+void script_run(struct run *run, const struct script *sc)
 {
 	int i;
 
@@ -527,5 +526,3 @@ static inline void script_run(struct run *run, const struct script *sc)
 		run_op(run, &sc->op[i], run->trace[i]);
 	epilogue(run, sc->n);
 }
-
-#endif /* SMC_DIFFTEST_CALLS_H */

@@ -7,9 +7,8 @@
 #ifndef SMC_SELFTEST_CONNFIXTURE_H
 #define SMC_SELFTEST_CONNFIXTURE_H
 
+#include "harness.h"
 #include "sockcase.h"
-
-#include "kselftest_harness.h"
 
 FIXTURE(conn) {
 	struct where at;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * What the executor of the differential tester knows about its sockets, and
  * how it waits until TCP's answer is determined.
@@ -13,89 +13,28 @@
  * is "full" holds as much as the kernel took, which is not the same for two
  * kinds: until it is drained its amounts are not looked at.
  */
-#ifndef SMC_DIFFTEST_MODEL_H
-#define SMC_DIFFTEST_MODEL_H
+#include "difftest.h"
 
-#include "difftest_script.h"
-#include "tcpinfo.h"
-
-#include <linux/sockios.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <sys/uio.h>
 
-#define LIMIT		6000	/* bytes on the way that fit in any ring */
-#define MAX_PEND	4	/* connections not accepted */
-#define NO_MARK		UINT64_MAX
-#define TRACE_LEN	96
-#define TCP_BUF		262144	/* SO_SNDBUF, SO_RCVBUF of TCP sockets */
-
-struct flow {
-	uint64_t wr, rd, mark;
-	uint64_t before; /* bytes received that were the handshake's */
-	int key;
-	bool counted;	/* "before" is known */
-	bool urg_new;	/* the mark has not shown as POLLPRI yet */
-	bool fin;	/* no more will be written */
-	bool rst;	/* the reader's side is reset */
-	bool rst_seen;	/* and its error has been there */
-	bool full;	/* more on the way than fits */
-	bool lossy;	/* what is on the way may be dropped */
-	bool more;	/* held back */
-	bool rx_shut;	/* reader has SHUT_RD */
-	bool rx_gone;	/* reader has closed */
-};
-
-struct pend {
-	struct flow *in, *out;	/* as the accepting side sees them */
-};
-
-struct slot {
-	int fd;
-	struct flow *in, *out;
-	bool listening, inl, cork, timeo_rcv, timeo_snd;
-	int linger, npend;
-	struct pend pend[MAX_PEND];
-};
-
-struct run {
-	enum kind kind;
-	int listener, ring, nflows;
-	bool smc;
-	struct slot slot[NUM_SLOTS];
-	struct flow flow[4 * MAX_OPS];
-	char trace[MAX_OPS + NUM_SLOTS][TRACE_LEN];
-};
-
-/* Options of the program. */
-struct config {
-	enum kind kind;		/* against TCP */
-	bool smc;		/* rings are SMC's, not TCP's buffers */
-	const char *host;
-	int tick_us;		/* interrupts a blocking call */
-	int wait_ms;		/* settle() gives up */
-};
-
-static struct config config = {
+struct config config = {
 	.kind = KIND_TCP, .host = "127.0.0.1", .tick_us = 3000,
 	.wait_ms = 5000,
 };
 
-static sig_atomic_t sigpipes;	/* since the call began */
+sig_atomic_t sigpipes;	/* since the call began */
 
 /* -- memory -- */
 
 #define PATTERN		65521
-#define AREA		(256 * 1024)
 #define GUARD		(128 * 1024)
 
 static unsigned char pattern[2 * PATTERN + AREA];
-static unsigned char *area;	/* AREA bytes, then GUARD without access */
+unsigned char *area;	/* AREA bytes, then GUARD without access */
 
-static inline void memory_init(void)
+void memory_init(void)
 {
 	uint32_t x = 1;
 	unsigned int i;
@@ -112,8 +51,7 @@ static inline void memory_init(void)
 		die("mmap");
 }
 
-static inline const unsigned char *flow_bytes(const struct flow *f,
-					      uint64_t pos)
+const unsigned char *flow_bytes(const struct flow *f, uint64_t pos)
 {
 	return pattern + (pos + f->key * 7919) % PATTERN;
 }
@@ -122,8 +60,7 @@ static inline const unsigned char *flow_bytes(const struct flow *f,
  * Lay @len bytes out in up to @pieces, from good memory; with @hole >= 0 the
  * bytes from there on cannot be accessed.  Returns the number of pieces.
  */
-static inline int memory_layout(struct iovec *iov, int len, int pieces,
-				int hole)
+int memory_layout(struct iovec *iov, int len, int pieces, int hole)
 {
 	unsigned char *at = area;
 	int n = 0, step;
@@ -155,7 +92,7 @@ static inline int memory_layout(struct iovec *iov, int len, int pieces,
 
 /* -- waiting -- */
 
-static inline int events_now(int fd)
+int events_now(int fd)
 {
 	struct pollfd p = {
 		.fd = fd,
@@ -167,30 +104,12 @@ static inline int events_now(int fd)
 	return p.revents;
 }
 
-static inline int inq(int fd)
-{
-	int n = -1;
-
-	ioctl(fd, FIONREAD, &n);
-	return n;
-}
-
-static inline uint64_t on_way(const struct flow *f)
+uint64_t on_way(const struct flow *f)
 {
 	return f ? f->wr - f->rd : 0;
 }
 
-static inline struct slot *writer_of(struct run *run, const struct flow *f)
-{
-	int i;
-
-	for (i = 0; i < NUM_SLOTS; i++)
-		if (run->slot[i].fd >= 0 && run->slot[i].out == f)
-			return &run->slot[i];
-	return NULL;
-}
-
-static inline struct slot *reader_of(struct run *run, const struct flow *f)
+struct slot *reader_of(struct run *run, const struct flow *f)
 {
 	int i;
 
@@ -200,7 +119,7 @@ static inline struct slot *reader_of(struct run *run, const struct flow *f)
 	return NULL;
 }
 
-static inline void push_held(struct slot *s)
+void push_held(struct slot *s)
 {
 	int one = 1;
 
@@ -211,7 +130,7 @@ static inline void push_held(struct slot *s)
 }
 
 /* Bytes FIONREAD must show: it stops at the urgent byte. */
-static inline uint64_t inq_wanted(const struct slot *s)
+static uint64_t inq_wanted(const struct slot *s)
 {
 	const struct flow *f = s->in;
 
@@ -220,7 +139,7 @@ static inline uint64_t inq_wanted(const struct slot *s)
 	return f->wr - f->rd;
 }
 
-static inline bool behind_mark_arrived(const struct slot *s)
+static bool behind_mark_arrived(const struct slot *s)
 {
 	const struct flow *f = s->in;
 	int want = f->wr - f->rd - 1;
@@ -236,7 +155,7 @@ static inline bool behind_mark_arrived(const struct slot *s)
 }
 
 /* RDHUP is no news to who has shut down reading: then the state tells. */
-static inline bool fin_arrived(const struct slot *s, int ev)
+static bool fin_arrived(const struct slot *s, int ev)
 {
 	int state;
 
@@ -247,7 +166,7 @@ static inline bool fin_arrived(const struct slot *s, int ev)
 	       state != TCP_FIN_WAIT2;
 }
 
-static inline bool settled(const struct slot *s)
+static bool settled(const struct slot *s)
 {
 	struct flow *f = s->in;
 	int ev;
@@ -266,7 +185,7 @@ static inline bool settled(const struct slot *s)
 	f->urg_new = false;
 	if (f->lossy)
 		return true;
-	if (inq(s->fd) < (f->full && inq_wanted(s) > LIMIT ? LIMIT :
+	if (queued(s->fd) < (f->full && inq_wanted(s) > LIMIT ? LIMIT :
 			  (int)inq_wanted(s)))
 		return false;
 	if (f->full)
@@ -279,7 +198,7 @@ static inline bool settled(const struct slot *s)
 }
 
 /* Wait until all that is on the way to the socket is there. */
-static inline bool settle(struct slot *s)
+bool settle(struct slot *s)
 {
 	uint64_t end = 0;
 	int tries = 0;
@@ -299,7 +218,7 @@ static inline bool settle(struct slot *s)
 
 /* -- blocking calls are interrupted, again and again until they return -- */
 
-static inline void tick(bool on)
+void tick(bool on)
 {
 	struct itimerval it = {};
 
@@ -313,7 +232,7 @@ static inline void tick(bool on)
 /* -- reading with a check of every byte -- */
 
 /* An in-band read: the urgent byte is skipped if it is the next. */
-static inline void skip_mark(struct slot *s)
+void skip_mark(struct slot *s)
 {
 	struct flow *f = s->in;
 
@@ -324,7 +243,7 @@ static inline void skip_mark(struct slot *s)
 }
 
 /* @n bytes were read in-band */
-static inline void advance(struct flow *f, int n)
+void advance(struct flow *f, int n)
 {
 	f->rd += n;
 	if (f->mark != NO_MARK && f->mark < f->rd)
@@ -332,14 +251,14 @@ static inline void advance(struct flow *f, int n)
 }
 
 /* false: what was read is not what was written there */
-static inline bool bytes_right(const struct flow *f, uint64_t pos,
-			       const unsigned char *buf, int len)
+bool bytes_right(const struct flow *f, uint64_t pos, const unsigned char *buf,
+		 int len)
 {
 	return pos + len <= f->wr && !memcmp(flow_bytes(f, pos), buf, len);
 }
 
 /* recv() of plain memory; advances the flow.  -2: wrong bytes. */
-static inline int read_some(struct slot *s, int len)
+int read_some(struct slot *s, int len)
 {
 	struct flow *f = s->in;
 	int n;
@@ -353,5 +272,3 @@ static inline int read_some(struct slot *s, int len)
 	advance(f, n);
 	return n;
 }
-
-#endif /* SMC_DIFFTEST_MODEL_H */

@@ -1,77 +1,35 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * The two directions of one connection of the stream checker: what to send
- * next, and whether what was received is right.  Included by stream.c, which
- * describes the format.
+ * next, and whether what was received is right.  stream.c describes the format.
  */
-#ifndef SMC_SELFTEST_STREAM_IO_H
-#define SMC_SELFTEST_STREAM_IO_H
+#include "stream.h"
+
+#include <sys/uio.h>
 
 #define STREAM_MAGIC	0x534d4331
 #define CALL_MAX	(1U << 20)	/* longest single send */
-#define READ_MAX	(1U << 18)	/* longest single receive */
 #define POOL_PERIOD	1048573		/* prime */
 #define HDR_LEN		sizeof(struct header)
-#define DIGEST_LEN	32
-
-enum closer { CLOSE_SHUTDOWN, CLOSE_CLIENT, CLOSE_SERVER, CLOSE_MIX };
-
-struct header {
-	uint32_t magic;
-	uint32_t id;
-	uint64_t len;
-	uint32_t start;
-	uint32_t closer;
-};
-
-struct conn {
-	int fd;
-	unsigned int id;
-	enum closer closer;		/* the server learns it */
-	bool is_server;
-	bool connected, shut, verified, counted, eof, done, tx_sealed;
-	/* sending: position in header + payload + digest */
-	struct header tx_hdr;
-	uint64_t tx_pos, tx_hashed, tx_rng;
-	uint32_t tx_call;		/* bytes left of this call's size */
-	struct sha256 tx_sha;
-	uint8_t tx_digest[DIGEST_LEN];
-	int tx_err;
-	const char *tx_why;
-	/* receiving; rx_len is 0 until the header is complete */
-	struct header rx_hdr;
-	uint64_t rx_pos, rx_len, rx_rng;
-	struct sha256 rx_sha;
-	uint8_t rx_digest[DIGEST_LEN];
-};
 
 static uint8_t *pool;
 static uint64_t pool_seed;
-static uint64_t payload_max = 256 << 10;
-static bool payload_exact;
-static enum closer close_order = CLOSE_MIX;
-static atomic_ulong progress;
-static atomic_uint failures;
-static atomic_ullong sent_bytes, recv_bytes;
 
-/* splitmix64: every state is good, also 0 */
-static uint64_t rng_next(uint64_t *s)
-{
-	uint64_t z = (*s += 0x9e3779b97f4a7c15ULL);
+struct stream_config stream_config = {
+	.payload_max = 256 << 10, .close_order = CLOSE_MIX,
+};
 
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
+atomic_ulong progress;
+atomic_ullong sent_bytes, recv_bytes;
 
-static uint64_t conn_random(unsigned int id, unsigned int what)
+uint64_t conn_random(unsigned int id, unsigned int what)
 {
 	uint64_t s = pool_seed ^ (uint64_t)id << 32 ^ what;
 
-	return rng_next(&s);
+	return random64(&s);
 }
 
-static void pool_make(uint64_t seed)
+void pool_make(uint64_t seed)
 {
 	uint64_t s = seed, v;
 	size_t i;
@@ -81,7 +39,7 @@ static void pool_make(uint64_t seed)
 	if (!pool)
 		die("out of memory");
 	for (i = 0; i < POOL_PERIOD; i += 8) {
-		v = rng_next(&s);
+		v = random64(&s);
 		memcpy(pool + i, &v, 8);
 	}
 	for (i = 0; i < CALL_MAX; i++)
@@ -92,29 +50,30 @@ static void pool_make(uint64_t seed)
 static uint32_t log_uniform(uint64_t *rng, uint32_t max)
 {
 	uint32_t bits = 32 - __builtin_clz(max);
-	uint32_t top = 1U << rng_next(rng) % bits;
-	uint32_t v = top + rng_next(rng) % top;
+	uint32_t top = 1U << random64(rng) % bits;
+	uint32_t v = top + random64(rng) % top;
 
 	return v < max ? v : max;
 }
 
-static uint64_t tx_end(const struct conn *c)
+uint64_t tx_end(const struct conn *c)
 {
 	return HDR_LEN + c->tx_hdr.len + DIGEST_LEN;
 }
 
-static uint64_t rx_end(const struct conn *c)
+uint64_t rx_end(const struct conn *c)
 {
 	return HDR_LEN + c->rx_len + DIGEST_LEN;
 }
 
-static bool tx_done(const struct conn *c)
+bool tx_done(const struct conn *c)
 {
 	return c->tx_pos == tx_end(c);
 }
 
-static void conn_init(struct conn *c, unsigned int id, bool server)
+void conn_init(struct conn *c, unsigned int id, bool server)
 {
+	const struct stream_config *cfg = &stream_config;
 	int fd = c->fd;
 
 	memset(c, 0, sizeof(*c));
@@ -125,11 +84,11 @@ static void conn_init(struct conn *c, unsigned int id, bool server)
 	c->rx_rng = conn_random(id, 20 + server);
 	c->tx_hdr.magic = STREAM_MAGIC;
 	c->tx_hdr.id = id;
-	c->tx_hdr.start = rng_next(&c->tx_rng) % POOL_PERIOD;
-	c->tx_hdr.len = payload_exact ? payload_max :
-			1 + rng_next(&c->tx_rng) % payload_max;
+	c->tx_hdr.start = random64(&c->tx_rng) % POOL_PERIOD;
+	c->tx_hdr.len = cfg->payload_exact ? cfg->payload_max :
+			1 + random64(&c->tx_rng) % cfg->payload_max;
 	if (!server) {
-		c->closer = close_order == CLOSE_MIX ? id % 3 : close_order;
+		c->closer = cfg->close_order == CLOSE_MIX ? id % 3 : cfg->close_order;
 		c->tx_hdr.closer = c->closer;
 	}
 	sha256_init(&c->tx_sha);
@@ -163,7 +122,7 @@ static size_t tx_span(struct conn *c, const uint8_t **p)
 
 static ssize_t tx_call(struct conn *c, const uint8_t *p, size_t len)
 {
-	unsigned int how = rng_next(&c->tx_rng) % 8;
+	unsigned int how = random64(&c->tx_rng) % 8;
 	struct iovec iov[3];
 	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 3 };
 	size_t third = len / 3;
@@ -186,7 +145,7 @@ static ssize_t tx_call(struct conn *c, const uint8_t *p, size_t len)
 }
 
 /* sends until done or would block; -1 with *why and errno */
-static int tx_some(struct conn *c, const char **why)
+int tx_some(struct conn *c, const char **why)
 {
 	const uint8_t *p;
 	size_t len;
@@ -314,7 +273,7 @@ static ssize_t rx_call(struct conn *c, uint8_t *buf, bool block,
 		       const char **why)
 {
 	size_t len = log_uniform(&c->rx_rng, READ_MAX);
-	unsigned int how = rng_next(&c->rx_rng) % 8;
+	unsigned int how = random64(&c->rx_rng) % 8;
 	struct iovec iov[3] = {
 		{ buf, len / 3 },
 		{ buf + len / 3, len / 3 },
@@ -342,7 +301,7 @@ static ssize_t rx_call(struct conn *c, uint8_t *buf, bool block,
  * Receives until would block or end of file; when block, until the digest is
  * checked or, after it, until end of file.  -1 with *why and errno.
  */
-static int rx_some(struct conn *c, uint8_t *buf, bool block, const char **why)
+int rx_some(struct conn *c, uint8_t *buf, bool block, const char **why)
 {
 	bool was_verified = c->verified;
 	ssize_t n;
@@ -376,5 +335,3 @@ static int rx_some(struct conn *c, uint8_t *buf, bool block, const char **why)
 	}
 	return 0;
 }
-
-#endif /* SMC_SELFTEST_STREAM_IO_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kselftest harness and what tests in it have in common. */
+#ifndef SMC_SELFTEST_HARNESS_H
+#define SMC_SELFTEST_HARNESS_H
+
+#include "util.h"
+
+#include "kselftest_harness.h"
+
+#define ASSERT_ERR(err, call) do {					\
+	errno = 0;							\
+	ASSERT_EQ(-1, call);						\
+	ASSERT_EQ(err, errno);						\
+} while (0)
+
+#define EXPECT_ERR(err, call) do {					\
+	errno = 0;							\
+	EXPECT_EQ(-1, call);						\
+	EXPECT_EQ(err, errno);						\
+} while (0)
+
+/* what a fixture is run on: each kind and family, as "variant" */
+#define KIND_VARIANTS(name)						\
+	FIXTURE_VARIANT(name) { enum kind kind; int family; };		\
+	FIXTURE_VARIANT_ADD(name, tcp) { KIND_TCP, AF_INET };		\
+	FIXTURE_VARIANT_ADD(name, tcp6) { KIND_TCP, AF_INET6 };		\
+	FIXTURE_VARIANT_ADD(name, ipproto) { KIND_IPPROTO, AF_INET };	\
+	FIXTURE_VARIANT_ADD(name, ipproto6) { KIND_IPPROTO, AF_INET6 };	\
+	FIXTURE_VARIANT_ADD(name, afsmc) { KIND_AFSMC, AF_INET };	\
+	FIXTURE_VARIANT_ADD(name, afsmc6) { KIND_AFSMC, AF_INET6 }
+
+#define NEW(flags)	open_socket(variant->kind, variant->family, flags)
+#define CONNECT(fd, w)	connect(fd, sa(w), (w)->len)
+
+#endif /* SMC_SELFTEST_HARNESS_H */
