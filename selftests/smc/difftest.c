@@ -255,7 +255,7 @@ static void usage(void)
 		"  -s  first seed, 1; -n  number of scripts, 2000\n"
 		"  -m  stop after MAX differences, 10\n"
 		"  -i  interrupt blocking calls after US, 3000\n"
-		"  -w  wait at most MS for what must arrive, 5000\n"
+		"  -w  wait at most MS (scaled) for what must arrive, 5000\n"
 		"  -v  show all answers; -p  print the scripts only\n"
 		"  -x  only one line for each difference\n"
 		"  -r  run these files instead of random scripts\n");
@@ -367,6 +367,7 @@ int main(int argc, char **argv)
 		todo.files = argv + optind;
 		todo.scripts = argc - optind;
 	}
+	config.wait_ms = limit_ms(config.wait_ms);
 	config.smc = tr && !strncmp(tr->name, "smc", 3);
 	runs[0].kind = KIND_TCP;
 	runs[1].kind = config.kind;

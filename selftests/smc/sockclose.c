@@ -525,7 +525,7 @@ enum how { CLOSE, EXIT, KILL, KILL_WRITING };
 struct writer {
 	pid_t pid;
 	uint64_t accepted;	/* bytes, told by the writer */
-	uint64_t ready;		/* the writer waits for its end */
+	int ready;		/* the writer waits for its end */
 	uint64_t got;
 	uint64_t due;		/* when the reader begins */
 	int fd;
@@ -582,7 +582,7 @@ static bool read_some(struct writer *w)
 	return true;
 }
 
-/* Sleeps up to 5 s for each, then reads to the end. */
+/* Sleeps up to 1 s for each, then reads to the end. */
 static bool read_all(struct writer *w, int num)
 {
 	struct pollfd p[num];
@@ -611,7 +611,7 @@ static void truncation(struct __test_metadata *_metadata,
 		       struct _test_data_pair *self, enum kind kind,
 		       enum how how)
 {
-	int num = env_int("RUNS", 200), i, k, fd, nr;
+	int num = env_int("RUNS", 200), i, fd, nr;
 	struct writer *w, *mine;
 	pid_t pid;
 
@@ -634,17 +634,14 @@ static void truncation(struct __test_metadata *_metadata,
 		ASSERT_EQ(sizeof(nr), recv(fd, &nr, sizeof(nr), MSG_WAITALL));
 		mine = &w[nr];
 		mine->fd = fd;
-		mine->due = now_ns() + rand() % 5000 * 1000000ULL;
 	}
 	for (i = 0; i < num; i++)
-		for (k = 0; !__atomic_load_n(&w[i].ready, __ATOMIC_ACQUIRE);
-		     k++) {
-			ASSERT_GT(WAIT_MS, k);
-			usleep(1000);
-		}
+		ASSERT_TRUE(wait_flag(&w[i].ready));
 	if (how == KILL_WRITING)
 		for (i = 0; i < num; i++)
 			kill(w[i].pid, SIGKILL);
+	for (i = 0; i < num; i++)
+		w[i].due = now_ns() + rand() % 1000 * 1000000ULL;
 	EXPECT_TRUE(read_all(w, num));
 	for (i = 0; i < num; i++) {
 		kill(w[i].pid, SIGKILL);
@@ -708,7 +705,7 @@ static void hold_many(int num, enum kind kind,
 
 TEST_F_TIMEOUT(pair, many_sockets_of_a_killed_process, 600)
 {
-	int num = env_int("SOCKETS", 10000), limit = env_int("CLOSE_MS", 2000);
+	int num = env_int("SOCKETS", 10000), limit;
 	struct rlimit rl = { num + 100, num + 100 };
 	int i, err, tell[2], *fd = calloc(num, sizeof(*fd));
 	uint64_t start;
@@ -716,6 +713,7 @@ TEST_F_TIMEOUT(pair, many_sockets_of_a_killed_process, 600)
 	pid_t pid;
 	char c;
 
+	limit = limit_ms(env_int("CLOSE_MS", 2000));
 	if (setrlimit(RLIMIT_NOFILE, &rl))
 		SKIP(return, "RLIMIT_NOFILE");
 	ASSERT_EQ(0, pipe(tell));

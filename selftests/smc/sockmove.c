@@ -169,7 +169,7 @@ TEST_F(move, splice_out_waits)
 				sizeof(tv)));
 	EXPECT_EQ(-1, splice(self->p.server, NULL, self->pipe[1], NULL, 10, 0));
 	EXPECT_EQ(EAGAIN, errno);
-	tv.tv_sec = WAIT_MS / 1000;
+	tv.tv_sec = WAIT_S;
 	ASSERT_EQ(0, setsockopt(self->p.server, SOL_SOCKET, SO_RCVTIMEO, &tv,
 				sizeof(tv)));
 	IN_CHILD(pid, !usleep(100000) && send(self->p.client, &c, 1, 0) == 1);

@@ -519,7 +519,7 @@ static void forget_signals(void)
 /* Waits for a SIGIO with this code about the descriptor. */
 static bool got_sigio(int fd, int code)
 {
-	static const struct timespec limit = { WAIT_S, 0 };
+	const struct timespec limit = { WAIT_S, 0 };
 	siginfo_t si;
 
 	while (sigtimedwait(&watched, &si, &limit) > 0)
@@ -579,7 +579,7 @@ TEST_F(pair, sigio_of_a_reset_and_a_listener)
 
 TEST_F(pair, sigurg)
 {
-	static const struct timespec limit = { WAIT_S, 0 };
+	const struct timespec limit = { WAIT_S, 0 };
 
 	watch_signals();
 	own(self->server, 0);
@@ -593,7 +593,7 @@ TEST_F(pair, sigurg)
 
 TEST_F(pair, sigpipe)
 {
-	static const struct timespec limit = { WAIT_S, 0 };
+	const struct timespec limit = { WAIT_S, 0 };
 
 	watch_signals();
 	ASSERT_EQ(0, shutdown(self->client, SHUT_WR));
@@ -608,7 +608,7 @@ TEST_F(pair, sigpipe)
 /* A reset is told by its error first, which is no broken pipe. */
 TEST_F(pair, sigpipe_after_a_reset)
 {
-	static const struct timespec limit = { WAIT_S, 0 };
+	const struct timespec limit = { WAIT_S, 0 };
 
 	watch_signals();
 	send_num(self->client, 1);

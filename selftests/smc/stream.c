@@ -29,6 +29,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include "lib/wait.h"
 #include "stream.h"
 
 enum mode { MODE_POLL, MODE_EPOLL, MODE_BLOCK };
@@ -78,16 +79,17 @@ static void dump(void)
 static void *watchdog(void *arg)
 {
 	unsigned long seen = atomic_load(&progress);
-	unsigned int idle = 0;
+	int idle = 0;
 
 	while (ended_conns < total_conns) {
 		sleep(1);
 		if (seen != atomic_load(&progress) || (server && !seen)) {
 			seen = atomic_load(&progress);
 			idle = 0;
-		} else if (++idle >= watchdog_s) {
-			fprintf(stderr, "%s: no byte moved for %u s\n",
-				server ? "server" : "client", watchdog_s);
+		} else if (++idle >= limit_s(watchdog_s)) {
+			fprintf(stderr, "%s: no byte moved for %d s\n",
+				server ? "server" : "client",
+				limit_s(watchdog_s));
 			dump();
 			_exit(3);
 		}
@@ -519,7 +521,7 @@ static int usage(FILE *f)
 "  -S, -R BYTES|mix  SO_SNDBUF and SO_RCVBUF; mix: 16K to 1M by connection\n"
 "  -x WHO   closes first: shutdown (both, half-close), client, server, mix (mix)\n"
 "  -i SEED  same on both sides (1)\n"
-"  -w S     watchdog: no byte for so long is a failure (60)\n"
+"  -w S     watchdog: no byte for so long, scaled, is a failure (60)\n"
 "  -H FILE  when all is verified make FILE.client (FILE.server) and keep the\n"
 "           connections open until FILE exists\n"
 "N, R and SEED must be equal on both sides.\n");

@@ -19,7 +19,7 @@
 
 static const char greeting[] = "220 this server speaks first\r\n";
 static bool greet, reset_first;
-static uint64_t limit_ms;
+static uint64_t most_ms;	/* -t: the caller knows what it is made of */
 
 static unsigned char byte_at(size_t i)
 {
@@ -139,13 +139,14 @@ static void exchange(int fd, size_t bytes)
 			.events = POLLIN | (tx < bytes ? POLLOUT : 0),
 		};
 
-		int ready = poll(&p, 1, 60000);
+		int ready = poll(&p, 1, limit_ms(60000));
 
 		if (ready < 0)
 			die("poll");
 		errno = 0;
 		if (!ready)
-			die("nothing for 60 s at %zu of %zu", rx, bytes);
+			die("nothing for %d s at %zu of %zu", limit_s(60), rx,
+			    bytes);
 		if (p.revents & POLLOUT && tx < bytes) {
 			n = send(fd, out + tx, bytes - tx,
 				 MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -207,9 +208,9 @@ static int run_client(enum kind kind, const struct sockaddr_storage *ss,
 	       bytes, (unsigned long long)t_conn / 1000000,
 	       (unsigned long long)t_first / 1000000,
 	       (unsigned long long)t_end / 1000000);
-	if (limit_ms && t_first / 1000000 > limit_ms) {
+	if (most_ms && t_first / 1000000 > most_ms) {
 		fprintf(stderr, "longer than %llu ms\n",
-			(unsigned long long)limit_ms);
+			(unsigned long long)most_ms);
 		return 1;
 	}
 	return 0;
@@ -259,7 +260,7 @@ int main(int argc, char **argv)
 			bytes = parse_size(optarg);
 			break;
 		case 't':
-			limit_ms = parse_size(optarg);
+			most_ms = parse_size(optarg);
 			break;
 		case 'H':
 			hold = optarg;

@@ -24,6 +24,7 @@
 
 #include "lib/bytes.h"
 #include "lib/util.h"
+#include "lib/wait.h"
 
 #define TICK_MS	20
 #define RING	16384
@@ -329,7 +330,7 @@ static int watch(pid_t pid[2])
 	uint64_t last = 0, now;
 	int idle = 0, open = 2, bad = 0, status;
 
-	while (open && idle * TICK_MS < 1000) {
+	while (open && idle * TICK_MS < limit_ms(1000)) {
 		usleep(TICK_MS * 1000);
 		while (open && waitpid(-1, &status, WNOHANG) > 0) {
 			open--;
@@ -343,7 +344,7 @@ static int watch(pid_t pid[2])
 		report(bad ? "a side failed" : "done");
 		return !!bad;
 	}
-	report("nobody got on for a second");
+	report("nobody got on for a second, scaled");
 	kill(pid[0], SIGKILL);
 	kill(pid[1], SIGKILL);
 	return 1;

@@ -4,8 +4,28 @@
 #define SMC_SELFTEST_HARNESS_H
 
 #include "util.h"
+#include "wait.h"
 
 #include "kselftest_harness.h"
+
+/* The harness ends a test after 30 s, or as long as TEST_F_TIMEOUT() says. */
+static inline void scale_timeouts(void)
+{
+	struct __fixture_metadata *f;
+	struct __test_metadata *t;
+
+	for (f = __fixture_list; f; f = f->next)
+		for (t = f->tests; t; t = t->next)
+			t->timeout = limit_s(t->timeout);
+}
+
+#undef TEST_HARNESS_MAIN
+#define TEST_HARNESS_MAIN						\
+	int main(int argc, char **argv)					\
+	{								\
+		scale_timeouts();					\
+		return test_harness_run(argc, argv);			\
+	}
 
 #define ASSERT_ERR(err, call) do {					\
 	errno = 0;							\

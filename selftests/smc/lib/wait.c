@@ -5,6 +5,35 @@
 
 #include <sys/ioctl.h>
 
+static double scale(void)
+{
+	const char *s = getenv("SMC_TEST_SCALE");
+	static double val;
+	char *end;
+
+	if (val)
+		return val;
+	errno = 0;
+	val = s && *s ? strtod(s, &end) : 1;
+	if (s && *s && (*end || !(val > 0 && val <= 1000)))
+		die("SMC_TEST_SCALE is '%s', not a factor", s);
+	return val;
+}
+
+/* ms of an idle machine with a usual kernel, for this one */
+int limit_ms(int ms)
+{
+	return ms * scale();
+}
+
+/* the same for seconds; a limit does not become none */
+int limit_s(int s)
+{
+	int scaled = s * scale();
+
+	return s && !scaled ? 1 : scaled;
+}
+
 /* waits for any of the events; returns the mask, 0 after ms */
 int poll_for(int fd, int events, int ms)
 {
@@ -57,10 +86,23 @@ bool wait_queued(int fd, int n)
 	return queued(fd) == n;
 }
 
-/* Waits for a file that a script makes; false after limit_s seconds. */
-bool wait_file(const char *path, int limit_s)
+/* Waits for a flag that another thread or process sets. */
+bool wait_flag(const int *flag)
 {
-	uint64_t end = now_ns() + limit_s * 1000000000ULL;
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+
+	while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) {
+		if (now_ns() > end)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+/* Waits for a file that a script makes; false after s seconds, scaled. */
+bool wait_file(const char *path, int s)
+{
+	uint64_t end = now_ns() + limit_s(s) * 1000000000ULL;
 
 	while (access(path, F_OK)) {
 		if (now_ns() > end)
