@@ -138,11 +138,14 @@ void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why)
  * @why: reason
  *
  * Context: any.  See xport.h.
+ * Return: true if this is what ended the group.
  */
-void smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)
+bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)
 {
-	if (kill(lgr, why, false))
-		smc_stats_inc(lgr->sn, SMC_STAT_LGR_LOST);
+	if (!kill(lgr, why, false))
+		return false;
+	smc_stats_inc(lgr->sn, SMC_STAT_LGR_LOST);
+	return true;
 }
 
 /**

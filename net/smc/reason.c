@@ -138,6 +138,8 @@ u32 smc_reason_wire(u32 code)
 {
 	if (smc_reason_on_wire(code))
 		return code;
+	if (SMC_REASON_IS_LINK(code))
+		return SMC_REASON_NOACTLINK;
 	switch (code) {
 	case SMC_REASON_OPTUNSUPP:
 	case SMC_REASON_REMEMBERED:
@@ -149,7 +151,6 @@ u32 smc_reason_wire(u32 code)
 	case SMC_REASON_LGRLIMIT:
 		return SMC_REASON_MEM;
 	case SMC_REASON_DEVGONE:
-	case SMC_REASON_LINKLOST:
 		return SMC_REASON_NOACTLINK;
 	case SMC_REASON_SILENT:
 	case SMC_REASON_LATECLC:

@@ -19,6 +19,22 @@
 	X(LGR_DESTROYED, "LgrDestroyed", "link groups destroyed")	\
 	X(LINK_CREATED, "LinkCreated", "RDMA links created")		\
 	X(LINK_DESTROYED, "LinkDestroyed", "RDMA links destroyed")	\
+	X(LINK_DOWN_RETRY, "LinkDownRetry", "links ended: the device gave up repeating a message") \
+	X(LINK_DOWN_STUCK, "LinkDownStuck", "links ended: no message taken, none received") \
+	X(LINK_DOWN_TEST, "LinkDownTest", "links ended: TEST LINK taken, not answered") \
+	X(LINK_DOWN_UNBIND, "LinkDownUnbind", "links ended: last messages of a connection not taken") \
+	X(LINK_DOWN_REG, "LinkDownReg", "links ended: a buffer was not registered in time") \
+	X(LINK_DOWN_KEYS, "LinkDownKeys", "links ended: DELETE RKEY not answered") \
+	X(LINK_DOWN_SEND, "LinkDownSend", "links ended: a message or a write failed") \
+	X(LINK_DOWN_QUEUE, "LinkDownQueue", "links ended: the device stopped the queue pair") \
+	X(LINK_DOWN_POST, "LinkDownPost", "links ended: the device refused a work request") \
+	X(LINK_DOWN_PORT, "LinkDownPort", "links ended: the port went down") \
+	X(LINK_DOWN_GID, "LinkDownGid", "links ended: the port lost the address") \
+	X(LINK_DOWN_FATAL, "LinkDownFatal", "links ended: the device failed altogether") \
+	X(LINK_DOWN_PEER, "LinkDownPeer", "links ended: by the peer")	\
+	X(LINK_DOWN_REMOVED, "LinkDownRemoved", "links ended: the device was removed") \
+	X(LINK_DOWN_SETUP, "LinkDownSetup", "links ended: never confirmed") \
+	X(LINK_DOWN_IDLE, "LinkDownIdle", "links ended: idle, or the namespace went") \
 	X(BUF_CREATED, "BufCreated", "ring buffers allocated")		\
 	X(BUF_DESTROYED, "BufDestroyed", "ring buffers freed")		\
 	X(BUF_REUSED, "BufReused", "ring buffers taken from a pool")	\

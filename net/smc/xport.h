@@ -373,8 +373,11 @@ void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why);
 /* For xport.c alone: terminate every group that uses @dev.  Process. */
 void smc_lgr_kill_dev(struct smc_dev *dev);
 
-/* The link died; the core will call lgr_down from a worker.  Any context. */
-void smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why);
+/*
+ * The link died; the core will call lgr_down from a worker.  False: the group
+ * has ended already, for another reason.  Any context.
+ */
+bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why);
 
 /*
  * Confirmation of a new group ended: SMC_REASON_OK makes it ACTIVE and lets

@@ -122,6 +122,27 @@ static void wire__is_always_sendable(void **state)
 	assert_int_equal(smc_reason_wire(0xffffffff), SMC_REASON_INTERR);
 }
 
+/* To a handshake it is all the same which cause it was. */
+static void wire__of_links(void **state)
+{
+	static const u32 links[] = {
+#define ROW(_symbol, _code, _label, _sentence, _hint, _err)	_code,
+		SMC_REASON_LIST_LINK(ROW)
+#undef ROW
+	};
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(links); i++) {
+		assert_true(SMC_REASON_IS_LINK(links[i]));
+		assert_int_equal(smc_reason_wire(links[i]),
+				 SMC_REASON_NOACTLINK);
+		assert_int_not_equal(smc_reason_errno(links[i]), 0);
+	}
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		n += SMC_REASON_IS_LINK(list[i].code);
+	assert_int_equal(n, ARRAY_SIZE(links));
+}
+
 static void on_wire__never_local(void **state)
 {
 	assert_true(smc_reason_on_wire(SMC_REASON_NOSMCDEV));
@@ -139,6 +160,7 @@ int main(void)
 		cmocka_unit_test(text__of_every_code),
 		cmocka_unit_test(text__of_unknown_codes),
 		cmocka_unit_test(wire__is_always_sendable),
+		cmocka_unit_test(wire__of_links),
 		cmocka_unit_test(on_wire__never_local),
 	};
 

@@ -18,7 +18,8 @@
  * 7609. Codes from 0x0a000000 on are local to this module: they are shown but
  * never sent, smc_reason_wire() names the code that is sent in their place.
  *   0x0a01.... .. 0x0a0f....  handshake
- *   0x0a10.... .. 0x0a1f....  end of an established connection
+ *   0x0a10.... .. 0x0a17....  end of an established connection
+ *   0x0a18....                end of an RDMA link
  *
  * The list is expanded by reason.c, by the trace events and by the tools;
  * who expands the last column includes <errno.h> first.
@@ -180,9 +181,6 @@
 	  "report the peer's software version", ECONNRESET)		\
 	X(PEERABORT, 0x0a110000, "PEERABORT",				\
 	  "the peer aborted the connection", "", ECONNRESET)		\
-	X(LINKLOST, 0x0a120000, "LINKLOST",				\
-	  "the last link to the peer broke",				\
-	  "check the RDMA ports of both hosts (rdma link)", ECONNABORTED) \
 	X(FAILGAP, 0x0a130000, "FAILGAP",				\
 	  "a message was lost when the connection changed its link",	\
 	  "", ECONNRESET)						\
@@ -195,13 +193,63 @@
 	X(WRITEFAIL, 0x0a160000, "WRITEFAIL",				\
 	  "the peer's buffer could not be written", "", ECONNRESET)	\
 	X(PEERSILENT, 0x0a170000, "PEERSILENT",				\
-	  "the peer did not answer in time (TCP_USER_TIMEOUT, SO_KEEPALIVE, RDMA)", \
+	  "the peer did not answer in time (TCP_USER_TIMEOUT, SO_KEEPALIVE)", \
 	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
 	  ETIMEDOUT)
 
+/*
+ * What ended an RDMA link, and with it every connection of its group.  Each has
+ * a counter of the same name (LinkDown... in /proc/net/smc_stat).
+ */
+#define SMC_REASON_LIST_LINK(X)						\
+	X(LINK_RETRY, 0x0a180001, "LINK_RETRY",				\
+	  "the RDMA device gave up: the peer's did not acknowledge a message", \
+	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
+	  ETIMEDOUT)							\
+	X(LINK_STUCK, 0x0a180002, "LINK_STUCK",				\
+	  "the peer's RDMA device took no message, and nothing came from there", \
+	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
+	  ETIMEDOUT)							\
+	X(LINK_TEST, 0x0a180003, "LINK_TEST",				\
+	  "the peer's RDMA device took TEST LINK, but no answer came", \
+	  "see whether the peer still runs", ETIMEDOUT)			\
+	X(LINK_UNBIND, 0x0a180004, "LINK_UNBIND",			\
+	  "the last messages of a closed connection were not taken",	\
+	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
+	  ETIMEDOUT)							\
+	X(LINK_REG, 0x0a180005, "LINK_REG",				\
+	  "the RDMA device did not finish the registration of a buffer", \
+	  "see the kernel log", ECONNABORTED)				\
+	X(LINK_KEYS, 0x0a180006, "LINK_KEYS",				\
+	  "the peer does not confirm that it has forgotten memory keys", \
+	  "report the peer's software version", ECONNABORTED)		\
+	X(LINK_SEND, 0x0a180007, "LINK_SEND",				\
+	  "the RDMA device reported an error for a message or a write",	\
+	  "see the kernel logs of both hosts", ECONNABORTED)		\
+	X(LINK_QUEUE, 0x0a180008, "LINK_QUEUE",				\
+	  "the RDMA device stopped the queue pair of the link",		\
+	  "see the kernel logs of both hosts", ECONNABORTED)		\
+	X(LINK_POST, 0x0a180009, "LINK_POST",				\
+	  "the RDMA device did not accept a work request",		\
+	  "see the kernel log", ECONNABORTED)				\
+	X(LINK_PORT, 0x0a18000a, "LINK_PORT",				\
+	  "the RDMA port of the link went down",			\
+	  "check the RDMA ports of both hosts (rdma link)", ECONNABORTED) \
+	X(LINK_GID, 0x0a18000b, "LINK_GID",				\
+	  "the RDMA port lost the address of the link",			\
+	  "", ECONNABORTED)						\
+	X(LINK_FATAL, 0x0a18000c, "LINK_FATAL",				\
+	  "the RDMA device failed altogether",				\
+	  "see the kernel log", ECONNABORTED)				\
+	X(LINK_PEER, 0x0a18000d, "LINK_PEER",				\
+	  "the peer ended the link",					\
+	  "see the peer's reason (LinkDown in its /proc/net/smc_stat)",	\
+	  ECONNABORTED)
+
 #define SMC_REASON_LIST(X)						\
 	SMC_REASON_LIST_WIRE(X)						\
-	SMC_REASON_LIST_LOCAL(X)
+	SMC_REASON_LIST_LOCAL(X)					\
+	SMC_REASON_LIST_LINK(X)
 
 #define SMC_REASON_ENUM(symbol, code, label, sentence, hint, err)	\
 	SMC_REASON_##symbol = code,
@@ -218,5 +266,8 @@ enum smc_reason {
 
 /* First code that never appears on the wire. */
 #define SMC_REASON_LOCAL_MIN	0x0a000000
+
+/* The codes of SMC_REASON_LIST_LINK. */
+#define SMC_REASON_IS_LINK(code)	((code) >> 16 == 0x0a18)
 
 #endif /* _UAPI_LINUX_SMC_REASON_H */

@@ -31,8 +31,10 @@ static void qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
+		smc_rdma_link_lost(link, SMC_REASON_LINK_QUEUE);
+		break;
 	case IB_EVENT_DEVICE_FATAL:
-		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_FATAL);
 		break;
 	default:
 		break;

@@ -409,24 +409,28 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 	return true;
 }
 
-/* Does this event take the link down? */
-static bool link_hit(struct smc_rdma_link *link, const struct ib_event *event)
+static bool gid_lost(struct smc_rdma_link *link)
 {
 	union ib_gid gid;
 
-	switch (event->event) {
-	case IB_EVENT_DEVICE_FATAL:
-		return true;
-	case IB_EVENT_PORT_ERR:
-		return link->port == event->element.port_num;
-	case IB_EVENT_GID_CHANGE:
-		return link->port == event->element.port_num &&
-		       (rdma_query_gid(link->ibdev, link->port,
-				       link->gid_index, &gid) ||
-			memcmp(&gid, &link->gid, sizeof(gid)));
-	default:
-		return false;
-	}
+	return rdma_query_gid(link->ibdev, link->port, link->gid_index,
+			      &gid) ||
+	       memcmp(&gid, &link->gid, sizeof(gid));
+}
+
+/* Does this event take the link down? */
+static enum smc_reason link_hit(struct smc_rdma_link *link,
+				const struct ib_event *event)
+{
+	if (event->event == IB_EVENT_DEVICE_FATAL)
+		return SMC_REASON_LINK_FATAL;
+	if (event->event == IB_EVENT_PORT_ERR &&
+	    link->port == event->element.port_num)
+		return SMC_REASON_LINK_PORT;
+	if (event->event == IB_EVENT_GID_CHANGE &&
+	    link->port == event->element.port_num && gid_lost(link))
+		return SMC_REASON_LINK_GID;
+	return SMC_REASON_OK;
 }
 
 static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
@@ -434,11 +438,13 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	struct smc_rdma_dev *rdev = container_of(handler, struct smc_rdma_dev,
 						 events);
 	struct smc_rdma_link *link;
+	enum smc_reason why;
 
 	spin_lock_bh(&rdev->lock);
 	list_for_each_entry(link, &rdev->links, dev_node) {
-		if (link_hit(link, event))
-			smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		why = link_hit(link, event);
+		if (why != SMC_REASON_OK)
+			smc_rdma_link_lost(link, why);
 	}
 	spin_unlock_bh(&rdev->lock);
 }

@@ -60,14 +60,65 @@ void smc_rdma_link_raise(struct smc_rdma_link *link, enum smc_rdma_state state)
 	spin_unlock_bh(&link->post_lock);
 }
 
+#define DOWN(sym)	{ SMC_REASON_LINK_##sym, SMC_STAT_LINK_DOWN_##sym }
+static const struct {
+	enum smc_reason why;
+	enum smc_stat stat;
+} downs[] = {
+	DOWN(RETRY),
+	DOWN(STUCK),
+	DOWN(TEST),
+	DOWN(UNBIND),
+	DOWN(REG),
+	DOWN(KEYS),
+	DOWN(SEND),
+	DOWN(QUEUE),
+	DOWN(POST),
+	DOWN(PORT),
+	DOWN(GID),
+	DOWN(FATAL),
+	DOWN(PEER),
+};
+
 /**
- * smc_rdma_link_lost() - the link cannot be used any more
+ * smc_rdma_link_end() - end the group because of its link
  * @link: link
- * @why: reason for the group's death
+ * @why: one of SMC_REASON_LIST_LINK; counted, unless the group has ended
+ *	already
+ *
+ * The link can still be used, to say goodbye.
  *
  * Context: any.  Idempotent.
  */
-void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
+void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why)
+{
+	int i;
+
+	if (!smc_lgr_lost(link->lgr, why))
+		return;
+	for (i = 0; i < ARRAY_SIZE(downs); i++) {
+		if (downs[i].why == why)
+			smc_stats_inc(link->lgr->sn, downs[i].stat);
+	}
+}
+
+/* Links that end because their group does: each has one cause, too. */
+static void count_down(const struct smc_rdma_link *link)
+{
+	const struct smc_lgr *lgr = link->lgr;
+
+	if (SMC_REASON_IS_LINK(lgr->why))
+		return;
+	if (lgr->why == SMC_REASON_DEVGONE)
+		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_REMOVED);
+	else if (READ_ONCE(link->state) < SMC_RDMA_ACTIVE)
+		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_SETUP);
+	else
+		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_IDLE);
+}
+
+/* Nothing is posted from now on.  False: that was so already. */
+static bool mark_dead(struct smc_rdma_link *link, enum smc_reason why)
 {
 	bool first;
 
@@ -75,14 +126,27 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 	first = !link->dead;
 	link->dead = true;
 	spin_unlock_bh(&link->post_lock);
-	if (!first)
+	if (first)
+		trace_state(link, "dead", why);
+	return first;
+}
+
+/**
+ * smc_rdma_link_lost() - the link cannot be used any more
+ * @link: link
+ * @why: one of SMC_REASON_LIST_LINK
+ *
+ * Context: any.  Idempotent.
+ */
+void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
+{
+	if (!mark_dead(link, why))
 		return;
-	trace_state(link, "dead", why);
 	trace_smcr_link_down(link, link->lgr, link->lgr->sn->net->net_cookie,
 			     link->state, link->name,
 			     __builtin_return_address(0));
 	wake_up_all(&link->wait);
-	smc_lgr_lost(link->lgr, why);
+	smc_rdma_link_end(link, why);
 }
 
 /**
@@ -94,9 +158,7 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 void smc_rdma_link_stop(struct smc_rdma_link *link)
 {
 	mutex_lock(&link->stop_mutex);
-	spin_lock_bh(&link->post_lock);
-	link->dead = true;
-	spin_unlock_bh(&link->post_lock);
+	mark_dead(link, link->lgr->why);
 	if (!link->stopped) {
 		/* In RESET nothing was posted, and there is no way to ERR. */
 		if (link->qp && link->qp_used)
@@ -350,6 +412,7 @@ static void lgr_down(struct smc_lgr *lgr, bool orderly)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
 
+	count_down(link);
 	smc_rdma_llc_goodbye(link, orderly);
 	smc_rdma_link_stop(link);
 	smc_rdma_llc_exit(link);

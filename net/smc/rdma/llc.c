@@ -263,7 +263,7 @@ static int rx_delete_link(struct smc_rdma_link *link,
 	if (!READ_ONCE(link->confirmed))
 		confirmed(link, SMC_REASON_TIMEOUT_CL);
 	else
-		smc_lgr_lost(link->lgr, SMC_REASON_LINKLOST);
+		smc_rdma_link_end(link, SMC_REASON_LINK_PEER);
 	return 0;
 }
 
@@ -546,7 +546,7 @@ static void watch_silence(struct smc_rdma_link *link)
 			link->test_sent = false;
 		else if (time_after(jiffies, link->test_stamp +
 				    msecs_to_jiffies(SMC_RDMA_LLC_MS)))
-			smc_rdma_link_lost(link, SMC_REASON_PEERSILENT);
+			smc_rdma_link_lost(link, SMC_REASON_LINK_TEST);
 		return;
 	}
 	if (!time_after(jiffies, rx + limit_s * HZ))
@@ -568,7 +568,7 @@ static void watch_stuck(struct smc_rdma_link *link)
 			   msecs_to_jiffies(SMC_RDMA_STUCK_MS));
 	spin_unlock_bh(&link->post_lock);
 	if (stuck)
-		smc_rdma_link_lost(link, SMC_REASON_PEERSILENT);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_STUCK);
 }
 
 static void watch_work(struct work_struct *work)
@@ -623,7 +623,6 @@ static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
 	if (orderly)
 		return SMC_LLC_DEL_PROGRAM;
 	switch (lgr->why) {
-	case SMC_REASON_PEERPROTO:
 	case SMC_REASON_MALFORMED:
 		return SMC_LLC_DEL_PROTOCOL;
 	case SMC_REASON_DEVGONE:

@@ -408,7 +408,7 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link)
 	       time_after(jiffies, link->retire_heard + limit);
 	mutex_unlock(&link->mem_mutex);
 	if (lost)
-		smc_rdma_link_lost(link, SMC_REASON_PEERPROTO);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_KEYS);
 	else if (due)
 		smc_rdma_llc_do(link, SMC_RDMA_DO_RETIRE);
 }

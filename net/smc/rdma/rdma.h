@@ -404,6 +404,7 @@ extern const struct smc_xport smc_rdma_xport;
 enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_link_raise(struct smc_rdma_link *link,
 			 enum smc_rdma_state state);
+void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_stop(struct smc_rdma_link *link);
 

@@ -81,7 +81,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	link->rx_posted--;
 	if (wc->status != IB_WC_SUCCESS) {
-		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_QUEUE);
 		return;
 	}
 	WRITE_ONCE(link->rx_stamp, jiffies);
@@ -96,7 +96,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 				      DMA_FROM_DEVICE);
 	chain_free(link, rx);
 	if (link->rx_free_num >= SMC_RDMA_RX_BATCH && post_free(link))
-		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
 }
 
 static int rx_setup(struct smc_rdma_link *link, struct smc_rdma_rx *rx)

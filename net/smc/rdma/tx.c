@@ -232,7 +232,7 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 	spin_unlock(&link->post_lock);
 	if (!lost)
 		return rc;
-	smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+	smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
 	return -ENOLINK;
 }
 
@@ -269,7 +269,7 @@ int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg)
 	spin_unlock_bh(&link->post_lock);
 	if (!rc)
 		return 0;
-	smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+	smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
 	return -ENOLINK;
 }
 
@@ -375,6 +375,19 @@ void smc_rdma_tx_kick(struct smc_rdma_link *link)
 	wake_up_all(&link->wait);
 }
 
+/* Why a slot failed.  "Flushed" is the echo of what stopped the queue pair. */
+static enum smc_reason send_error(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_RETRY_EXC_ERR:
+		return SMC_REASON_LINK_RETRY;
+	case IB_WC_WR_FLUSH_ERR:
+		return SMC_REASON_LINK_QUEUE;
+	default:
+		return SMC_REASON_LINK_SEND;
+	}
+}
+
 /* Completion of a slot.  Softirq; one at a time for each queue. */
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -386,9 +399,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	u32 ahead;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		smc_rdma_link_lost(link, wc->status == IB_WC_RETRY_EXC_ERR ?
-				   SMC_REASON_PEERSILENT :
-				   SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, send_error(wc->status));
 		return;
 	}
 	spin_lock(&link->post_lock);
@@ -524,11 +535,11 @@ void smc_rdma_conn_unbind(struct smc_conn *conn)
 		rc = flush_locked(link);
 	spin_unlock_bh(&link->post_lock);
 	if (rc)
-		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
 
 	if (!wait_event_timeout(link->wait, unbind_over(link, xp),
 				msecs_to_jiffies(SMC_RDMA_STUCK_MS)))
-		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_UNBIND);
 	if (!unbound(link, xp)) {
 		smc_rdma_link_stop(link);
 		wait_event(link->wait, unbound(link, xp));
@@ -562,7 +573,7 @@ void smc_rdma_tx_hold(struct smc_rdma_link *link)
 	rc = link->dead ? 0 : flush_locked(link);
 	spin_unlock_bh(&link->post_lock);
 	if (rc)
-		smc_rdma_link_lost(link, SMC_REASON_LINKLOST);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
 }
 
 /**
@@ -643,7 +654,7 @@ int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_POSTED);
 	if (!wait_for_completion_timeout(&local.done,
 					 msecs_to_jiffies(SMC_RDMA_VERB_MS))) {
-		smc_rdma_link_lost(link, SMC_REASON_ERR_REGBUF);
+		smc_rdma_link_lost(link, SMC_REASON_LINK_REG);
 		/* Drained: the completion has come when this returns. */
 		smc_rdma_link_stop(link);
 		wait_for_completion(&local.done);
