@@ -20,6 +20,7 @@
 
 #include "lib/bytes.h"
 #include "lib/pairfixture.h"
+#include "lib/task.h"
 #include "lib/wait.h"
 
 #ifndef SOL_SMC
@@ -231,7 +232,6 @@ TEST_F(pair, close_delivers_everything)
 	/* the ring of the other side is full, the rest is here */
 	close(self->client);
 	self->client = -1;
-	usleep(100000);
 	EXPECT_EQ(sent, drain(self->server, sent + 1));
 }
 
@@ -300,9 +300,11 @@ TEST_F(pair, interrupted)
 	char c;
 
 	sigaction(SIGALRM, &sa, NULL);
-	ualarm(100000, 0);
+	/* again, if the first one comes before the call */
+	ualarm(50000, 50000);
 	EXPECT_EQ(-1, recv(self->server, &c, 1, 0));
 	EXPECT_EQ(EINTR, errno);
+	ualarm(0, 0);
 }
 
 TEST_F(pair, urgent)
@@ -585,7 +587,7 @@ TEST_F(pair, shutdown_wakes_reader)
 	ASSERT_LE(0, pid);
 	if (!pid)
 		_exit(recv(self->server, &c, 1, 0) ? 1 : 0);
-	usleep(100000);
+	ASSERT_TRUE(process_sleeps(pid));
 	EXPECT_EQ(0, shutdown(self->server, SHUT_RD));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);

@@ -19,6 +19,7 @@
 #include "lib/bytes.h"
 #include "lib/harness.h"
 #include "lib/pair.h"
+#include "lib/task.h"
 #include "lib/wait.h"
 
 FIXTURE(around) {
@@ -65,13 +66,6 @@ static bool ended(int fd)
 	char c;
 
 	return POLLRDHUP & wait_events(fd, POLLRDHUP) && !recv(fd, &c, 1, 0);
-}
-
-static bool child_ok(pid_t pid)
-{
-	int status;
-
-	return waitpid(pid, &status, 0) == pid && !status;
 }
 
 union control {

@@ -192,7 +192,7 @@ TEST_F(conn, connect_interrupted)
 	struct where w = nowhere(variant->family, fill);
 
 	sigaction(SIGALRM, &act, NULL);
-	ualarm(200000, 200000);
+	ualarm(50000, 50000);
 	EXPECT_ERR(EINTR, CONNECT(self->fd, &w));
 	ualarm(0, 0);
 	set_nonblock(self->fd);

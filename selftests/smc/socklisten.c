@@ -5,10 +5,10 @@
  *
  * As in sockconn.c each test runs on plain TCP first.
  */
-#include <pthread.h>
 #include <linux/filter.h>
 
 #include "lib/connfixture.h"
+#include "lib/task.h"
 
 /* -- listen and accept -- */
 
@@ -140,22 +140,18 @@ static void *polling(void *arg)
 
 TEST_F(conn, shutdown_wakes_accept)
 {
-	pthread_t a, b, p;
-	void *res;
+	struct task a, b, p;
 
 	/* the writing half of a listener is nobody's */
 	EXPECT_EQ(0, shutdown(self->listener, SHUT_WR));
-	pthread_create(&a, NULL, acceptor, &self->listener);
-	pthread_create(&b, NULL, acceptor, &self->listener);
-	pthread_create(&p, NULL, polling, &self->listener);
-	usleep(IDLE_MS * 1000);
+	task_start(&a, acceptor, &self->listener);
+	task_start(&b, acceptor, &self->listener);
+	task_start(&p, polling, &self->listener);
+	ASSERT_TRUE(task_sleeps(&a) && task_sleeps(&b) && task_sleeps(&p));
 	EXPECT_EQ(0, shutdown(self->listener, SHUT_RD));
-	pthread_join(a, &res);
-	EXPECT_EQ(EINVAL, (long)res);
-	pthread_join(b, &res);
-	EXPECT_EQ(EINVAL, (long)res);
-	pthread_join(p, &res);
-	EXPECT_EQ(POLLHUP, (long)res & ~POLLOUT);
+	EXPECT_EQ(EINVAL, (long)task_join(&a));
+	EXPECT_EQ(EINVAL, (long)task_join(&b));
+	EXPECT_EQ(POLLHUP, (long)task_join(&p) & ~POLLOUT);
 	EXPECT_ERR(ECONNREFUSED, CONNECT(self->fd, &self->at));
 	ASSERT_EQ(0, listen_on(self->listener, variant->kind, 4));
 	/* bind() had chosen the port, and listen() chooses again */
@@ -191,11 +187,11 @@ TEST_F_TIMEOUT(conn, burst, 120)
 {
 	struct burst b = { .listener = self->listener };
 	int fd[BURST], i, round;
-	pthread_t taker;
+	struct task taker;
 	uint64_t end;
 
 	ASSERT_EQ(0, listen_on(self->listener, variant->kind, BURST - 2));
-	pthread_create(&taker, NULL, burst_accept, &b);
+	task_start(&taker, burst_accept, &b);
 	for (round = 1; round <= ROUNDS; round++) {
 		for (i = 0; i < BURST; i++) {
 			fd[i] = NEW(SOCK_NONBLOCK);
@@ -212,7 +208,7 @@ TEST_F_TIMEOUT(conn, burst, 120)
 			break;
 	}
 	shutdown(self->listener, SHUT_RD);
-	pthread_join(taker, NULL);
+	task_join(&taker);
 }
 
 /* -- groups of listeners -- */

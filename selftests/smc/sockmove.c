@@ -17,6 +17,7 @@
 #include "lib/bytes.h"
 #include "lib/harness.h"
 #include "lib/pair.h"
+#include "lib/task.h"
 #include "lib/wait.h"
 
 #define MANY	(1 << 20)	/* more than any ring here */
@@ -56,13 +57,6 @@ FIXTURE_TEARDOWN(move)
 		if (!(pid))				\
 			_exit((statement) ? 0 : 1);	\
 	} while (0)
-
-static bool child_ok(pid_t pid)
-{
-	int status;
-
-	return waitpid(pid, &status, 0) == pid && !status;
-}
 
 /* a file of the stream's first len bytes */
 static int make_file(size_t len)
@@ -172,7 +166,8 @@ TEST_F(move, splice_out_waits)
 	tv.tv_sec = WAIT_S;
 	ASSERT_EQ(0, setsockopt(self->p.server, SOL_SOCKET, SO_RCVTIMEO, &tv,
 				sizeof(tv)));
-	IN_CHILD(pid, !usleep(100000) && send(self->p.client, &c, 1, 0) == 1);
+	IN_CHILD(pid, process_sleeps(getppid()) &&
+		      send(self->p.client, &c, 1, 0) == 1);
 	EXPECT_EQ(1, splice(self->p.server, NULL, self->pipe[1], NULL, 10, 0));
 	EXPECT_TRUE(child_ok(pid));
 	set_nonblock(self->p.server);
@@ -189,9 +184,11 @@ TEST_F(move, splice_out_interrupted)
 	struct sigaction sa = { .sa_handler = nothing };
 
 	sigaction(SIGALRM, &sa, NULL);
-	ualarm(100000, 0);
+	/* again, if the first one comes before the call */
+	ualarm(50000, 50000);
 	EXPECT_EQ(-1, splice(self->p.server, NULL, self->pipe[1], NULL, 10, 0));
 	EXPECT_EQ(EINTR, errno);
+	ualarm(0, 0);
 }
 
 TEST_F(move, splice_out_end)
@@ -366,7 +363,8 @@ TEST_F(move, splice_out_urgent)
 	ASSERT_EQ(POLLPRI, wait_events(self->p.server, POLLPRI));
 	ASSERT_EQ(3, splice(self->p.server, NULL, self->pipe[1], NULL, 9, 0));
 	ASSERT_EQ('!', recv(self->p.server, &c, 1, MSG_OOB) == 1 ? c : 0);
-	usleep(50000);
+	/* what is behind the urgent byte is there */
+	ASSERT_EQ(POLLIN, wait_events(self->p.server, POLLIN));
 	EXPECT_EQ(0, splice(self->p.server, NULL, self->pipe[1], NULL, 9, 0));
 	set_nonblock(self->p.server);
 	EXPECT_EQ(-1, splice(self->p.server, NULL, self->pipe[1], NULL, 9, 0));
@@ -441,6 +439,9 @@ TEST_F(move, sendfile_short)
 	ssize_t n;
 
 	set_nonblock(self->p.client);
+	/* TCP's own buffers may grow beyond the file */
+	must_set(self->p.client, SOL_SOCKET, SO_SNDBUF, RING);
+	must_set(self->p.server, SOL_SOCKET, SO_RCVBUF, RING);
 	while ((n = sendfile(self->p.client, fd, NULL, 4 * MANY)) > 0) {
 		sum += n;
 		pos = lseek(fd, 0, SEEK_CUR);

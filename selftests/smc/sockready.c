@@ -16,6 +16,7 @@
 
 #include "lib/bytes.h"
 #include "lib/pairfixture.h"
+#include "lib/task.h"
 #include "lib/wait.h"
 
 FIXTURE_VARIANT_ADD(pair, tcp) { KIND_TCP, "127.0.0.1", RING };
@@ -227,14 +228,22 @@ static int exclusive_woken(int fd, void (*act)(void *), void *arg)
 			die("fork");
 		if (!pid[i])
 			_exit(ep_wait(ep_new(fd, EPOLLIN | EPOLLEXCLUSIVE),
-				      1000) ? 1 : 0);
+				      WAIT_MS) ? 1 : 0);
 	}
-	usleep(300000);
+	for (i = 0; i < WAITERS; i++)
+		if (!process_sleeps(pid[i]))
+			die("no waiter");
 	act(arg);
-	for (i = 0; i < WAITERS; i++) {
-		waitpid(pid[i], &status, 0);
+	/* the first comes in time, and time for others */
+	if (waitpid(-1, &status, 0) > 0)
 		woken += WIFEXITED(status) && WEXITSTATUS(status);
-	}
+	usleep(IDLE_MS * 1000);
+	while (waitpid(-1, &status, WNOHANG) > 0)
+		woken += WIFEXITED(status) && WEXITSTATUS(status);
+	for (i = 0; i < WAITERS; i++)
+		kill(pid[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
 	return woken;
 }
 
@@ -364,7 +373,7 @@ TEST_F(pair, rcvlowat_lowered)
 	ASSERT_LE(0, pid);
 	if (!pid)
 		_exit(wait_events(self->server, POLLIN) == POLLIN ? 0 : 1);
-	usleep(200000);
+	ASSERT_TRUE(process_sleeps(pid));
 	must_set(self->server, SOL_SOCKET, SO_RCVLOWAT, 5);
 	EXPECT_EQ(EPOLLIN, ep_wait(ep, WAIT_MS));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -382,14 +391,16 @@ TEST_F(pair, rcvlowat_in_recv)
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		/* the reader sleeps then: TCP does not wake it otherwise */
-		usleep(500000);
+		if (!process_sleeps(getppid()))
+			_exit(1);
 		send_num(self->client, 4);
-		usleep(200000);
+		if (!wait_queued(self->server, 4) || !process_sleeps(getppid()))
+			_exit(2);
 		send_num(self->client, 6);
 		_exit(0);
 	}
 	EXPECT_EQ(10, recv(self->server, buf, 16, 0));
-	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_TRUE(child_ok(pid));
 	/* who wants less gets it */
 	send_num(self->client, 4);
 	EXPECT_EQ(3, recv(self->server, buf, 3, 0));
@@ -480,7 +491,7 @@ TEST_F(pair, notsent_lowat_of_a_writer)
 		}
 		_exit(0);
 	}
-	usleep(200000);
+	process_sleeps(pid);	/* unless there was room for all */
 	EXPECT_TRUE(read_just(self->server, 200 * sizeof(block), 0));
 	kill(pid, SIGKILL);
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));

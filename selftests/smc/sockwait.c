@@ -6,11 +6,11 @@
  * Environment and use as sockconn.c.
  */
 #include <netinet/ip_icmp.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "lib/connfixture.h"
+#include "lib/task.h"
 
 /* SOL_SMC, SMC_PLAIN_TCP */
 #define PLAIN	286, 256
@@ -109,17 +109,17 @@ static void *write_on(void *arg)
 TEST_F_TIMEOUT(conn, disconnect_beside_readers, 120)
 {
 	struct caller who[OOB + 1] = {}, writer = { .fd = -1 };
-	pthread_t t[OOB + 1], tw;
+	struct task t[OOB + 1], tw;
 	int i, k;
 
 	PAIR();
 	writer.fd = self->srv;
-	ASSERT_EQ(0, pthread_create(&tw, NULL, write_on, &writer));
+	task_start(&tw, write_on, &writer);
 	for (i = 0; i <= OOB; i++) {
 		who[i].fd = self->fd;
 		who[i].call = i;
 		ASSERT_EQ(0, pipe(who[i].pipe));
-		ASSERT_EQ(0, pthread_create(&t[i], NULL, call_again, &who[i]));
+		task_start(&t[i], call_again, &who[i]);
 	}
 	for (k = 0; k < 60; k++) {
 		usleep(1000 + k * 157 % 5000);
@@ -136,13 +136,13 @@ TEST_F_TIMEOUT(conn, disconnect_beside_readers, 120)
 	for (i = 0; i <= OOB; i++)
 		__atomic_store_n(&who[i].stop, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&writer.stop, true, __ATOMIC_RELEASE);
-	pthread_join(tw, NULL);
+	task_join(&tw);
 	/* end of file for who still waits */
 	shutdown(self->srv, SHUT_RDWR);
 	close(self->srv);
 	self->srv = -1;
 	for (i = 0; i <= OOB; i++) {
-		pthread_join(t[i], NULL);
+		task_join(&t[i]);
 		EXPECT_EQ(0, who[i].err);
 		EXPECT_LT(0, who[i].num);
 		close(who[i].pipe[0]);
@@ -158,14 +158,14 @@ TEST_F_TIMEOUT(conn, disconnect_wakes, 120)
 
 	for (i = 0; i < 4; i++) {
 		struct caller c = { .fd = self->fd, .call = calls[i] };
-		pthread_t t;
+		struct task t;
 
 		ASSERT_EQ(0, pipe(c.pipe));
 		PAIR();
-		ASSERT_EQ(0, pthread_create(&t, NULL, call_once, &c));
-		usleep(IDLE_MS * 1000);
+		task_start(&t, call_once, &c);
+		ASSERT_TRUE(task_sleeps(&t));
 		ASSERT_EQ(0, unconnect(self->fd));
-		pthread_join(t, NULL);
+		task_join(&t);
 		/* splice() does not say so, and send() has the error to tell */
 		if (calls[i] != SPLICE) {
 			EXPECT_EQ(-1, c.rc);
@@ -183,12 +183,12 @@ TEST_F_TIMEOUT(conn, disconnect_wakes_connect, 120)
 	int fill[2];
 	struct where w = nowhere(variant->family, fill);
 	struct caller c = { .fd = self->fd, .call = CONNECT_CALL, .at = &w };
-	pthread_t t;
+	struct task t;
 
-	ASSERT_EQ(0, pthread_create(&t, NULL, call_once, &c));
-	usleep(IDLE_MS * 1000);
+	task_start(&t, call_once, &c);
+	ASSERT_TRUE(task_sleeps(&t));
 	ASSERT_EQ(0, unconnect(self->fd));
-	pthread_join(t, NULL);
+	task_join(&t);
 	EXPECT_EQ(-1, c.rc);
 	EXPECT_EQ(EPIPE, c.err);
 	close(fill[0]);
@@ -205,19 +205,19 @@ TEST_F_TIMEOUT(conn, next_connect_is_not_the_last, 120)
 
 	for (i = 0; i < 2; i++) {
 		struct caller c = { .call = calls[i] };
-		pthread_t t;
+		struct task t;
 
 		c.fd = NEW(SOCK_NONBLOCK);
 		EXPECT_ERR(EINPROGRESS, CONNECT(c.fd, &w));
 		ASSERT_EQ(0, fcntl(c.fd, F_SETFL, 0));
-		ASSERT_EQ(0, pthread_create(&t, NULL, call_once, &c));
-		usleep(IDLE_MS * 1000);
+		task_start(&t, call_once, &c);
+		ASSERT_TRUE(task_sleeps(&t));
 		ASSERT_EQ(0, unconnect(c.fd));
 		ASSERT_EQ(0, CONNECT(c.fd, &self->at));
 		self->srv = accept(self->listener, NULL, NULL);
 		send(self->srv, "new", 3, 0);
 		shutdown(self->srv, SHUT_WR);
-		pthread_join(t, NULL);
+		task_join(&t);
 		EXPECT_EQ(-1, c.rc);
 		EXPECT_TRUE(c.err == EPIPE || c.err == ECONNRESET);
 		EXPECT_EQ(3, recv(c.fd, buf, 4, MSG_WAITALL));
@@ -235,12 +235,12 @@ TEST_F_TIMEOUT(conn, shutdown_wakes_connect, 120)
 	int fill[2];
 	struct where w = nowhere(variant->family, fill);
 	struct caller c = { .fd = self->fd, .call = CONNECT_CALL, .at = &w };
-	pthread_t t;
+	struct task t;
 
-	ASSERT_EQ(0, pthread_create(&t, NULL, call_once, &c));
-	usleep(IDLE_MS * 1000);
+	task_start(&t, call_once, &c);
+	ASSERT_TRUE(task_sleeps(&t));
 	ASSERT_EQ(0, shutdown(self->fd, SHUT_RDWR));
-	pthread_join(t, NULL);
+	task_join(&t);
 	EXPECT_EQ(-1, c.rc);
 	EXPECT_EQ(ECONNRESET, c.err);
 	EXPECT_EQ(0, so_error(self->fd));
@@ -312,18 +312,18 @@ static void *listen_on_it(void *arg)
 TEST_F_TIMEOUT(conn, listen_when_connected, 120)
 {
 	struct caller c = { .fd = self->fd };
-	pthread_t t;
+	struct task t;
 	int i;
 
 	signal(SIGPIPE, SIG_IGN);
 	PAIR();
-	ASSERT_EQ(0, pthread_create(&t, NULL, listen_on_it, &c));
+	task_start(&t, listen_on_it, &c);
 	for (i = 0; i < 2000; i++)
 		if (!byte_goes(self->fd, self->srv) ||
 		    !byte_goes(self->srv, self->fd))
 			break;
 	__atomic_store_n(&c.stop, true, __ATOMIC_RELEASE);
-	pthread_join(t, NULL);
+	task_join(&t);
 	EXPECT_EQ(2000, i);
 	EXPECT_EQ(0, c.err);
 	EXPECT_LT(0, c.num);
@@ -466,7 +466,8 @@ TEST_F_TIMEOUT(conn, notsent_and_a_full_ring, 240)
 			      0 : 1);
 		}
 		close(fd);
-		usleep(300000);
+		/* where there is room for all it has ended */
+		process_sleeps(pid);
 		for (got = 0; got < want; got += n) {
 			if (!(poll_for(srv, POLLIN, WAIT_MS) & POLLIN))
 				break;

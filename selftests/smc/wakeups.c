@@ -17,12 +17,12 @@
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
 #include "lib/bytes.h"
+#include "lib/task.h"
 #include "lib/util.h"
 #include "lib/wait.h"
 
@@ -412,10 +412,7 @@ int main(int argc, char **argv)
 			usage();
 		}
 	}
-	sides = mmap(NULL, 2 * sizeof(*sides), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (sides == MAP_FAILED)
-		die("mmap");
+	sides = shared_memory(2 * sizeof(*sides));
 	pair_up(kind, host, end);
 	fflush(stdout);
 	for (i = 0; i < 2; i++) {

@@ -52,6 +52,12 @@ int wait_events(int fd, int events)
 	return p.revents;
 }
 
+/* between two looks at what is waited for */
+static void pause_briefly(void)
+{
+	usleep(200);
+}
+
 int mask_now(int fd)
 {
 	return poll_for(fd, POLLIN | POLLOUT | POLLPRI | POLLRDHUP, 0);
@@ -64,7 +70,7 @@ int wait_mask(int fd, int mask)
 	int got;
 
 	while ((got = mask_now(fd)) != mask && now_ns() < end)
-		usleep(1000);
+		pause_briefly();
 	return got;
 }
 
@@ -82,7 +88,7 @@ bool wait_queued(int fd, int n)
 	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
 
 	while (queued(fd) < n && now_ns() < end)
-		usleep(1000);
+		pause_briefly();
 	return queued(fd) == n;
 }
 
@@ -94,7 +100,7 @@ bool wait_flag(const int *flag)
 	while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) {
 		if (now_ns() > end)
 			return false;
-		usleep(1000);
+		pause_briefly();
 	}
 	return true;
 }
