@@ -163,7 +163,7 @@ TEST_F(conn, shutdown_wakes_accept)
 /* -- a burst of connections meets a short backlog and one who waits -- */
 
 #define BURST	4	/* one more than a backlog of 2 has room for */
-#define ROUNDS	5
+#define ROUNDS	3
 
 struct burst {
 	_Atomic int accepted;

@@ -359,7 +359,7 @@ TEST_F(conn, deferred_are_bounded)
 	for (i = 0; i < 12; i++) {
 		fd[i] = NEW(SOCK_NONBLOCK);
 		EXPECT_ERR(EINPROGRESS, CONNECT(fd[i], &self->at));
-		poll_for(fd[i], POLLOUT, IDLE_MS);
+		poll_for(fd[i], POLLOUT, IDLE_MS / 4);
 	}
 	/* SYN cookies remember nothing, and so do not defer */
 	while (poll_for(self->listener, POLLIN, IDLE_MS)) {
