@@ -20,6 +20,8 @@
  */
 #include "difftest.h"
 
+#include "kselftest.h"
+
 static struct run runs[2];
 static bool verbose;
 
@@ -267,59 +269,106 @@ struct todo {
 	int scripts, max;
 	char **files;
 	bool small, print;
+	const struct transport *tr;
 };
 
-static int run_all(const struct todo *todo)
+static int scripts_run, excused;
+
+/* Runs one script, of a file or random; true if it shows a difference. */
+static bool differs(const struct todo *todo, struct script *sc)
 {
-	int i, first, often, bad = 0, excused = 0;
 	const struct rule *rule;
+	int first;
+
+	first = compare(sc, &rule);
+	scripts_run++;
+	if (first < 0) {
+		if (verbose) {
+			printf("# seed %u\n", sc->seed);
+			show(sc);
+		}
+		return false;
+	}
+	if (verbose || (todo->files && !rule))
+		show(sc);
+	if (rule) {
+		excused++;
+		rule_count(rule);
+		return false;
+	}
+	if (!todo->files && todo->small)
+		report(sc);
+	else if (!todo->files)
+		report_first(sc, first);
+	return true;
+}
+
+static void run_files(const struct todo *todo)
+{
 	static struct script sc;
+	int i;
+
+	for (i = 0; i < todo->scripts; i++) {
+		script_read(&sc, todo->files[i]);
+		ksft_test_result(!differs(todo, &sc), "%s\n", todo->files[i]);
+	}
+}
+
+static void run_random(const struct todo *todo)
+{
+	static struct script sc;
+	int i, bad = 0;
 
 	for (i = 0; i < todo->scripts && bad < todo->max; i++) {
+		script_make(&sc, todo->seed + i);
+		bad += differs(todo, &sc);
+	}
+	ksft_print_msg("%d scripts, %d with a difference, %d more by documented deviations\n",
+		       i, bad, excused);
+	ksft_test_result(!bad, "%d scripts from seed %u on\n", todo->scripts,
+			 todo->seed);
+}
+
+/* One test for each file or for all random scripts, and what goes for all. */
+static void run_all(const struct todo *todo)
+{
+	const struct transport *tr = todo->tr;
+	long before = tr ? smc_counter(tr->counter) : 0, rose;
+
+	ksft_print_header();
+	ksft_set_plan((todo->files ? todo->scripts : 1) + rules_on + !!tr);
+	if (todo->files)
+		run_files(todo);
+	else
+		run_random(todo);
+	if (rules_on)
+		ksft_test_result(!rule_report(scripts_run),
+				 "no deviation explains too much\n");
+	if (!tr)
+		return;
+	rose = smc_counter(tr->counter) - before;
+	ksft_print_msg("%s rose by %ld\n", tr->counter, rose);
+	ksft_test_result(strcmp(tr->name, "tcp") ? rose >= scripts_run : !rose,
+			 "this was %s\n", tr->name);
+}
+
+static void print_all(const struct todo *todo)
+{
+	static struct script sc;
+	int i;
+
+	for (i = 0; i < todo->scripts; i++) {
 		if (todo->files)
 			script_read(&sc, todo->files[i]);
 		else
 			script_make(&sc, todo->seed + i);
-		if (todo->print) {
-			script_print(stdout, &sc);
-			continue;
-		}
-		first = compare(&sc, &rule);
-		if (first < 0) {
-			if (verbose) {
-				printf("# seed %u\n", sc.seed);
-				show(&sc);
-			}
-			continue;
-		}
-		if (verbose || (todo->files && !rule))
-			show(&sc);
-		if (rule) {
-			excused++;
-			rule_count(rule);
-			continue;
-		}
-		bad++;
-		if (todo->files)
-			printf("# %s: a difference\n", todo->files[i]);
-		else if (todo->small)
-			report(&sc);
-		else
-			report_first(&sc, first);
+		script_print(stdout, &sc);
 	}
-	often = rule_report(i);
-	printf("%d scripts, %d with a difference, %d more by documented deviations\n",
-	       i, bad, excused);
-	return bad + often;
 }
 
-int main(int argc, char **argv)
+static void parse_options(int argc, char **argv, struct todo *todo)
 {
-	struct todo todo = { .seed = 1, .scripts = 2000, .max = 10,
-			     .small = true };
-	const struct transport *tr = NULL;
-	uint64_t before, connections;
-	int c, bad;
+	int c;
 
 	while ((c = getopt(argc, argv, "k:t:a:s:n:m:i:w:vpxr")) != -1) {
 		switch (c) {
@@ -327,19 +376,19 @@ int main(int argc, char **argv)
 			config.kind = parse_kind(optarg);
 			break;
 		case 't':
-			tr = transport_find(optarg);
+			todo->tr = transport_find(optarg);
 			break;
 		case 'a':
 			config.host = optarg;
 			break;
 		case 's':
-			todo.seed = strtoul(optarg, NULL, 0);
+			todo->seed = strtoul(optarg, NULL, 0);
 			break;
 		case 'n':
-			todo.scripts = atoi(optarg);
+			todo->scripts = atoi(optarg);
 			break;
 		case 'm':
-			todo.max = atoi(optarg);
+			todo->max = atoi(optarg);
 			break;
 		case 'i':
 			config.tick_us = atoi(optarg);
@@ -351,41 +400,44 @@ int main(int argc, char **argv)
 			verbose = true;
 			break;
 		case 'p':
-			todo.print = true;
+			todo->print = true;
 			break;
 		case 'x':
-			todo.small = false;
+			todo->small = false;
 			break;
 		case 'r':
-			todo.files = argv;
+			todo->files = argv;
 			break;
 		default:
 			usage();
 		}
 	}
-	if (todo.files) {
-		todo.files = argv + optind;
-		todo.scripts = argc - optind;
+	if (todo->files) {
+		todo->files = argv + optind;
+		todo->scripts = argc - optind;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct todo todo = { .seed = 1, .scripts = 2000, .max = 10,
+			     .small = true };
+
+	parse_options(argc, argv, &todo);
+	if (todo.print) {
+		print_all(&todo);
+		return 0;
 	}
 	config.wait_ms = limit_ms(config.wait_ms);
-	config.smc = tr && !strncmp(tr->name, "smc", 3);
+	config.smc = todo.tr && !strncmp(todo.tr->name, "smc", 3);
 	runs[0].kind = KIND_TCP;
 	runs[1].kind = config.kind;
 	runs[1].smc = config.smc;
 	rules_on = config.smc;
 	rules_tcp = &runs[0];
-	rules_rdma = tr && !strcmp(tr->name, "smcr");
+	rules_rdma = todo.tr && !strcmp(todo.tr->name, "smcr");
 	memory_init();
 	signals_init();
-	before = tr ? smc_counter(tr->counter) : 0;
-	bad = run_all(&todo);
-	connections = tr ? smc_counter(tr->counter) - before : 0;
-	if (tr && (strcmp(tr->name, "tcp") ? connections < todo.scripts &&
-					     !bad && !todo.print :
-		   connections)) {
-		printf("%s rose by %llu only: this was not %s\n", tr->counter,
-		       (unsigned long long)connections, tr->name);
-		return 1;
-	}
-	return bad ? 1 : 0;
+	run_all(&todo);
+	ksft_finished();
 }

@@ -26,6 +26,8 @@
 #include "lib/util.h"
 #include "lib/wait.h"
 
+#include "kselftest.h"
+
 #define TICK_MS	20
 #define RING	16384
 #define LONGEST	60000
@@ -310,9 +312,9 @@ static void report(const char *what)
 {
 	int i, k;
 
-	printf("%s\n", what);
+	printf("# %s\n", what);
 	for (i = 0; i < 2; i++) {
-		printf("side %d: %llu messages, %llu signals, %s by %s; waits:",
+		printf("# side %d: %llu messages, %llu signals, %s by %s; waits:",
 		       i, (unsigned long long)sides[i].messages,
 		       (unsigned long long)sides[i].signals,
 		       sides[i].writing ? "writing" : "reading",
@@ -324,8 +326,8 @@ static void report(const char *what)
 	}
 }
 
-/* Exit code of both; a second of our own ticks without progress is the end. */
-static int watch(pid_t pid[2])
+/* False if one fails; a second of our own ticks without progress is the end. */
+static bool watch(pid_t pid[2])
 {
 	uint64_t last = 0, now;
 	int idle = 0, open = 2, bad = 0, status;
@@ -342,12 +344,12 @@ static int watch(pid_t pid[2])
 	}
 	if (!open) {
 		report(bad ? "a side failed" : "done");
-		return !!bad;
+		return !bad;
 	}
 	report("nobody got on for a second, scaled");
 	kill(pid[0], SIGKILL);
 	kill(pid[1], SIGKILL);
-	return 1;
+	return false;
 }
 
 static void pair_up(enum kind kind, const char *host, int end[2])
@@ -414,6 +416,8 @@ int main(int argc, char **argv)
 	}
 	sides = shared_memory(2 * sizeof(*sides));
 	pair_up(kind, host, end);
+	ksft_print_header();
+	ksft_set_plan(1);
 	fflush(stdout);
 	for (i = 0; i < 2; i++) {
 		pid[i] = fork();
@@ -429,5 +433,6 @@ int main(int argc, char **argv)
 	}
 	close(end[0]);
 	close(end[1]);
-	return watch(pid);
+	ksft_test_result(watch(pid), "%lu messages\n", messages);
+	ksft_finished();
 }
