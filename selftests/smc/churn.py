@@ -19,6 +19,7 @@ import time
 import cases
 import sockdiag
 from genetlink import Genl, PNET, P_ADD, P_FLUSH, P_GET, attrs_of, num, pnet
+from limits import limit
 from sockdiag import MODES, PROTO_SMC, SMCD, SMCR, TCP
 
 SMC_GENL = "SMC_GEN_NETLINK"
@@ -36,10 +37,10 @@ def churn(how, address, tcp):
     while True:
         cli = socket.socket(socket.AF_INET, socket.SOCK_STREAM,
                             0 if tcp else PROTO_SMC)
-        cli.settimeout(60)
+        cli.settimeout(limit(60))
         cli.connect(lst.getsockname())
         srv, _ = lst.accept()
-        srv.settimeout(60)
+        srv.settimeout(limit(60))
         data = rand.randbytes(rand.randrange(1, 3000))
         cli.sendall(data)
         got = b""

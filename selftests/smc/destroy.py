@@ -17,11 +17,12 @@ import threading
 import time
 
 import cases
+from limits import limit
 from sockdiag import PROTO_SMC, SMCD, SMCR, TCP, destroy, dump, row_of, sock_id
 
 SO_COOKIE = 57
 CLONE_NEWNET = 0x40000000
-LIMIT = 60
+LIMIT = limit(60)
 POLL = select.POLLIN | select.POLLOUT | select.POLLRDHUP
 
 
@@ -121,7 +122,7 @@ def mask(s, until=select.POLLHUP):
     p.register(s, POLL)
     end = time.monotonic() + LIMIT
     while True:
-        got = dict(p.poll(LIMIT * 1000)).get(s.fileno(), 0)
+        got = dict(p.poll(int(LIMIT * 1000))).get(s.fileno(), 0)
         if got & until == until:
             return [n for n in ("IN", "OUT", "PRI", "ERR", "HUP", "RDHUP")
                     if got & getattr(select, "POLL" + n)]

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import cases
+from limits import limit
 from sockdiag import (ACTIVE, AF_SMC, CONN, DMB, DONE, DPORT, DST, DUMP, ERROR,
                       FALLBACK, INIT, LISTEN, MODES, PROTO_SMC, REQUEST, ROOT,
                       SHUT, SMCD, SMCR, SPORT, SRC, STATES, TCP, Row, attr,
@@ -40,10 +41,10 @@ def pair(family=socket.AF_INET, address="127.0.0.1"):
     """listener, client, server end: over shared memory"""
     lst = listener(family, address)
     cli = smc(family)
-    cli.settimeout(30)
+    cli.settimeout(limit(30))
     cli.connect(lst.getsockname()[:2])
     srv, _ = lst.accept()
-    srv.settimeout(30)
+    srv.settimeout(limit(30))
     cli.sendall(b"x" * 1000)
     got = b""
     while len(got) < 1000:

@@ -12,6 +12,8 @@ import socket
 import struct
 import sys
 
+from limits import limit
+
 REQUEST, ACK, DUMP = 1, 4, 0x300
 ERROR, DONE = 2, 3
 GENL_CTRL, GETFAMILY = 16, 3
@@ -58,7 +60,7 @@ def text(payload):
 class Genl:
     def __init__(self, name=None, bufsize=1 << 16):
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
-        self.sock.settimeout(60)
+        self.sock.settimeout(limit(60))
         self.sock.setsockopt(270, 10, 1)        # NETLINK_CAP_ACK
         self.sock.setsockopt(270, 11, 1)        # NETLINK_EXT_ACK
         self.bufsize = bufsize

@@ -16,6 +16,7 @@ import time
 import cases
 from genetlink import (Genl, NlError, attr, attrs_of, num, text, pnet,
                        REQUEST, DUMP, PNET, P_GET, P_ADD, P_DEL, P_FLUSH)
+from limits import limit
 
 PROTO_SMC = 256
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
@@ -62,7 +63,7 @@ def counter(name):
 
 
 def wait_until(condition, what):
-    end = time.monotonic() + 60
+    end = time.monotonic() + limit(60)
     while not condition():
         assert time.monotonic() < end, what
         time.sleep(0.02)
@@ -70,7 +71,7 @@ def wait_until(condition, what):
 
 def smc_socket():
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, PROTO_SMC)
-    s.settimeout(60)
+    s.settimeout(limit(60))
     return s
 
 
@@ -88,7 +89,7 @@ class Pairs:
                 cli = smc_socket()
                 cli.connect(lst.getsockname())
                 srv, _ = lst.accept()
-                srv.settimeout(60)
+                srv.settimeout(limit(60))
                 self.socks.append((cli, srv))
                 cli.sendall(b"x")
                 assert srv.recv(10) == b"x"

@@ -13,6 +13,7 @@ import threading
 import time
 
 import cases
+from limits import limit
 
 IPPROTO_SMC = 256
 DELAY_MS = 500
@@ -26,7 +27,7 @@ def syn_received(port):
 
 def connect(addr, result):
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC) as c:
-        c.settimeout(60)
+        c.settimeout(limit(60))
         c.connect(addr)
         c.sendall(b"there")
         result.append(c.recv(100))
@@ -34,21 +35,21 @@ def connect(addr, result):
 
 def one(level, option):
     srv = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
-    srv.settimeout(60)
+    srv.settimeout(limit(60))
     srv.bind(("127.0.0.1", 0))
     srv.listen()
     result = []
     client = threading.Thread(target=connect,
                               args=(srv.getsockname(), result), daemon=True)
     client.start()
-    end = time.monotonic() + 10
+    end = time.monotonic() + limit(10)
     port = srv.getsockname()[1]
     while not syn_received(port):
         assert time.monotonic() < end, "no SYN"
     srv.setsockopt(level, option, 5)
     assert syn_received(port), "too late to show anything"
     conn = srv.accept()[0]
-    conn.settimeout(60)
+    conn.settimeout(limit(60))
     got = conn.recv(100)
     assert got == b"there", f"the program read {got}"
     conn.sendall(b"back")

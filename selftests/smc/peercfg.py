@@ -16,6 +16,8 @@ import socket
 import struct
 import sys
 
+from limits import limit
+
 NETLINK_SOCK_DIAG, NETLINK_GENERIC = 4, 16
 REQUEST, ACK, ROOT, DUMP = 1, 4, 0x100, 0x300
 GET_LGR_SMCR, DUMP_UEID, ADD_UEID, REMOVE_UEID = 2, 9, 10, 11
@@ -50,7 +52,7 @@ def text(data):
 class Netlink:
     def __init__(self, proto):
         self.s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, proto)
-        self.s.settimeout(20)
+        self.s.settimeout(limit(20))
         self.s.bind((0, 0))
 
     def ask(self, kind, flags, body):

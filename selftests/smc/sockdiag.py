@@ -4,6 +4,8 @@ import os
 import socket
 import struct
 
+from limits import limit
+
 PROTO_SMC, AF_SMC = 256, 43
 NETLINK_SOCK_DIAG, BY_FAMILY, DESTROY = 4, 20, 21
 REQUEST, ACK, ROOT, DUMP, MULTI = 1, 4, 0x100, 0x300, 2
@@ -43,7 +45,7 @@ class Row:
 
 def netlink():
     s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
-    s.settimeout(60)
+    s.settimeout(limit(60))
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     return s
 

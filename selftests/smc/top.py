@@ -16,6 +16,7 @@ import threading
 import time
 
 import cases
+from limits import limit
 
 PROTO_SMC = 256
 MODE = os.environ.get("TOP_MODE", "SMC-D")
@@ -28,7 +29,7 @@ import screen
 
 def tool(*command):
     run = subprocess.run([os.path.join(TOOLS, command[0]), *command[1:]],
-                         stdout=subprocess.PIPE, check=True, timeout=120)
+                         stdout=subprocess.PIPE, check=True, timeout=limit(120))
     return run.stdout.decode()
 
 
