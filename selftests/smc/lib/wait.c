@@ -13,10 +13,15 @@ static double scale(void)
 
 	if (val)
 		return val;
-	errno = 0;
-	val = s && *s ? strtod(s, &end) : 1;
-	if (s && *s && (*end || !(val > 0 && val <= 1000)))
+	if (!s || !*s) {
+		val = 1;
+		return val;
+	}
+	val = strtod(s, &end);
+	if (*end || !(val > 0 && val <= 1000)) {
+		errno = 0;
 		die("SMC_TEST_SCALE is '%s', not a factor", s);
+	}
 	return val;
 }
 
