@@ -117,8 +117,8 @@ def case_churn():
         os.waitpid(pid, 0)
     transports("smcd smcr")
     Genl(PNET).do(P_FLUSH)
-    print(f"# {done} rounds, {late} beats missed, rows {reader.rows}, "
-          f"{reader.groups} groups")
+    print(f"# SMC_SEED={os.environ.get('SMC_SEED', '')}: {done} rounds, "
+          f"{late} beats missed, rows {reader.rows}, {reader.groups} groups")
     assert all(reader.rows.values()) and reader.groups
 
 

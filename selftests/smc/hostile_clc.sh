@@ -4,10 +4,11 @@
 # hostile_clc.sh [N] - N mutated Proposals and Confirms to our server, N
 # mutated Accepts to our client; every tenth connection to the server is
 # honest, the program at the client must be served every time, and an SMC
-# connection opened before goes on undisturbed.
+# connection opened before goes on undisturbed.  SMC_SEED: what is mutated, and
+# how.
 . "$(dirname "$0")/lib.sh"
 n=${1:-150}
-seed=${SEED:-1}
+seed=${SMC_SEED:-1}
 
 # an honest stream that lasts throughout
 honest_up() {
@@ -28,6 +29,7 @@ honest_down() {
 }
 
 plan 2
+echo "# SMC_SEED=$seed"
 tap_up rdma
 sysctl -q net.smc.fallback_memory_s=0
 

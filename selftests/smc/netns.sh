@@ -3,6 +3,7 @@
 #
 # netns.sh - SMC-D between network namespaces of one host; what belongs to a
 # namespace stays in it; a namespace goes although connections are open.
+# SMC_SEED: of what is sent.
 . "$(dirname "$0")/lib.sh"
 trap 'ip netns delete n1 2>/dev/null; ip netns delete n2 2>/dev/null; cleanup' EXIT
 
@@ -53,7 +54,9 @@ mark() {
 	in2 smcstat.sh mark "$tmp/n2"
 }
 
+seed=${SMC_SEED:-0}
 plan 5
+echo "# SMC_SEED=$seed"
 pair_up
 for addr in 10.97.0.2 fd97::2; do
 	start_row "netns: SMC-D between two, $addr"
@@ -94,7 +97,7 @@ end_row
 start_row "netns: made and deleted, with connections each time"
 for i in $(seq 10); do
 	pair_up
-	stream_between 10.97.0.2 -n 2 -l 5K -i "$i"
+	stream_between 10.97.0.2 -n 2 -l 5K -i $((seed + i))
 	stream_end
 	ip netns delete n1
 	ip netns delete n2

@@ -5,6 +5,8 @@
 # with $client, $server (guests) and $addr (the server's).  Ours is in A, the
 # kernel's own in B, where a helper sets UEID and PNET rows.
 s=/lab/selftests/smc
+seed=${SMC_SEED:-0}
+note "SMC_SEED=$seed"
 port=9500
 # Copied byte by byte under KASAN: minutes, which find nothing more.
 case $LAB_K in debug) big=4M ;; *) big=64M ;; esac
@@ -66,12 +68,12 @@ held() {
 }
 
 held
-stream 16 -n 16 -l 64K
-stream 8 -n 8 -m block -l 256K -S 64K -R 64K -i 2
+stream 16 -n 16 -l 64K -i $((seed + 1))
+stream 8 -n 8 -m block -l 256K -S 64K -R 64K -i $((seed + 2))
 for who in shutdown client server; do
-	stream 8 -n 8 -x $who -l 20K -i 3
+	stream 8 -n 8 -x $who -l 20K -i $((seed + 3))
 done
 # many short ones, a few at a time
-stream 80 -n 8 -r 10 -l 300 -i 4
+stream 80 -n 8 -r 10 -l 300 -i $((seed + 4))
 # the same amount each way at once
-stream 1 -n 1 -e -l $big -i 5
+stream 1 -n 1 -e -l $big -i $((seed + 5))
