@@ -537,8 +537,7 @@ def case_unprivileged():
             libc = ctypes.CDLL(None, use_errno=True)
             os.setuid(65534)
             if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
-                print("# no user namespaces here", flush=True)
-                return
+                raise cases.Skip("no user namespaces here")
             no_setter_works()
 
         cases.in_child(contained)
