@@ -28,8 +28,8 @@ done
 g B "$t/smc_chk -S -d" &
 listening B 37373
 json A 'rows[0]["mode"] == "SMC-R"' 'smc_chk -j 10.9.0.2'
-g A "$t/smc_chk -d 10.9.0.2" | grep -x 'Success, using SMC-R' ||
-	fail 'smc_chk and SMC-R'
+g A "$t/smc_chk -d 10.9.0.2 >/tmp/out && cat /tmp/out &&
+	grep -qx 'Success, using SMC-R' /tmp/out" || fail 'smc_chk and SMC-R'
 g A "$t/smc_chk -S" &
 listening A 37373
 json A 'rows[0]["mode"] == "SMC-D"' 'smc_chk -j -l localhost'
@@ -73,8 +73,8 @@ json A '[r["label"] for r in rows[0]["fallback_reasons"]] == ["PEER_NO_SMC"]' \
 	'smcr -j stats'
 json A 'rows[0]["connections"]["client_v1"] +
 	rows[0]["connections"]["client_v2"] >= 1' 'smcd -j stats'
-g A "$t/smc_stats -P" |
-	grep -q '^smc_fallback_reasons_total.*PEER_NO_SMC"} 2$' ||
+g A "$t/smc_stats -P >/tmp/out &&
+	grep -q '^smc_fallback_reasons_total.*PEER_NO_SMC\"} 2\$' /tmp/out" ||
 	fail 'smc_stats and the reasons'
 # another namespace has none of it
 g A "ip netns add toolns && ip netns exec toolns \

@@ -58,7 +58,8 @@ done
 g A "! $t/smcr ueid add LAB.1 && ! $t/smcr ueid del LAB.2 &&
 	! $t/smcd seid enable && ! $t/smc_pnet -a other -I eth0 &&
 	! $t/smc_pnet -d none" || fail 'what must be refused'
-g A "$t/smc_rnics" | grep -q 'virt.*\*LABNET *eth0' || fail 'smc_rnics'
+g A "$t/smc_rnics >/tmp/out && grep -q 'virt.*\*LABNET *eth0' /tmp/out" ||
+	fail 'smc_rnics'
 
 hold ipproto 3 9700
 
@@ -101,8 +102,8 @@ json A '[(r["mode"], r["peer"]["port"], r["sent_per_s"])
 	'smctop -j -n 1 -d 0.5'
 json A '[(r["mode"], r["conns"]) for r in rows["links"]] == [("SMC-R", 3)]' \
 	'smctop -j -n 1 -d 0.5'
-g A "cd $t && ./smctop -b -n 1 -d 0.5 -g" | grep -q 'SMC-R.*rxe0' ||
-	fail 'smctop -g'
+g A "cd $t && ./smctop -b -n 1 -d 0.5 -g >/tmp/out &&
+	grep -q 'SMC-R.*rxe0' /tmp/out" || fail 'smctop -g'
 sent=$(value A 'rows[0]["tx"]["bytes"]' 'smcr -j stats')
 # bytes written by all connections, from their cursors
 equal "$sent" "$(g A smcss -d | awk '/^ACTIVE/ { split($(NF - 2), c, ":")
@@ -111,7 +112,8 @@ equal "$sent" "$(g A smcss -d | awk '/^ACTIVE/ { split($(NF - 2), c, ":")
 equal "smc_bytes_total{transport=\"smcr\",direction=\"tx\"} $sent" \
 	"$(g A "$t/smc_stats -P" | grep '^smc_bytes.*smcr.*tx')" 'smc_stats -P'
 # its other form reads a file which only our module has
-g A "! $t/smc_stats 2>&1" | grep -q smc_stat: || fail 'smc_stats'
+g A "! $t/smc_stats >/tmp/out 2>&1 && grep -q smc_stat: /tmp/out" ||
+	fail 'smc_stats'
 release
 grep -q " sent $sent," "$LAB_RUN/client.txt" || fail "the client sent $sent"
 
