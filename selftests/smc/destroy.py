@@ -152,6 +152,7 @@ def blocked(fn, *args):
             asleep = f.read().rsplit(")", 1)[1].split()[0] == "S"
         calls = calls + 1 if asleep else 0
         time.sleep(0.01)
+    assert got or calls == 5, "neither asleep nor back"
 
     def result():
         t.join(LIMIT)
@@ -405,13 +406,16 @@ def case_short():
 def case_races():
     """destroyed while it connects, transfers and closes"""
     stop = threading.Event()
-    killed = [0]
+    killed, errors = [0], []
 
     def killer():
-        while not stop.is_set():
-            for row in dump():
-                if outcome(destroy, row.id) is None:
-                    killed[0] += 1
+        try:
+            while not stop.is_set():
+                for row in dump():
+                    if outcome(destroy, row.id) is None:
+                        killed[0] += 1
+        except Exception as e:          # pylint: disable=broad-except
+            errors.append(e)
 
     def play(k):
         try:
@@ -433,6 +437,7 @@ def case_races():
     finally:
         stop.set()
         t.join()
+    assert not errors, errors
     assert killed[0] > 20, killed
 
 

@@ -42,7 +42,7 @@ wait_listen 7501
 timeout 300 clcpeer.py -s $seed -n $n fuzz-client 7501 >"$tmp/peer.out" 2>&1 ||
 	bad "the peer complains"
 grep outcomes "$tmp/peer.out"
-kill $server
+kill $server || bad "the server has ended by itself"
 wait $server 2>/dev/null
 honest_down
 counters "ClcMalformed>$((n / 15))" "HsServerErr>$((n / 15))" "HsServerTcp>$((n / 10 - 1))" \

@@ -26,6 +26,7 @@ show)
 	file=${1:-$file}
 	difference | awk '$2 != 0' ;;
 expect)
+	[ $# -gt 0 ] || { echo "nothing is expected"; exit 2; }
 	difference | awk -v wants="$*" '
 	{ v[$1] = $2 }
 	END {

@@ -154,17 +154,18 @@ count=0 bad=0
 # shellcheck disable=SC2086
 echo "1..$(echo $list | wc -w)"
 for mode in $list; do
-	count=$((count + 1)) verdict='ok'
+	count=$((count + 1))
 	setting
-	log=/tmp/sockmodes.out
 	{
+		verdict=ok
 		play "$@" || verdict='not ok'
 		if [ -n "$want" ] && [ "$mode" != reference ]; then
 			expect || verdict='not ok'
 		fi
-	} >$log 2>&1
-	sed 's/^\(# \)\{0,1\}/# /' $log
-	echo "$verdict $count $prog.$mode"
-	[ "$verdict" = ok ] || bad=1
+		echo "$verdict $count $prog.$mode" >/tmp/sockmodes.verdict
+	} 2>&1 | sed -u 's/^\(# \)\{0,1\}/# /'
+	cat /tmp/sockmodes.verdict || bad=1
+	grep -q ^ok /tmp/sockmodes.verdict || bad=1
+	rm -f /tmp/sockmodes.verdict
 done
 exit $bad
