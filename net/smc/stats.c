@@ -9,8 +9,14 @@
  * value, the way of /proc/net/tls_stat, and needs no tool to be read, in a
  * container too.  Netlink has histograms and reasons of fallback besides.
  *
+ * Some counters come in pairs, of what was made and what is gone.  When a
+ * namespace ends nothing of it is left, and the kernel's log says so if a pair is
+ * unequal.
+ *
  * Context: process.  Test: selftests/vm/tests.
  */
+#define pr_fmt(fmt) "smc: " fmt
+
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -27,6 +33,18 @@ static const char * const tech_names[SMC_TECH_NUM] = {
 };
 
 static const char * const xport_names[SMC_STATS_XPORTS] = { "Smcr", "Smcd" };
+
+static const struct {
+	enum smc_stat made, gone;
+} pairs[] = {
+	{ SMC_STAT_SOCK_CREATED,	SMC_STAT_SOCK_DESTROYED },
+	{ SMC_STAT_LGR_CREATED,		SMC_STAT_LGR_DESTROYED },
+	{ SMC_STAT_LINK_CREATED,	SMC_STAT_LINK_DESTROYED },
+	{ SMC_STAT_BUF_CREATED,		SMC_STAT_BUF_DESTROYED },
+	{ SMC_STAT_CONN_CREATED,	SMC_STAT_CONN_DESTROYED },
+	{ SMC_STAT_HS_STARTED,		SMC_STAT_HS_ENDED },
+	{ SMC_STAT_WR_POSTED,		SMC_STAT_WR_COMPLETED },
+};
 
 /**
  * smc_hist_count() - one more in a histogram
@@ -135,6 +153,23 @@ int smc_stats_net_init(struct smc_net *sn)
 	return 0;
 }
 
+/* Nothing is left that could be counted: all pairs are equal. */
+static void check_pairs(const struct smc_net *sn)
+{
+	const struct smc_stats *sum = smc_stats_sum(sn);
+	unsigned int i;
+
+	for (i = 0; sum && i < ARRAY_SIZE(pairs); i++) {
+		enum smc_stat made = pairs[i].made, gone = pairs[i].gone;
+
+		if (sum->val[made] != sum->val[gone])
+			pr_warn("unequal: %s %llu, %s %llu\n",
+				stat_names[made], sum->val[made],
+				stat_names[gone], sum->val[gone]);
+	}
+	kfree(sum);
+}
+
 /**
  * smc_stats_net_exit() - undo smc_stats_net_init()
  * @sn: namespace state; nobody counts any more
@@ -144,5 +179,6 @@ int smc_stats_net_init(struct smc_net *sn)
 void smc_stats_net_exit(struct smc_net *sn)
 {
 	remove_proc_entry("smc_stat", sn->net->proc_net);
+	check_pairs(sn);
 	free_percpu(sn->stats);
 }
