@@ -8,7 +8,8 @@
 # Each changes only what is not so already.
 set -eu
 
-loaded() { grep -q "^$1 " /proc/modules; }
+# what is built in has no such file
+loaded() { [ -e "/sys/module/$1/initstate" ]; }
 
 which_smc() {
 	if ! loaded smc; then
@@ -23,7 +24,15 @@ which_smc() {
 unload() {
 	if loaded smc_diag; then rmmod smc_diag; fi
 	if loaded smc; then rmmod smc; fi
-	rm -f /run/lab/upstream
+	[ ! -e /run/lab/upstream ] || rm /run/lab/upstream
+}
+
+# needed KO: load what it needs
+needed() {
+	for d in $(modinfo -F depends "$1" | tr , ' '); do
+		[ "$d" = smc ] || loaded "$d" || modprobe "$d"
+	done
+	: >"/run/lab/${1##*/}"
 }
 
 load() {
@@ -31,12 +40,10 @@ load() {
 	unload
 	case $1 in
 	ours)
-		# insmod does not bring what the module needs: do it here
+		# insmod does not bring what the module needs: done here, once
 		for ko in /lab/smc.ko /lab/smc_diag.ko; do
 			[ -e $ko ] || continue
-			for d in $(modinfo -F depends $ko | tr , ' '); do
-				[ "$d" = smc ] || loaded "$d" || modprobe "$d"
-			done
+			[ -e "/run/lab/${ko##*/}" ] || needed $ko
 			insmod $ko
 		done ;;
 	upstream)
