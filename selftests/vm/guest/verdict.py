@@ -8,18 +8,23 @@ asks for, and the numbers "end" compares with.
 end (also by verdict.sh), after every test: whatever the test found, nothing
 may be left of it.  Prints a line for each complaint, exit code 1 if there is
 any.  In order: the test's processes and its changes to the network go; then,
-within LIMIT seconds, so do all sockets; created equals destroyed in
-/proc/net/smc_stat; rmmod succeeds within RMMOD_LIMIT; the RDMA resources are those
-from before; kmemleak, scanned twice, finds nothing; dmesg is clean.  Only
-dmesg and unloading count in a guest that ran the kernel's own smc.
+within LIMIT seconds, so do all sockets; /proc/net/smc_stat has every counter
+of stats.h, and created equals destroyed; rmmod succeeds within RMMOD_LIMIT; the
+RDMA resources are those from before; no TCP socket and no network namespace is
+left; kmemleak, scanned twice, finds nothing; dmesg is clean, which has unequal
+counters of a namespace that ended, the module's at rmmod; lockdep is on.
+Only dmesg, lockdep and unloading count in a guest that ran the kernel's own smc.
 DMESG_OK is a regular expression for lines the test means to provoke; LEAKS is
 "now" or "later": the next test looks for leaks of this one, too.
+
+LAB_PATIENCE=SECONDS in the environment: nothing is waited for any longer.
 
 Python, because starting a process is slow in an emulated debug kernel: the
 agent runs this in a fork of itself ("@verdict ..." as the command), and few
 programs are started.
 """
 import glob
+import json
 import os
 import re
 import shutil
@@ -29,10 +34,13 @@ import sys
 import time
 
 import kcsan
+import netlink
 
 LIMIT = 30          # seconds for sockets to go: orphans may linger 10
 STATE = "/run/lab/"
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/"
+STATS = HERE + "../../../net/smc/stats.h"
+PATIENCE = float(os.environ.get("LAB_PATIENCE", "inf"))
 LEAK = "/sys/kernel/debug/kmemleak"
 # seconds; a debug kernel, which has kmemleak, takes four times as long for
 # everything, as the limits of the tests say too (run-inner.sh)
@@ -41,13 +49,16 @@ RMMOD_LIMIT = 20 if os.path.exists(LEAK) else 5
 # to do but wait for the host, for a program's file, say
 with open("/proc/cmdline") as cmdline:
     IS_VIRTUAL_TIME = "lab.icount" in cmdline.read().split()
+# seconds; a program that has not ended by then does not
+HANGS = None if IS_VIRTUAL_TIME else min(60, PATIENCE)
 
 BAD = re.compile(
     r"BUG:|KASAN|KFENCE|KCSAN|UBSAN|WARNING:|Oops|RIP:|Call Trace:|"
     r"ref_tracker:|unreferenced object|blocked for more than|"
     r"possible circular|suspicious RCU|sleeping function|DMA-API|"
     r"unregister_netdevice: waiting|CQ overrun|refcount_t:|"
-    r"Objects remaining|soft lockup|rcu.*stall|ODEBUG:|imbalance")
+    r"Objects remaining|soft lockup|rcu.*stall|ODEBUG:|imbalance|"
+    r"smc: unequal|locking correctness validator")
 
 complaints = 0
 
@@ -72,19 +83,34 @@ def write(path, text):
 
 
 def run(*cmd):
-    p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                       stdin=subprocess.DEVNULL, text=True, errors="replace")
-    return p.returncode, p.stdout
+    """Exit code and output; None as code and a complaint if it hangs."""
+    # not as a context, whose end would wait for it
+    p = subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         stdin=subprocess.DEVNULL, text=True, errors="replace")
+    try:
+        out, _ = p.communicate(timeout=HANGS)
+    except subprocess.TimeoutExpired:
+        complain(f"does not end: {' '.join(cmd)}\n"
+                 + read(f"/proc/{p.pid}/stack"))
+        return None, ""
+    return p.returncode, out
 
 
 def within(seconds, condition):
     """Poll until the condition holds; False if it does not in time."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + min(seconds, PATIENCE)
     while not condition():
         if time.monotonic() > end:
             return False
         time.sleep(0.1)
     return True
+
+
+def which_smc():
+    """As "module.sh which" has it"""
+    if not os.path.exists("/sys/module/smc/initstate"):
+        return "none"
+    return "upstream" if os.path.exists(STATE + "upstream") else "ours"
 
 
 # what a test may leave behind, and that ends here
@@ -143,13 +169,14 @@ def restore_network():
     for dev in os.listdir("/sys/class/net"):
         if before and dev not in before:
             run("ip", "link", "delete", dev)
-    if os.path.exists("/sys/module/nf_tables") or os.path.exists(LEAK):
+    # asking a kernel without it would load it; the debug kernel has it built in
+    if (os.path.exists("/sys/module/nf_tables") or os.path.exists(LEAK)) and \
+            netlink.has_nft_tables():
         run("nft", "flush", "ruleset")
-    for line in run("tc", "qdisc", "show")[1].splitlines():
-        words = line.split()
-        if words[1] in ("netem", "clsact", "ingress", "tbf", "prio"):
-            run("tc", "qdisc", "delete", "dev", words[4],
-                words[1] if words[1] in ("clsact", "ingress") else "root")
+    for dev, kind in netlink.qdiscs():
+        if kind in ("netem", "clsact", "ingress", "tbf", "prio"):
+            run("tc", "qdisc", "delete", "dev", dev,
+                kind if kind in ("clsact", "ingress") else "root")
     for dev in "lo", "eth0":
         flags = read(f"/sys/class/net/{dev}/flags")
         if flags and not int(flags, 16) & 1:
@@ -164,15 +191,24 @@ def sockets():
     return sum(int(r[2]) for r in rows if r and r[0].startswith("SMC"))
 
 
+def counters():
+    rows = [x.split() for x in read("/proc/net/smc_stat").splitlines()]
+    return {r[0]: int(r[1]) for r in rows if len(r) == 2 and r[1].isdigit()}
+
+
+def vanished():
+    """Counters of stats.h that the module does not show"""
+    part = re.split(r"#define SMC_(?:STAT|TECH)_LIST\(X\)", read(STATS))[1:]
+    host, tech = (re.findall(r'X\(\w+,\s*"(\w+)"', x) for x in part)
+    names = set(host + [x + n for x in ("Smcr", "Smcd") for n in tech])
+    return sorted(names - set(counters()))
+
+
 def unequal():
     """Pairs of /proc/net/smc_stat that must be equal once no socket is left.
-    Link groups and what is theirs stay for the next connection, until
-    rmmod."""
-    v = {}
-    for line in read("/proc/net/smc_stat").splitlines():
-        words = line.split()
-        if len(words) == 2 and words[1].isdigit():
-            v[words[0]] = int(words[1])
+    Link groups and what is theirs stay for the next connection, until rmmod,
+    when the module itself compares all pairs ("smc: unequal" in dmesg)."""
+    v = counters()
     out = []
     pairs = [(n, n[:-7] + "Destroyed") for n in v if n.endswith("Created")]
     for a, b in pairs + [("HsStarted", "HsEnded"),
@@ -184,9 +220,21 @@ def unequal():
     return ", ".join(out)
 
 
+def check_counters(test):
+    if vanished():
+        complain("counters have vanished: " + " ".join(vanished()))
+    if not within(10, lambda: not unequal()):
+        complain("unequal: " + unequal())
+    if os.path.exists("/proc/net/smc_stat"):
+        shutil.copyfile("/proc/net/smc_stat",
+                        f"/results/smc_stat.{test}.{os.uname().nodename}")
+
+
 def unload():
+    names = [x for x in ("smc_diag", "smc")
+             if os.path.exists(f"/sys/module/{x}/initstate")]
     start = time.monotonic()
-    code, out = run("sh", HERE + "module.sh", "unload")
+    code, out = run("rmmod", *names)
     took = time.monotonic() - start
     if code:
         complain(f"rmmod: {out.strip()} (refcount "
@@ -195,25 +243,63 @@ def unload():
         complain(f"rmmod took {took:.1f} s")
 
 
-def rdma_in_use():
-    return run("sh", HERE + "rdma-left.sh")[1]
-
-
 def check_rdma():
     before = read(STATE + "rdma-before")
-    if not within(10, lambda: rdma_in_use() == before):
-        complain(f"rdma resources before:\n{before}after:\n{rdma_in_use()}")
+    if not within(10, lambda: netlink.rdma_in_use() == before):
+        complain(f"rdma resources before:\n{before}"
+                 f"after:\n{netlink.rdma_in_use()}")
 
 
-def check_leaks():
+def objects(*slabs):
+    """Objects in use.  Without the shrinking those that a processor, or KASAN,
+    keeps for later count, too."""
+    for x in slabs:
+        write(f"/sys/kernel/slab/{x}/shrink", "1")
+    return sum(int(read(f"/sys/kernel/slab/{x}/objects").split()[0])
+               for x in slabs)
+
+
+def left_over():
+    """TCP sockets, but for orphans, which may have to wait for their peer, and
+    sockets that every network namespace has, closed ones included, as long as
+    there is a reference"""
+    orphans = re.search(r"^TCP:.* orphan (\d+)", read("/proc/net/sockstat"),
+                        re.M)
+    return {"TCP sockets": objects("TCP", "TCPv6") - int(orphans[1]),
+            "sockets of network namespaces": objects("RAWv6")}
+
+
+def check_left_over():
+    before = json.loads(read(STATE + "objects-before", "{}"))
+    now = {}
+
+    def gone():
+        now.update(left_over())
+        return all(now[x] <= n for x, n in before.items())
+    if not within(20, gone):
+        complain(", ".join(f"{x}: {n} before, {now[x]} after"
+                           for x, n in before.items() if now[x] > n))
+
+
+def check_leaks(since):
+    """Objects without a pointer to them; all was freed by "since"."""
     if not os.path.exists(LEAK):
         return
+    # The first scan notes checksums, the second reports what has not changed
+    # and was older than 5 s when it began.
     write(LEAK, "scan")
-    time.sleep(5.5)     # kmemleak reports nothing younger than 5 s
+    time.sleep(max(0, since + 5.2 - time.monotonic()))
     write(LEAK, "scan")
     text = read(LEAK)
     if text:
         complain("kmemleak:\n" + "\n".join(text.splitlines()[:60]))
+
+
+def check_lockdep():
+    """After a report, or out of room, it stops looking."""
+    stats = read("/proc/lockdep_stats")
+    if stats and not re.search(r"^ *debug_locks: +1$", stats, re.M):
+        complain("lockdep is off")
 
 
 def dmesg():
@@ -248,42 +334,46 @@ def check_dmesg(test, dmesg_ok):
 
 
 def end(test, dmesg_ok="", leaks="now"):
-    which = run("sh", HERE + "module.sh", "which")[1].strip()
+    which = which_smc()
     end_processes()
     restore_network()
     if which == "ours":
         if not within(LIMIT, lambda: sockets() == 0):
             complain(f"{sockets()} sockets left")
-        if not within(10, lambda: not unequal()):
-            complain("unequal: " + unequal())
-        if os.path.exists("/proc/net/smc_stat"):
-            shutil.copyfile("/proc/net/smc_stat", "/results/smc_stat."
-                            f"{test}.{os.uname().nodename}")
+        check_counters(test)
         unload()
+        unloaded = time.monotonic()
         check_rdma()
+        check_left_over()
         if leaks == "now":
-            check_leaks()
+            check_leaks(unloaded)
     elif which == "upstream":
         if not within(LIMIT, lambda: not run(
                 "sh", HERE + "module.sh", "unload")[0]):
             complain("the kernel's own smc does not unload")
     check_dmesg(test, dmesg_ok)
+    if leaks == "now":
+        check_lockdep()
 
 
 def begin(test, module, rdma):
     for args in ("rdma", rdma), ("load", "none"):
+        if args == ("load", which_smc()):
+            continue
         code, out = run("sh", HERE + "module.sh", *args)
         if code:
             complain(f"module.sh {args}: {out}")
-    write(STATE + "rdma-before", rdma_in_use())
+    write(STATE + "rdma-before", netlink.rdma_in_use())
     write(STATE + "links-before", " ".join(os.listdir("/sys/class/net")))
+    write(STATE + "objects-before", json.dumps(left_over()))
     # what the kernel and rxe leak by themselves is not the module's
     if os.path.exists(LEAK):
         write(LEAK, "clear")
     write("/dev/kmsg", f"lab: begin {test}\n")
-    code, out = run("sh", HERE + "module.sh", "load", module)
-    if code:
-        complain(f"loading {module}: {out}")
+    if module != "none":
+        code, out = run("sh", HERE + "module.sh", "load", module)
+        if code:
+            complain(f"loading {module}: {out}")
 
 
 def main(args):
