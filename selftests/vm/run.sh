@@ -19,6 +19,8 @@
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py
 #   # append: WORD            more of the kernel's command line
 #   # dmesg: REGEX            lines it means to provoke
+#   # unfit: K...             on these kernels it leaves the guests unfit: they
+#                             end with it, and no verdict is asked for
 # Tests with the same needs share boots; after one that leaves the guests unfit
 # the rest get a fresh one.  Guests of one run two at a time (LANES=1: one at a
 # time), each takes the test that is expected to take longest of those left;
