@@ -3,12 +3,13 @@
 #
 # build-inside.sh [TARGET...] - the part of build.sh that runs in the root:
 # /mnt/src is the tree (read-only), /mnt/out the build directory, /mnt/k the
-# debug kernel's if that is the one.  TARGETs: module tools selftests (all).
+# debug kernel's if that is the one.  TARGETs: module planted tools selftests
+# (all).
 set -eu
 
 kdir=/mnt/k
 [ -e $kdir/Makefile ] || kdir=$(echo /lib/modules/*/build)
-[ $# -gt 0 ] || set -- module tools selftests
+[ $# -gt 0 ] || set -- module planted tools selftests
 jobs=-j$(nproc)
 
 # what was built stays; sources that are no longer in the tree go
@@ -19,26 +20,37 @@ rsync -rlpt --delete-after --exclude='/.git' --filter=':- .gitignore' \
 	/mnt/src/ /mnt/out/
 cd /mnt/out
 
-module() {
-	[ -e Kbuild ] || { echo "no Kbuild yet: module not built"; return; }
-	echo "module: $kdir"
+# kmodule DIR LOG [VARIABLE=VALUE]: the modules of DIR's Kbuild
+kmodule() {
+	rc=0
 	werror='KCFLAGS=-Werror'
 	[ -z "${KEEP_GOING:-}" ] || werror=
-	rc=0
-	make -s $jobs -C "$kdir" M=/mnt/out W=1 $werror \
-		${SMC_GCOV:+GCOV_PROFILE=y} modules \
-		>.module.log 2>&1 || rc=$?
-	grep -v -e '^make' -e 'Skipping BTF' .module.log || :
+	make -s $jobs -C "$kdir" M="$1" W=1 $werror ${3:+"$3"} modules \
+		>"$2" 2>&1 || rc=$?
+	grep -v -e '^make' -e 'Skipping BTF' "$2" || :
 	[ $rc = 0 ] || exit $rc
-	if grep -q -i -e 'warning' .module.log && [ -z "${KEEP_GOING:-}" ]; then
-		echo "module: warnings are errors"
+	if grep -q -i -e 'warning' "$2" && [ -z "${KEEP_GOING:-}" ]; then
+		echo "$1: warnings are errors"
 		exit 1
 	fi
 	# guests load these: without debug information, which takes long over 9p
 	mkdir -p .strip
-	for ko in *.ko; do
-		[ .strip/$ko -nt $ko ] || strip -g -o .strip/$ko $ko
+	for ko in "$1"/*.ko; do
+		to=.strip/${ko##*/}
+		[ "$to" -nt "$ko" ] || strip -g -o "$to" "$ko"
 	done
+}
+
+module() {
+	[ -e Kbuild ] || { echo "no Kbuild yet: module not built"; return; }
+	echo "module: $kdir"
+	kmodule /mnt/out .module.log ${SMC_GCOV:+GCOV_PROFILE=y}
+}
+
+# what the verdict of the tests must find
+planted() {
+	echo "planted"
+	kmodule /mnt/out/selftests/vm/planted .module-planted.log
 }
 
 # make_in DIR: the program directories build themselves where they are
@@ -51,6 +63,7 @@ make_in() {
 for t; do
 	case $t in
 	module) module ;;
+	planted) planted ;;
 	tools) make_in tools ;;
 	selftests) make_in selftests/smc ;;
 	*) echo "unknown target $t"; exit 2 ;;

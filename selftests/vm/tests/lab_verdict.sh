@@ -1,23 +1,52 @@
 # SPDX-License-Identifier: GPL-2.0
-# The laboratory itself: the verdict finds what it is there to find.
+# The laboratory itself: the verdict finds what it is there to find.  A module of
+# the tests plants one fault after the other (planted/planted.c).
 # guests: 1
-# module: none
-# rdma: none
+# timeout: 300
+# unfit: debug
+v=/lab/selftests/vm/verdict.sh
 
-complains() {
-	_out=$(g A "/lab/selftests/vm/verdict.sh $1" 2>&1) &&
-		fail "no complaint about $1"
-	echo "$_out" | grep -q "$2" || fail "wrong complaint about $1: $_out"
+# what the verdict waits for is in vain: seconds that something may take
+case $LAB_K in debug) patience=15 ;; *) patience=4 ;; esac
+
+# begin, once more: with the module, and the log from here on
+begin() { g A '@verdict begin lab_verdict ours rxe' || fail "not begun: $what"; }
+
+clean() { g A "@verdict end lab_verdict '' later" || fail "complaint: $what"; }
+
+# found LEAKS REGEX: the verdict complains about that
+found() {
+	_out=$(g A "LAB_PATIENCE=$patience $v lab_verdict '' $1" 2>&1) &&
+		fail "not found: $what"
+	echo "$_out" | grep -q "$2" || fail "found instead of $what: $_out"
+	note "$what: $(echo "$_out" | grep -m 1 "$2")"
 }
 
-g A /lab/selftests/vm/verdict.sh lab_verdict || fail "complaint about nothing"
+# plant FAULT [PARAMETER...]: by a program of its own, in a new begin
+plant() {
+	what=$*
+	begin
+	g A "insmod /lab/planted.ko what=$*" || fail "not planted: $what"
+}
+
+pluck() { g A 'rmmod planted' || fail "rmmod planted ($what)"; }
+
+# the control: one connection of each kind, and nothing planted
+what=nothing
+g A "for t in smcd smcr; do
+	sysctl -q net.smc.transports=\$t
+	/lab/selftests/smc/stream -b -k ipproto -n 2 -l 20K 10.9.0.1 0 || exit
+done"
+g A '@verdict end lab_verdict' || fail "complaint about nothing"
 
 # a warning in the log, and only since the test began
-g A 'echo "lab: begin warn" >/dev/kmsg
-	echo "WARNING: CPU: 0 PID: 1 at selftest" >/dev/kmsg'
-complains warn 'WARNING: CPU: 0'
-g A 'echo "lab: begin lab_verdict" >/dev/kmsg'
-g A /lab/selftests/vm/verdict.sh lab_verdict || fail "an old line counted"
+what="a warning"
+begin
+g A 'echo "WARNING: CPU: 0 PID: 1 at selftest" >/dev/kmsg'
+found later 'WARNING: CPU: 0'
+what="an old warning"
+begin
+clean
 
 # a command's exit code and output are its own
 rc=0
@@ -29,7 +58,8 @@ to stderr" "$out" "output"
 # a process that outlives its command ends with the test
 g A 'setsid sleep 1000 >/dev/null 2>&1 &'
 wait_for 20 A 'pgrep -x sleep'
-g A /lab/selftests/vm/verdict.sh lab_verdict || fail "complaint about sleep"
+what="a process"
+clean
 g A 'pgrep -x sleep' >/dev/null && fail "the process is still there"
 
 # killing the g ends the command
@@ -37,3 +67,82 @@ g A 'exec sleep 2000' &
 wait_for 20 A 'pgrep -x sleep'
 kill $!
 wait_for 20 A '! pgrep -x sleep'
+
+# a queueing discipline and a table of nftables go
+what="netem and a table of nftables"
+begin
+g A 'tc qdisc add dev eth0 root netem delay 1ms; nft add table inet planted'
+clean
+g A 'tc qdisc show dev eth0 | grep netem || nft list tables | grep planted' &&
+	fail "$what: still there"
+
+plant counter counter=SockCreated
+found later 'unequal: SockCreated 1 SockDestroyed 0'
+pluck
+
+# what a group keeps until rmmod is compared by the module, in the log
+plant counter counter=BufCreated
+found later 'smc: unequal: BufCreated 1, BufDestroyed 0'
+pluck
+
+# a counter that the sources have and the module has not
+what="a counter that vanished"
+begin
+g A "sed 's/SMC_STAT_LIST(X).*/& X(PLANTED, \"Planted\", \"\") \\\\/' \
+		/lab/net/smc/stats.h >/tmp/stats.h &&
+	mount --bind /tmp/stats.h /lab/net/smc/stats.h"
+found later 'counters have vanished: Planted$'
+g A 'umount /lab/net/smc/stats.h'
+
+plant qp
+found later 'rxe0 qp 2'
+pluck
+
+plant module
+found later 'rmmod: .*smc is in use'
+pluck
+
+plant sock
+found later 'TCP sockets: 0 before, 1 after'
+pluck
+
+what="net"
+begin
+g A 'ip netns add planted &&
+	ip netns exec planted insmod /lab/planted.ko what=net'
+found later 'sockets of network namespaces: .* before'
+pluck
+
+what="dev"
+begin
+g A 'sysctl -q net.core.netdev_unregister_timeout_secs=1
+	ip link add planted0 type dummy && insmod /lab/planted.ko what=dev'
+found later 'unregister_netdevice: waiting for planted0'
+pluck
+wait_for 60 A '! pgrep -x ip'
+g A 'sysctl -q net.core.netdev_unregister_timeout_secs=10'
+
+# nothing of all that is left
+what="nothing after all"
+begin
+clean
+
+[ "$LAB_K" = debug ] || exit 0
+
+plant leak
+pluck
+found now 'kmemleak:'
+g A 'echo clear >/sys/kernel/debug/kmemleak'
+
+plant uaf
+pluck
+found later 'KASAN: slab-use-after-free'
+
+plant inversion
+pluck
+found later 'possible circular locking dependency'
+
+# lockdep has stopped looking
+what="lockdep"
+begin
+found now 'lockdep is off'
