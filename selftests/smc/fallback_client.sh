@@ -13,11 +13,12 @@ DEADLINE=2000
 SLACK=${SLACK:-1500}
 port=7100
 
-# try NAME SPOILT LIMIT_MS REASON STEPS...
-# SPOILT: yes when we have to connect a second time
+# try NAME SPOILT LIMIT_MS SAYS REASON STEPS...
+# SPOILT: yes when we have to connect a second time.  SAYS: words of smcss.
+# REASON: what is counted, of both attempts unless the first one spoilt it.
 try() {
-	local name=$1 spoilt=$2 limit=$3 reason=$4 g n option plain who
-	shift 4
+	local name=$1 spoilt=$2 limit=$3 says=$4 reason=$5 g n option plain who
+	shift 5
 
 	for g in $speakers; do
 		who=server
@@ -40,7 +41,7 @@ try() {
 			>"$tmp/client.out" 2>&1 &
 		client=$!
 		wait_client
-		[ -n "$row_bad" ] || why "$reason"
+		[ -n "$row_bad" ] || why "$says"
 		: >"$tmp/hold"
 		wait $client || bad "the program failed"
 		# the second attempt
@@ -54,6 +55,11 @@ try() {
 		peer_end $n $option $plain
 		counters HsClientTcp=2 HsClientSmcr=0 HsClientErr=0 \
 			HsReconnect=$((spoilt_n)) HsRemembered=$((spoilt_n))
+		if [ "$spoilt" = no ]; then
+			reasons "client:$reason=2"
+		else
+			reasons "client:$reason=1" client:REMEMBERED=1
+		fi
 		end_row
 	done
 }
@@ -71,26 +77,29 @@ wait_client() {
 
 rows() {
 	spoilt_n=0
-	try "peer without SMC" no 0 "did not offer SMC" none
-	try "declines instead of Accept" no 0 "peer declined" \
+	try "peer without SMC" no 0 "did not offer SMC" PEER_NO_SMC none
+	try "declines instead of Accept" no 0 "peer declined" PEERDECL \
 		recv:proposal send:decline app
-	try "declines after our Confirm" no 0 "peer declined" \
+	try "declines after our Confirm" no 0 "peer declined" PEERDECL \
 		recv:proposal send:accept-r recv:confirm send:decline app
-	try "no link after our Confirm" no 6000 "not confirmed in time" \
+	try "no link after our Confirm" no 6000 "not confirmed in time" TIMEOUT_CL \
 		recv:proposal send:accept-r recv:confirm recv:decline app
 	spoilt_n=1
-	try "never speaks" yes $DEADLINE "no CLC message came" \
+	try "never speaks" yes $DEADLINE "no CLC message came" SILENT \
 		recv:proposal silent
-	try "speaks garbage" yes 0 "not a CLC message" \
+	try "speaks garbage" yes 0 "not a CLC message" NOTCLC \
 		recv:proposal send:garbage silent
-	try "echoes what it gets" yes 0 "CLC message" \
+	try "echoes what it gets" yes 0 "CLC message" WRONGMSG \
 		recv:proposal send:proposal silent
-	try "resets" yes 0 "reset or closed" recv:proposal rst
-	try "closes" yes 0 "reset or closed" recv:proposal fin
-	try "half an Accept, then silence" yes $DEADLINE "" \
+	try "resets" yes 0 "reset or closed" SPOILT_RESET \
+		recv:proposal rst
+	try "closes" yes 0 "reset or closed" SPOILT_RESET \
+		recv:proposal fin
+	try "half an Accept, then silence" yes $DEADLINE \
+		"no CLC message came" SILENT \
 		recv:proposal send:hex:e2d4c3d90200a028 silent
 	# everybody is offered shared memory, but this peer's is not ours
-	try "accepts a device of another host" yes 0 "contradicts" \
+	try "accepts a device of another host" yes 0 "contradicts" MISMATCH \
 		recv:proposal send:accept-d silent
 }
 
@@ -113,6 +122,7 @@ restart() {
 		bad "the second attempt failed"
 	peer_end 1 1 0
 	counters HsClientTcp=1 HsClientErr=1 HsReconnect=1 HsRemembered=0
+	reasons client:PEERDECL=1
 	end_row
 }
 

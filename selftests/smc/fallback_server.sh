@@ -12,7 +12,7 @@ port=7200
 
 # try NAME GREET ACCEPTED LIMIT_MS REASON COUNTERS STEPS...
 # GREET: -g when the server speaks first, or -.  ACCEPTED: 1 when the program
-# is to get the odd connection.  REASON: "" when it is gone too soon to look.
+# is to get the odd connection.  REASON: why that is TCP, or - if it is nothing.
 try() {
 	local name=$1 g=$2 accepted=$3 limit=$4 reason=$5 want=$6 ms
 	shift 6
@@ -32,7 +32,6 @@ try() {
 	ms=$(sed -n 's/.*connection with option: .*(\([0-9]*\) ms)$/\1/p' \
 		"$tmp/peer.out" | sort -n | tail -n 1)
 	[ "${ms:-999999}" -le $((limit + SLACK)) ] || bad "took ${ms:-?} ms"
-	[ -z "$reason" ] || why "$reason"
 	# shellcheck disable=SC2086
 	timeout 60 tcpecho -c $g -b 1000 127.0.0.1 $port \
 		>"$tmp/plain.out" 2>&1 || bad "plain TCP fails afterwards"
@@ -41,6 +40,10 @@ try() {
 		bad "the program did not get $accepted + 1 connections"
 	# shellcheck disable=SC2086
 	counters $want HsServerSmcr=0 HsServerSmcd=0
+	# the plain client's
+	set -- server:PEER_NO_SMC=1
+	[ "$reason" = - ] || set -- "$@" "server:$reason=1"
+	reasons "$@"
 	end_row
 }
 
@@ -60,6 +63,8 @@ kill_after() {
 
 tcp="HsServerTcp=2 HsServerErr=0"
 err="HsServerTcp=1 HsServerErr=1"
+# the server's half of a link, which came to nothing
+half="LinkCreated=1 LinkDestroyed=1 LinkDownSetup=1"
 
 # those of the loop, and those after it
 plan $((10 * $(wc -w <<<"$speakers") + 7))
@@ -67,38 +72,39 @@ tap_up rdma
 for g in $speakers; do
 	who="client speaks first"
 	[ $g = - ] || who="server speaks first"
-	try "declines at once, $who" $g 1 0 "" "$tcp" send:decline app
-	try "declines instead of Confirm, $who" $g 1 0 "" "$tcp" \
+	try "declines at once, $who" $g 1 0 PEERDECL "$tcp" send:decline app
+	try "declines instead of Confirm, $who" $g 1 0 PEERDECL "$tcp" \
 		send:proposal recv:accept send:decline app
 	# 120: the first letter of the UEID
-	try "offers nothing we have, $who" $g 1 0 "" "$tcp" \
+	try "offers nothing we have, $who" $g 1 0 NOUEID "$tcp" \
 		send-mut:proposal:120=58 recv:decline app
-	try "resets, $who" $g 0 0 "" "HsServerTcp=1" rst
-	try "proposes, then resets, $who" $g 0 0 "" "HsServerTcp=1" \
+	try "resets, $who" $g 0 0 - "HsServerTcp=1" rst
+	try "proposes, then resets, $who" $g 0 0 - "HsServerTcp=1" \
 		send:proposal rst
-	try "falls silent after our Accept, $who" $g 0 6000 "" "$err" \
+	try "falls silent after our Accept, $who" $g 0 6000 - "$err $half" \
 		send:proposal recv:accept expect-end:9
-	try "confirms garbage, $who" $g 0 2000 "" "$err" \
+	try "confirms garbage, $who" $g 0 2000 - "$err $half" \
 		send:proposal recv:accept send:garbage expect-end:5
-	try "confirms with a false length, $who" $g 0 2000 "" \
-		"$err ClcMalformed>0" \
+	try "confirms with a false length, $who" $g 0 2000 - \
+		"$err ClcMalformed=1" \
 		send:proposal recv:accept send-mut:confirm:5=0040 expect-end:5
-	try "proposes with a false count, $who" $g 0 2000 "" \
-		"$err ClcMalformed>0" send-mut:proposal:80=09 expect-end:5
-	try "confirms but has no link, $who" $g 1 4000 "" "$tcp" \
+	try "proposes with a false count, $who" $g 0 2000 - \
+		"$err ClcMalformed=1" send-mut:proposal:80=09 expect-end:5
+	try "confirms but has no link, $who" $g 1 4000 TIMEOUT_CL \
+		"$tcp $half" \
 		send:proposal recv:accept send:confirm recv:decline app
 done
-try "option without SMC, client speaks first" - 1 0 "" "$tcp" app
-try "option without SMC, server speaks first" -g 1 2000 "" "$tcp" app
-try "option without SMC, first bytes late" - 1 5000 "" "$tcp" wait:4 app
-try "first bytes are three of an eye catcher, then others" - 1 2000 "" \
+try "option without SMC, client speaks first" - 1 0 NOTCLC "$tcp" app
+try "option without SMC, server speaks first" -g 1 2000 SILENT "$tcp" app
+try "option without SMC, first bytes late" - 1 5000 SILENT "$tcp" wait:4 app
+try "first bytes are three of an eye catcher, then others" - 1 2000 NOTCLC \
 	"$tcp" send:hex:e2d4c3 wait:0.5 send:text:hello \
 	expect:e2d4c368656c6c6f fin expect-end
-try "first bytes are an eye catcher, then nothing of CLC" - 1 4000 "" \
+try "first bytes are an eye catcher, then nothing of CLC" - 1 4000 SILENT \
 	"$tcp" send:hex:e2d4c3d9 wait:3 send:text:hello \
 	expect:e2d4c3d968656c6c6f fin expect-end
-try "Proposal after the deadline" - 1 5000 "" "$tcp" \
+try "Proposal after the deadline" - 1 5000 SILENT "$tcp" \
 	wait:4 send:proposal recv:decline app
-try "Proposal in two pieces" - 1 3000 "" "$tcp" \
+try "Proposal in two pieces" - 1 3000 PEERDECL "$tcp" \
 	send-split:proposal:20:0.5 recv:accept send:decline app
 finish

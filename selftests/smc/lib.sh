@@ -48,6 +48,7 @@ start_row() {
 	row_start=$(date +%s%N)
 	rm -f "$tmp"/*
 	smcstat.sh mark "$tmp/stat"
+	reasons_now >"$tmp/reasons"
 }
 
 end_row() {
@@ -71,10 +72,32 @@ finish() {
 	exit $((failed > 0 || rows != planned || rows == 0))
 }
 
-# counters since start_row
+# counters since start_row; what ends with the row may still be on its way
 counters() {
-	smcstat.sh expect -f "$tmp/stat" "$@" >"$tmp/counters.out" ||
-		bad "$(head -n 3 "$tmp/counters.out")"
+	local end=$((SECONDS + 10))
+
+	until smcstat.sh expect -f "$tmp/stat" "$@" >"$tmp/counters.out"; do
+		[ $SECONDS -lt $end ] ||
+			{ bad "$(head -n 3 "$tmp/counters.out")"; return; }
+		sleep 0.1
+	done
+}
+
+reasons_now() {
+	smc_stats -P | sed -n 's/^smc_fallback_reasons_total{side="\([a-z]*\)",.*reason="\([A-Z0-9_]*\)"} /\1:\2 /p'
+}
+
+# reasons SIDE:REASON=N...: why connections became TCP since start_row, and
+# nothing else
+reasons() {
+	local got want
+
+	want=$(printf '%s\n' "$@" | LC_ALL=C sort | xargs)
+	got=$(reasons_now | awk -v before="$tmp/reasons" '
+		BEGIN { while ((getline <before) > 0) old[$1] = $2 }
+		$2 != old[$1] { print $1 "=" $2 - old[$1] }' |
+		LC_ALL=C sort | xargs)
+	[ "$got" = "$want" ] || bad "reasons: '$got', wanted '$want'"
 }
 
 # wait_file FILE [SECONDS]
