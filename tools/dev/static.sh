@@ -17,7 +17,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
-all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell"
+all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell heads"
 
 # files PATTERN: tracked or new, existing, whose names match
 files() {
@@ -163,6 +163,25 @@ check_codespell() {
 	need codespell || return
 	files '' | grep -v -e '/golden/' -e 'debug\.config$' |
 		xargs codespell -q 7 -I tools/dev/codespell.ignore
+}
+
+# What a guest test says in its head is understood (run.sh lists the words), and
+# what is left to another commit or to check-long has a reason
+check_heads() {
+	for f in selftests/vm/tests/*.sh; do
+		awk -v f="$f" '
+			$0 == "" || !/^#/ { exit }
+			/^# [a-z]+: / {
+				word = $2; sub(":", "", word)
+				if (index(" guests kernels timeout module rdma mtu " \
+					"when cpus icount append dmesg unfit ",
+					" " word " ") == 0)
+					print f ": " word ": is no word of a head"
+				if (word == "when" && !index($0, ","))
+					print f ": when: without a reason"
+			}' "$f"
+	done >"$tmp/heads"
+	! grep . "$tmp/heads"
 }
 
 [ "${1:-}" != list ] || { echo "$all"; exit 0; }
