@@ -172,6 +172,50 @@ void smc_rdma_link_stop(struct smc_rdma_link *link)
 }
 
 /**
+ * smc_rdma_stall_begin() - count from now on
+ * @link: link
+ * @stall: set
+ *
+ * Context: any.
+ */
+void smc_rdma_stall_begin(struct smc_rdma_link *link,
+			  struct smc_rdma_stall *stall)
+{
+	memset(stall, 0, sizeof(*stall));
+	stall->rx = READ_ONCE(link->rx_count);
+	spin_lock_bh(&link->post_lock);
+	stall->tail = link->tx_tail;
+	spin_unlock_bh(&link->post_lock);
+}
+
+/**
+ * smc_rdma_stalled() - look once more, SMC_RDMA_LOOK_MS after the last time
+ * @link: link, of which something is awaited
+ * @stall: begun
+ *
+ * A slow link is not a dead one: whatever is sent or received counts.  But a
+ * peer that sends and takes nothing may not keep our memory for ever.
+ *
+ * Context: any.
+ * Return: true if nothing more is to be hoped for.
+ */
+bool smc_rdma_stalled(struct smc_rdma_link *link, struct smc_rdma_stall *stall)
+{
+	struct smc_rdma_stall now;
+
+	smc_rdma_stall_begin(link, &now);
+	if (now.tail == stall->tail) {
+		now.unsent = stall->unsent + 1;
+		if (now.rx == stall->rx)
+			now.quiet = stall->quiet + 1;
+	}
+	*stall = now;
+	/* the first look may have come soon after the beginning */
+	return now.quiet > SMC_RDMA_LOOKS(SMC_RDMA_STUCK_MS) ||
+	       now.unsent > SMC_RDMA_LOOKS(SMC_RDMA_UNSENT_MS);
+}
+
+/**
  * smc_rdma_link_ready() - from ready to receive to ready to send
  * @link: RECEIVING or later
  *

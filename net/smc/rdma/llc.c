@@ -28,8 +28,6 @@
 #include "../wire/llc.h"
 #include "rdma.h"
 
-#define WATCH_MS	1000	/* resolution of the supervision */
-
 struct llc_rx {
 	struct list_head node;
 	u32 len;
@@ -64,8 +62,9 @@ static void confirmed(struct smc_rdma_link *link, enum smc_reason why)
 		smc_lgr_changed(link->lgr, why);
 }
 
-/* Encode and send; see smc_rdma_tx_llc() for the errors. */
-static int send_msg(struct smc_rdma_link *link, struct smc_llc_msg *msg)
+/* Encode and send; see smc_rdma_tx_llc() for the errors and for @end. */
+static int send_msg_end(struct smc_rdma_link *link, struct smc_llc_msg *msg,
+			u64 *end)
 {
 	u8 p[SMC_LLC_LEN];
 
@@ -74,7 +73,12 @@ static int send_msg(struct smc_rdma_link *link, struct smc_llc_msg *msg)
 		dropped(link);
 		return -EINVAL;
 	}
-	return smc_rdma_tx_llc(link, p);
+	return smc_rdma_tx_llc(link, p, end);
+}
+
+static int send_msg(struct smc_rdma_link *link, struct smc_llc_msg *msg)
+{
+	return send_msg_end(link, msg, NULL);
 }
 
 /* Return the request as its own response. */
@@ -84,9 +88,14 @@ static int echo(struct smc_rdma_link *link, const struct llc_rx *rx, u8 flags)
 
 	memcpy(p, rx->data, sizeof(p));
 	smc_llc_respond(p, sizeof(p), flags);
-	return smc_rdma_tx_llc(link, p);
+	return smc_rdma_tx_llc(link, p, NULL);
 }
 
+/*
+ * When the answer has gone out the link is active as soon as the peer's adapter
+ * has acknowledged it.  Where RoCE passes in one direction only it never does,
+ * and the program gets TCP instead of a dead connection.
+ */
 static int send_confirm(struct smc_rdma_link *link, bool response)
 {
 	const struct smc_lgr *lgr = link->lgr;
@@ -105,7 +114,7 @@ static int send_confirm(struct smc_rdma_link *link, bool response)
 	cl->link_id = link->link_id;
 	cl->max_links = agreed ? lgr->max_links : 2;
 	cl->max_conns = agreed ? lgr->max_conns : 0;
-	return send_msg(link, &msg);
+	return send_msg_end(link, &msg, response ? &link->confirm_end : NULL);
 }
 
 /*
@@ -129,31 +138,9 @@ static int send_add_link(struct smc_rdma_link *link)
 static void now_active(struct smc_rdma_link *link)
 {
 	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
-	watch_in(link, WATCH_MS);
+	watch_in(link, SMC_RDMA_LOOK_MS);
 	confirmed(link, SMC_REASON_OK);
 	smc_rdma_tx_kick(link);
-}
-
-/*
- * The answer to CONFIRM LINK goes out: the link is active when the peer's
- * adapter has acknowledged it.  Where RoCE passes in one direction only it
- * never does, and the program gets TCP instead of a dead connection.
- */
-static int answer_confirm(struct smc_rdma_link *link)
-{
-	int rc;
-
-	spin_lock_bh(&link->post_lock);
-	/* Nobody else sends before the link is active. */
-	link->confirm_end = link->tx_head + 1;
-	spin_unlock_bh(&link->post_lock);
-	rc = send_confirm(link, true);
-	if (!rc)
-		return 0;
-	spin_lock_bh(&link->post_lock);
-	link->confirm_end = 0;
-	spin_unlock_bh(&link->post_lock);
-	return rc;
 }
 
 /* The server's request: the client's last step to a usable link. */
@@ -177,7 +164,7 @@ static int rx_confirm_request(struct smc_rdma_link *link,
 		confirmed(link, why);
 		return 0;
 	}
-	return answer_confirm(link);
+	return send_confirm(link, true);
 }
 
 static int rx_confirm_response(struct smc_rdma_link *link,
@@ -227,7 +214,7 @@ static int rx_req_add_link(struct smc_rdma_link *link,
 		return 0;
 	memcpy(p, rx->data, 4);
 	smc_llc_respond(p, sizeof(p), 0);
-	return smc_rdma_tx_llc(link, p);
+	return smc_rdma_tx_llc(link, p, NULL);
 }
 
 /*
@@ -283,11 +270,8 @@ static int rx_confirm_rkey(struct smc_rdma_link *link,
 static int rx_test_link(struct smc_rdma_link *link,
 			const struct smc_llc_msg *msg, const struct llc_rx *rx)
 {
-	if (msg->response) {
-		link->test_sent = false;
-		return 0;
-	}
-	return echo(link, rx, 0);
+	/* An answer has served when it arrived: see watch_silence(). */
+	return msg->response ? 0 : echo(link, rx, 0);
 }
 
 /*
@@ -389,7 +373,7 @@ static int do_test(struct smc_rdma_link *link)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_TEST_LINK };
 
-	return send_msg(link, &msg);
+	return send_msg_end(link, &msg, &link->test_end);
 }
 
 static int do_retire(struct smc_rdma_link *link)
@@ -532,42 +516,56 @@ void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what)
 	smc_rdma_llc_wake(link);
 }
 
-/* Nothing received for a while: is the peer still there? */
+/* Has the peer's device taken the last TEST LINK? */
+static bool test_taken(struct smc_rdma_link *link)
+{
+	bool taken;
+
+	spin_lock_bh(&link->post_lock);
+	taken = link->test_end && link->tx_tail >= link->test_end;
+	spin_unlock_bh(&link->post_lock);
+	return taken;
+}
+
+/*
+ * Nothing received for a while: is the peer still there?  It has time to answer
+ * from when its device has taken the question: what is in the send queue before
+ * it does not count (watch_stuck() sees to that), and whatever arrives is an
+ * answer.
+ */
 static void watch_silence(struct smc_rdma_link *link)
 {
 	unsigned int limit_s = READ_ONCE(link->lgr->sn->testlink_s);
-	unsigned long rx = READ_ONCE(link->rx_stamp);
+	u32 rx = READ_ONCE(link->rx_count);
 
-	if (!limit_s)
+	if (rx != link->silent_rx || !limit_s) {
+		link->silent_rx = rx;
+		link->silent = 0;
+		link->test_sent = false;
 		return;
+	}
 	if (link->test_sent) {
-		/* Whatever arrives is an answer. */
-		if (time_after(rx, link->test_stamp))
-			link->test_sent = false;
-		else if (time_after(jiffies, link->test_stamp +
-				    msecs_to_jiffies(SMC_RDMA_LLC_MS)))
+		if (test_taken(link) &&
+		    ++link->test_wait > SMC_RDMA_LOOKS(SMC_RDMA_LLC_MS))
 			smc_rdma_link_lost(link, SMC_REASON_LINK_TEST);
 		return;
 	}
-	if (!time_after(jiffies, rx + limit_s * HZ))
+	if (++link->silent <= limit_s)
 		return;
 	link->test_sent = true;
-	link->test_stamp = jiffies;
+	link->test_wait = 0;
+	spin_lock_bh(&link->post_lock);
+	link->test_end = 0;
+	spin_unlock_bh(&link->post_lock);
 	smc_rdma_llc_do(link, SMC_RDMA_DO_TEST);
 }
 
-/* The peer takes no message: the retries of the device are endless. */
+/* The peer takes no message: the retries of the device may be endless. */
 static void watch_stuck(struct smc_rdma_link *link)
 {
-	bool stuck;
-
-	spin_lock_bh(&link->post_lock);
-	stuck = link->tx_head != link->tx_tail &&
-		link->tx_head - link->tx_tail != link->tx_quiet &&
-		time_after(jiffies, link->tx_stamp +
-			   msecs_to_jiffies(SMC_RDMA_STUCK_MS));
-	spin_unlock_bh(&link->post_lock);
-	if (stuck)
+	if (!smc_rdma_tx_awaited(link))
+		smc_rdma_stall_begin(link, &link->stall);
+	else if (smc_rdma_stalled(link, &link->stall))
 		smc_rdma_link_lost(link, SMC_REASON_LINK_STUCK);
 }
 
@@ -585,7 +583,7 @@ static void watch_work(struct work_struct *work)
 	watch_silence(link);
 	watch_stuck(link);
 	smc_rdma_retire_tick(link);
-	watch_in(link, WATCH_MS);
+	watch_in(link, SMC_RDMA_LOOK_MS);
 }
 
 /**
@@ -678,7 +676,6 @@ void smc_rdma_llc_init(struct smc_rdma_link *link)
 	INIT_LIST_HEAD(&link->llc_queue);
 	INIT_WORK(&link->llc_work, llc_work);
 	INIT_DELAYED_WORK(&link->watch, watch_work);
-	link->rx_stamp = jiffies;
 }
 
 /**

@@ -60,14 +60,37 @@
 #define SMC_RDMA_CONFIRM_CLNT_MS	4000U	/* at least: handshake_timeout_ms */
 #define SMC_RDMA_CONFIRM_SERV_MS	2000U
 #define SMC_RDMA_LLC_MS			2000
-#define SMC_RDMA_VERB_MS		5000	/* a local work request */
 /* At least, or half of handshake_timeout_ms: a peer waits 2 s for Accept. */
 #define SMC_RDMA_ALONE_MS		1000U
-/* No send completion; too many keys to take back, and no answer. */
+/* No progress; too many keys to take back, and no answer. */
 #define SMC_RDMA_STUCK_MS		10000
+/* Receives, but no send completion. */
+#define SMC_RDMA_UNSENT_MS		30000
+/* A connection's last messages, whatever the link does: as an orphan's. */
+#define SMC_RDMA_UNBIND_MS		120000
+/* How often a link is looked at; the limits above are counted in looks. */
+#define SMC_RDMA_LOOK_MS		1000
+#define SMC_RDMA_LOOKS(ms)		((ms) / SMC_RDMA_LOOK_MS)
 #define SMC_RDMA_GOODBYE_MS		1000	/* last messages of a group */
 
 struct smc_rdma_link;
+
+/**
+ * struct smc_rdma_stall - for how long a link has made no progress
+ * @tail: its tx_tail at the last look
+ * @rx: its rx_count then
+ * @quiet: looks since something was sent or received
+ * @unsent: looks since something was sent
+ *
+ * Counted in looks and not in time: while this host does not run (a guest whose
+ * host is busy, say) it cannot see what the device has done.
+ */
+struct smc_rdma_stall {
+	u64 tail;
+	u32 rx;
+	u32 quiet;
+	u32 unsent;
+};
 
 /**
  * struct smc_rdma_dev - an RDMA device
@@ -264,7 +287,7 @@ struct smc_bringup {
  * @tx_quiet: newest slots in flight without a completion asked for
  * @confirm_end: client: @tx_tail once the answer to CONFIRM LINK has arrived;
  *	0 before it is sent and after that was noticed
- * @tx_stamp: since when the oldest completion is awaited, or later
+ * @test_end: @tx_tail once TEST LINK has arrived; 0 before it is posted
  * @waiting: connections without a slot, first come first served
  *
  * @rx: receives
@@ -274,7 +297,7 @@ struct smc_bringup {
  * @rx_tail: its last
  * @rx_free_num: its length
  * @rx_posted: receives the device has (completion handler only)
- * @rx_stamp: when something arrived
+ * @rx_count: receives so far, modulo 2^32
  *
  * @reg_mutex: see above
  * @mem_mutex: see above
@@ -294,8 +317,11 @@ struct smc_bringup {
  * @llc_blocked: the actor waits for a slot (post_lock)
  * @llc_work: the actor: the only sender of LLC messages
  * @watch: confirm timeout, then supervision
- * @test_sent: TEST LINK is unanswered
- * @test_stamp: when it was sent
+ * @stall: of the sends that are awaited (watch only, as the next four)
+ * @silent_rx: @rx_count at the last look
+ * @silent: looks since something was received
+ * @test_sent: TEST LINK is wanted or on its way
+ * @test_wait: looks since it arrived at the peer's device
  * @peer_bye: the peer has sent DELETE LINK for the whole group
  */
 struct smc_rdma_link {
@@ -335,7 +361,7 @@ struct smc_rdma_link {
 	u64 tx_tail;
 	u32 tx_quiet;
 	u64 confirm_end;
-	unsigned long tx_stamp;
+	u64 test_end;
 	struct list_head waiting;
 
 	struct smc_rdma_rx *rx ____cacheline_aligned_in_smp;
@@ -345,7 +371,7 @@ struct smc_rdma_link {
 	struct ib_recv_wr *rx_tail;
 	u32 rx_free_num;
 	u32 rx_posted;
-	unsigned long rx_stamp;
+	u32 rx_count;
 
 	struct mutex reg_mutex;	/* see above */
 	struct mutex mem_mutex;	/* see above */
@@ -364,8 +390,11 @@ struct smc_rdma_link {
 	unsigned long llc_todo;
 	struct work_struct llc_work;
 	struct delayed_work watch;
+	struct smc_rdma_stall stall;
+	u32 silent_rx;
+	u32 silent;
 	bool test_sent;
-	unsigned long test_stamp;
+	u32 test_wait;
 	bool peer_bye;
 };
 
@@ -407,6 +436,10 @@ void smc_rdma_link_raise(struct smc_rdma_link *link,
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_stop(struct smc_rdma_link *link);
+void smc_rdma_stall_begin(struct smc_rdma_link *link,
+			  struct smc_rdma_stall *stall);
+bool smc_rdma_stalled(struct smc_rdma_link *link,
+		      struct smc_rdma_stall *stall);
 
 /* bringup_roce.c */
 extern const struct smc_bringup smc_rdma_bringup_roce;
@@ -431,8 +464,9 @@ void smc_rdma_tx_kick(struct smc_rdma_link *link);
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p);
 void smc_rdma_conn_init(struct smc_conn *conn);
 void smc_rdma_conn_unbind(struct smc_conn *conn);
-int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg);
+int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end);
 bool smc_rdma_tx_idle(struct smc_rdma_link *link);
+bool smc_rdma_tx_awaited(struct smc_rdma_link *link);
 void smc_rdma_tx_hold(struct smc_rdma_link *link);
 void smc_rdma_tx_release(struct smc_rdma_link *link);
 int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr);

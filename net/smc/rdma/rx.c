@@ -84,7 +84,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		smc_rdma_link_lost(link, SMC_REASON_LINK_QUEUE);
 		return;
 	}
-	WRITE_ONCE(link->rx_stamp, jiffies);
+	WRITE_ONCE(link->rx_count, link->rx_count + 1);
 	len = min(wc->byte_len, link->rx_size);
 	ib_dma_sync_single_for_cpu(link->ibdev, rx->sge.addr, len,
 				   DMA_FROM_DEVICE);

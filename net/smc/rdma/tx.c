@@ -143,9 +143,6 @@ static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	tx->end_pos = end_pos;
 	tx->n_wrs = n_wrs;
 	tx->signaled = signal;
-	/* Nothing else will complete before this. */
-	if (signal && in_flight(link) == link->tx_quiet)
-		link->tx_stamp = jiffies;
 	link->tx_head++;
 	link->tx_quiet = signal ? 0 : link->tx_quiet + 1;
 	if (xp)
@@ -240,12 +237,14 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
  * smc_rdma_tx_llc() - send an LLC message
  * @link: link
  * @msg: SMC_LLC_LEN bytes, copied
+ * @end: NULL, or where to put what tx_tail reaches when the message has
+ *	arrived; not touched before it is posted, under post_lock
  *
  * Context: process or BH.
  * Return: 0; -EAGAIN: no slot, the actor is queued when there is one;
  * -ENOLINK: the link is dead.
  */
-int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg)
+int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end)
 {
 	struct ib_send_wr wr = {};
 	struct ib_sge sge;
@@ -266,6 +265,8 @@ int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg)
 	memcpy(slot_data(link, i), msg, SMC_LLC_LEN);
 	build_send(link, i, true, &wr, &sge);
 	rc = slot_post(link, NULL, 0, 1, true, &wr);
+	if (end)
+		*end = link->tx_head;
 	spin_unlock_bh(&link->post_lock);
 	if (!rc)
 		return 0;
@@ -409,7 +410,6 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 		spin_unlock(&link->post_lock);
 		return;
 	}
-	link->tx_stamp = jiffies;
 	retire_slots(link, link->tx_tail + ahead + 1, &batch);
 	llc_blocked = link->llc_blocked;
 	link->llc_blocked = false;
@@ -470,6 +470,22 @@ bool smc_rdma_tx_idle(struct smc_rdma_link *link)
 }
 
 /**
+ * smc_rdma_tx_awaited() - true if a completion is on its way
+ * @link: link
+ *
+ * Context: any.
+ */
+bool smc_rdma_tx_awaited(struct smc_rdma_link *link)
+{
+	bool awaited;
+
+	spin_lock_bh(&link->post_lock);
+	awaited = in_flight(link) != link->tx_quiet;
+	spin_unlock_bh(&link->post_lock);
+	return awaited;
+}
+
+/**
  * smc_rdma_conn_init() - prepare the private area; once for each connection
  * @conn: joined
  *
@@ -512,8 +528,9 @@ static bool unbound(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
  * @conn: no longer found by its token, marked so that nothing pushes
  *
  * Waits until the device has read everything from the send ring and no
- * up-call runs.  A peer that takes nothing for SMC_RDMA_STUCK_MS costs the
- * link: there is no other way to get the memory back from the device.
+ * up-call runs.  A link that makes no progress (smc_rdma_stalled()), or too
+ * little, is given up: there is no other way to get the memory back from the
+ * device.
  *
  * Context: process, sleeps.  Idempotent.
  */
@@ -521,6 +538,8 @@ void smc_rdma_conn_unbind(struct smc_conn *conn)
 {
 	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
 	struct smc_rdma_conn *xp = conn->xp;
+	struct smc_rdma_stall stall;
+	unsigned int looks = 0;
 	int rc = 0;
 
 	if (!xp || !xp->conn)
@@ -537,9 +556,13 @@ void smc_rdma_conn_unbind(struct smc_conn *conn)
 	if (rc)
 		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
 
-	if (!wait_event_timeout(link->wait, unbind_over(link, xp),
-				msecs_to_jiffies(SMC_RDMA_STUCK_MS)))
-		smc_rdma_link_lost(link, SMC_REASON_LINK_UNBIND);
+	smc_rdma_stall_begin(link, &stall);
+	while (!wait_event_timeout(link->wait, unbind_over(link, xp),
+				   msecs_to_jiffies(SMC_RDMA_LOOK_MS))) {
+		if (smc_rdma_stalled(link, &stall) ||
+		    ++looks > SMC_RDMA_LOOKS(SMC_RDMA_UNBIND_MS))
+			smc_rdma_link_lost(link, SMC_REASON_LINK_UNBIND);
+	}
 	if (!unbound(link, xp)) {
 		smc_rdma_link_stop(link);
 		wait_event(link->wait, unbound(link, xp));
@@ -626,6 +649,28 @@ static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
 	return rc;
 }
 
+/*
+ * Wait for a work request that the device has.  A link that died meanwhile, or
+ * makes no progress, has to be drained: the completion has come then.
+ */
+static int local_wait(struct local_wr *local)
+{
+	struct smc_rdma_link *link = local->link;
+	struct smc_rdma_stall stall;
+
+	smc_rdma_stall_begin(link, &stall);
+	while (!wait_for_completion_timeout(&local->done,
+				msecs_to_jiffies(SMC_RDMA_LOOK_MS))) {
+		if (!READ_ONCE(link->dead) && !smc_rdma_stalled(link, &stall))
+			continue;
+		smc_rdma_link_lost(link, SMC_REASON_LINK_REG);
+		smc_rdma_link_stop(link);
+		wait_for_completion(&local->done);
+		return -ETIMEDOUT;
+	}
+	return local->status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
 /**
  * smc_rdma_post_wait() - post a local work request and wait for its end
  * @link: link, reg_mutex held: one such request at a time
@@ -652,16 +697,7 @@ int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 	if (rc)
 		goto out;
 	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_POSTED);
-	if (!wait_for_completion_timeout(&local.done,
-					 msecs_to_jiffies(SMC_RDMA_VERB_MS))) {
-		smc_rdma_link_lost(link, SMC_REASON_LINK_REG);
-		/* Drained: the completion has come when this returns. */
-		smc_rdma_link_stop(link);
-		wait_for_completion(&local.done);
-		rc = -ETIMEDOUT;
-	} else if (local.status != IB_WC_SUCCESS) {
-		rc = -EIO;
-	}
+	rc = local_wait(&local);
 out:
 	smc_rdma_tx_release(link);
 	return rc;
