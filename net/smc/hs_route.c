@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the established TCP connection tells about the way to the peer: device,
- * addresses, VLAN, IP prefixes.
+ * addresses, VLAN, round-trip time, IP prefixes.
  *
  * The device is that of the socket's route.  The VLAN is the device's own or
  * that of the first VLAN device below it, through bonds and bridges.  IP
@@ -13,6 +13,7 @@
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
+#include <linux/tcp.h>
 #include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/inet_sock.h>
@@ -99,6 +100,7 @@ int smc_route_get(struct sock *tcp, struct smc_route *route)
 	if (!route->ndev)
 		return -ENETUNREACH;
 	route->vlan_id = find_vlan(route->ndev);
+	route->rtt_us = READ_ONCE(tcp_sk(tcp)->srtt_us) >> 3;
 	return 0;
 }
 

@@ -102,6 +102,7 @@ struct smc_dev_info {
  * @sport: local TCP port, host order
  * @dport: peer TCP port, host order
  * @vlan_id: VLAN of the route's device or the first below it, 0 = none
+ * @rtt_us: TCP's round-trip time in microseconds, 0 = not known
  */
 struct smc_route {
 	struct net *net;
@@ -112,6 +113,7 @@ struct smc_route {
 	u16 sport;
 	u16 dport;
 	u16 vlan_id;
+	u32 rtt_us;
 };
 
 /**
@@ -131,6 +133,7 @@ struct smc_route {
  * @ism_gid_ext: SMC-D GID extension of an emulated device
  * @chid: SMC-D channel id
  * @vlan_id: VLAN used
+ * @rtt_us: as the route says
  */
 struct smc_path {
 	struct smc_dev *dev;
@@ -148,6 +151,7 @@ struct smc_path {
 	u64 ism_gid_ext;
 	u16 chid;
 	u16 vlan_id;
+	u32 rtt_us;
 };
 
 /**

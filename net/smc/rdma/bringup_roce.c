@@ -3,7 +3,7 @@
  * Connecting a queue pair on RoCE: everything the two ends must know of each
  * other travels in the CLC messages, and the queue pair is moved through its
  * states by hand (RFC 7609 section 3.3; attributes as the Linux kernel's own
- * implementation has them, so that both ends agree on timeouts).
+ * implementation has them, but for the timeout of an acknowledgment).
  *
  * Context: process.
  * Tests: selftests/vm/tests.
@@ -15,7 +15,17 @@
 
 #include "rdma.h"
 
-#define QP_TIMEOUT		15	/* 4.096 us * 2^15: 134 ms */
+/*
+ * How long the device waits for an acknowledgment: 4.096 us * 2^n.  A device
+ * that counts gives up after eight of them.  Soft-RoCE, which does not, asks
+ * for one with every 64th packet only, and a CPU that has other things to do
+ * takes hundreds of milliseconds for so many: to send them again then is more
+ * of the same.
+ */
+#define QP_TIMEOUT_MIN		15	/* 134 ms */
+#define QP_TIMEOUT_SOFT		18	/* 1.07 s */
+#define QP_TIMEOUT_MAX		18	/* then eight end with SMC_RDMA_STUCK_MS */
+#define QP_TIMEOUT_RTTS		4	/* round trips that it is at least */
 #define QP_RETRIES		7
 #define QP_RNR_FOREVER		7
 #define QP_RNR_TIMER		5	/* 0.06 ms */
@@ -178,12 +188,25 @@ static int roce_connect(struct smc_rdma_link *link)
 	return qp_to_rtr(link);
 }
 
+/* A bit more than TCP would wait: its round trips had shorter queues. */
+static u8 qp_timeout(const struct smc_rdma_link *link)
+{
+	u64 want_ns = (u64)link->lgr->path.rtt_us * 1000 * QP_TIMEOUT_RTTS;
+	u8 n = QP_TIMEOUT_MIN;
+
+	if (link->ibdev->ops.driver_id == RDMA_DRIVER_RXE)
+		n = QP_TIMEOUT_SOFT;
+	while (n < QP_TIMEOUT_MAX && 4096ULL << n < want_ns)
+		n++;
+	return n;
+}
+
 static int roce_ready(struct smc_rdma_link *link)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_RTS,
 		.sq_psn = link->psn,
-		.timeout = QP_TIMEOUT,
+		.timeout = qp_timeout(link),
 		.retry_cnt = QP_RETRIES,
 		.rnr_retry = QP_RNR_FOREVER,
 		.max_rd_atomic = 1,

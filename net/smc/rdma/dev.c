@@ -286,6 +286,7 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	path->port = port;
 	path->mtu_code = attr.active_mtu;
 	path->vlan_id = search->route->vlan_id;
+	path->rtt_us = search->route->rtt_us;
 	return scan_gids(ibdev, port, attr.gid_tbl_len, search, path);
 }
 
