@@ -34,7 +34,8 @@ burst() {
 }
 
 for x in A B; do
-	g $x 'sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304 \
+	g $x '/lab/selftests/vm/guest/evidence.sh on
+		sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304 \
 		net.smc.handshake_timeout_ms=60000
 		tc qdisc replace dev eth0 root netem delay 50ms limit 10000'
 done

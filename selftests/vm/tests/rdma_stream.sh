@@ -28,7 +28,8 @@ run() {
 
 for x in A B; do
 	# an emulated guest beside busy neighbours is slow: no deadline here
-	g $x 'sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304 \
+	g $x '/lab/selftests/vm/guest/evidence.sh on
+		sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304 \
 		net.smc.handshake_timeout_ms=20000'
 done
 wire_start
