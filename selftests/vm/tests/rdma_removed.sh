@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The RDMA device goes away at any moment of a handshake: the program works
 # over TCP or over SMC-R, no byte is lost, and a connection that had its link
-# ends with an error, never with silence.
+# ends with an error, never with silence.  Each link has one cause.
 # guests: 2
 # timeout: 420
 s=/lab/selftests/smc
@@ -15,14 +15,22 @@ again() {
 	wait_for 30 $1 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
 }
 
+# one_cause GUEST: each link that is gone ended for one of the reasons counted
+one_cause() {
+	wait_for 30 $1 "awk '/^LinkDown/ { down += \$2 }
+		/^LinkDestroyed/ { links = \$2 }
+		END { exit links != down }' /proc/net/smc_stat"
+}
+
 # During handshakes: connections come one after another while the device goes.
-# A connection that was already SMC-R when it went may end with an error.
+# One may end with an error: the one that was SMC-R when it went.  It is counted
+# as aborted there, and its error says so.
 for i in $(seq $rounds); do
 	port=$((port + 1))
 	case $((i % 2)) in 0) side=A ;; *) side=B ;; esac
 	again A
 	again B
-	for x in A B; do g $x "$s/smcstat.sh mark"; done
+	for x in A B; do g $x "$s/smcstat.sh mark; : >/tmp/err"; done
 	g B "$s/tcpecho -s -k ipproto -n 20 0.0.0.0 $port >/tmp/server.out" &
 	spid=$!
 	listening B $port
@@ -30,7 +38,8 @@ for i in $(seq $rounds); do
 	rpid=$!
 	g A "ok=0 bad=0
 		for n in \$(seq 20); do
-			if timeout 20 $s/tcpecho -c -k ipproto -b 3000 -t 12000 \
+			if timeout \$((20 * \${SMC_TEST_SCALE:-1})) \
+				$s/tcpecho -c -k ipproto -b 3000 -t 12000 \
 				10.9.0.2 $port >>/tmp/out 2>>/tmp/err
 			then ok=\$((ok + 1)); else
 				rc=\$?
@@ -38,23 +47,32 @@ for i in $(seq $rounds); do
 				[ \$rc != 124 ] || { echo hung; exit 1; }
 			fi
 		done
+		echo \$bad >/tmp/bad
 		echo \$ok worked, \$bad ended with an error
 		$s/smcstat.sh show | tr '\n' ' '
-		tail -n 3 /tmp/err
-		# only what was SMC-R just then can be hit: one at a time here
-		test \$ok -ge 19" || fail "round $i, device of $side"
+		cat /tmp/err
+		! grep -v -e 'Software caused connection abort' \
+			-e 'Connection reset by peer' /tmp/err" ||
+		fail "round $i, device of $side"
+	bad=$(g A 'cat /tmp/bad')
+	aborted=$(g $side "$s/smcstat.sh show" |
+		awk '$1 == "ConnAborted" { n = $2 } END { print n + 0 }')
+	# they come one at a time
+	[ "$bad" -le 1 ] && [ "$bad" -le "$aborted" ] ||
+		fail "round $i: $bad ended with an error, $aborted aborted"
 	wait $rpid || fail "rdma link delete"
 	kill $spid 2>/dev/null || :
 	wait $spid || :
 	# and TCP from then on
-	g A "$s/smcstat.sh expect HsClientErr=0"
+	g A "$s/smcstat.sh expect HsClientErr=0" || fail "round $i, handshakes"
+	for x in A B; do one_cause $x; done
 done
 
 # Open connections when the device goes: an error on both sides, soon.
 again A
 again B
 port=$((port + 1))
-for x in A B; do g $x 'rm -f /tmp/hold*'; done
+for x in A B; do g $x "rm -f /tmp/hold*; $s/smcstat.sh mark"; done
 g B "$s/stream -s -k ipproto -n 4 -H /tmp/hold 0.0.0.0 $port" &
 spid=$!
 listening B $port
@@ -66,6 +84,9 @@ g A 'rdma link delete rxe0'
 for x in A B; do g $x 'touch /tmp/hold'; done
 wait $cpid && fail "the client saw no error"
 wait $spid && fail "the server saw no error"
+g A "$s/smcstat.sh expect LinkDownRemoved=1" || fail "A's link"
+g B "$s/smcstat.sh expect LinkDownPeer=1 LgrLost=1" || fail "B's link"
+for x in A B; do one_cause $x; done
 again A
 g A "$s/smcstat.sh mark"
 port=$((port + 1))
