@@ -22,7 +22,7 @@
 	X(LINK_DOWN_RETRY, "LinkDownRetry", "links ended: the device gave up repeating a message") \
 	X(LINK_DOWN_STUCK, "LinkDownStuck", "links ended: no message taken, none received") \
 	X(LINK_DOWN_TEST, "LinkDownTest", "links ended: TEST LINK taken, not answered") \
-	X(LINK_DOWN_UNBIND, "LinkDownUnbind", "links ended: last messages of a connection not taken") \
+	X(LINK_DOWN_UNBIND, "LinkDownUnbind", "links ended: the last of a connection not taken") \
 	X(LINK_DOWN_REG, "LinkDownReg", "links ended: a buffer was not registered in time") \
 	X(LINK_DOWN_KEYS, "LinkDownKeys", "links ended: DELETE RKEY not answered") \
 	X(LINK_DOWN_SEND, "LinkDownSend", "links ended: a message or a write failed") \
