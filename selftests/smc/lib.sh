@@ -10,9 +10,14 @@ export PATH=$here:$here/../../tools:$PATH
 tmp=$(mktemp -d /tmp/smctest.XXXXXX)
 # this directory may be read-only; nobody else may write where root's code is
 export PYTHONPYCACHEPREFIX=$tmp/.pycache
-# what says who speaks first; with QUICK=1 it is always the client
+# What says who speaks first: the client (-), the server (-g).  With QUICK=1 it
+# is always the client, and where modes are rotated (sockmodes.sh) one of them.
 speakers='- -g'
-[ -z "${QUICK:-}" ] || speakers=-
+if [ -n "${QUICK:-}" ]; then
+	speakers=-
+elif [ "${SMC_MODES:-}" = rotate ]; then
+	[ $((${SMC_ROTATE:-0} % 2)) = 0 ] && speakers=- || speakers=-g
+fi
 failed=0
 rows=0
 planned=0
@@ -26,6 +31,8 @@ cleanup() {
 	wait 2>/dev/null
 	ip link delete clc0 2>/dev/null
 	rm -rf "$tmp"
+	# the end of a script is no success
+	[ -n "${finished:-}" ] || exit 1
 }
 trap cleanup EXIT
 

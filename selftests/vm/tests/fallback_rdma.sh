@@ -93,7 +93,11 @@ cross() {
 }
 
 # who speaks first has no part in what the debug kernel looks for
-case $LAB_K in debug) greets=no ;; *) greets="no -g" ;; esac
+case $LAB_K-${SMC_MODES:-all}-$((${SMC_ROTATE:-0} % 2)) in
+debug-* | *-rotate-0) greets=no ;;
+*-rotate-1) greets=-g ;;
+*) greets="no -g" ;;
+esac
 tcp="HsClientTcp=1 HsClientSmcr=0 HsClientErr=0"
 stcp="HsServerTcp=1 HsServerSmcr=0 HsServerErr=0"
 smc="HsClientSmcr=1 HsClientTcp=0"
