@@ -9,7 +9,9 @@ seed=${SMC_SEED:-2} n=${WAKEUPS:-10000}
 
 case $SMC_MODE in
 reference)
-	if ./wakeups -k tcp -x 100; then
+	if out=$(./wakeups -k tcp -x 100 2>&1) ||
+			! echo "$out" | grep -q 'nobody got on'; then
+		echo "$out"
 		echo "it does not notice a side that hangs"
 		exit 1
 	fi
