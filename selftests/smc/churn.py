@@ -5,8 +5,7 @@ default, while connections of all kinds come and go
 
 Every dump is read to its end: sockets with all attributes and with a filter,
 every command of the two generic netlink families, the counters.  Needs the
-module, root, and an RDMA port on lo that serves 10.9.0.1.  What is sent follows
-from SMC_SEED.
+module, root, and an RDMA port (hostenv.py).  What is sent follows from SMC_SEED.
 """
 import os
 import random
@@ -17,6 +16,7 @@ import sys
 import time
 
 import cases
+import hostenv
 import sockdiag
 from genetlink import Genl, PNET, P_ADD, P_FLUSH, P_GET, attrs_of, num, pnet
 from limits import limit
@@ -93,8 +93,9 @@ def start(how, address, tcp):
 
 def case_churn():
     seconds = float(sys.argv[1]) if sys.argv[1:] else 20
-    Genl(PNET).do(P_ADD, pnet("NET", "lo", "rxe0"))
-    pids = [start("rdma", "10.9.0.1", False), start("lo", "127.0.0.1", False),
+    Genl(PNET).do(P_ADD, pnet("NET", hostenv.NETIF, hostenv.rdma_device()))
+    pids = [start("rdma", hostenv.LOCAL_V4, False),
+            start("lo", "127.0.0.1", False),
             start("tcp", "127.0.0.1", True)]
     reader = Reader()
     done, late = 0, 0

@@ -4,8 +4,8 @@
 
 Each scenario_* is played with TCP sockets and with ours over SMC-D, SMC-R and
 in fallback; what was observed has to be equal.  case_* have what TCP has not.
-Needs the module, root, an RDMA port on lo that serves 10.9.0.1, and no SMC
-sockets of others.  "destroy.py -p" only prints what TCP does.
+Needs the module, root, an RDMA port (hostenv.py), and no SMC sockets of
+others.  "destroy.py -p" only prints what TCP does.
 """
 import ctypes
 import errno
@@ -17,6 +17,7 @@ import threading
 import time
 
 import cases
+import hostenv
 from limits import limit
 from sockdiag import PROTO_SMC, SMCD, SMCR, TCP, destroy, dump, row_of, sock_id
 
@@ -72,7 +73,7 @@ class Kind:
 
 KINDS = (Kind("tcp", 0, "", None, "127.0.0.1"),
          Kind("smcd", PROTO_SMC, "smcd", SMCD, "127.0.0.1"),
-         Kind("smcr", PROTO_SMC, "smcr", SMCR, "10.9.0.1"),
+         Kind("smcr", PROTO_SMC, "smcr", SMCR, hostenv.LOCAL_V4),
          Kind("fallback", PROTO_SMC, "", TCP, "127.0.0.1"))
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """genl - generic netlink of SMC: every command, errors, rights, namespaces
 
-Needs the module, root, an RDMA port on lo and no SMC sockets of others.  Raw
-netlink, no library.  One "ok" or "not ok" line a case; the exit code says
-whether all were ok.
+Needs the module, root, soft-RoCE as the only RDMA device (hostenv.py says where)
+and no SMC sockets of others.  Raw netlink, no library.  One "ok" or "not ok" line
+a case; the exit code says whether all were ok.
 """
 import ctypes
 import errno
@@ -14,6 +14,7 @@ import sys
 import time
 
 import cases
+import hostenv
 from genetlink import (Genl, NlError, attr, attrs_of, num, text, pnet,
                        REQUEST, DUMP, PNET, P_GET, P_ADD, P_DEL, P_FLUSH)
 from limits import limit
@@ -30,7 +31,7 @@ SETS = (ADD_UEID, REMOVE_UEID, FLUSH_UEID, ENABLE_SEID, DISABLE_SEID,
         ENABLE_HS, DISABLE_HS)
 DEFAULT = b"SMCV2-DEFAULT-UEID".ljust(32) + b"\0"
 SMC_GENL = "SMC_GEN_NETLINK"
-RDMA_ADDR = "10.9.0.1"
+RDMA_DEV = hostenv.rdma_device()
 DISABLED, PEERNOSMC = 0x0a0b0000, 0x03010000
 
 
@@ -130,7 +131,7 @@ def case_sys_info():
 def case_groups_r():
     g = smc()
     assert g.rows(LGR_R, 2) == []
-    with Pairs("smcr", 3, RDMA_ADDR):
+    with Pairs("smcr", 3, hostenv.LOCAL_V4):
         rows = g.rows(LGR_R, 2)
         assert sorted(num(r[2]) for r in rows) == [0, 1], "roles"
         assert len({num(r[1]) for r in rows}) == 2
@@ -157,7 +158,7 @@ def case_groups_r():
 
 def case_links():
     g = smc()
-    with Pairs("smcr", 2, RDMA_ADDR):
+    with Pairs("smcr", 2, hostenv.LOCAL_V4):
         got = g.dump(LINK)
         assert [cmd for cmd, _ in got] == [LGR_R, LINK] * 2
         links = []
@@ -165,10 +166,10 @@ def case_links():
             lgr = attrs_of(attrs_of(lgr)[2])
             link = attrs_of(attrs_of(link)[3])
             assert set(link) == set(range(1, 11))
-            assert text(link[2]) == "rxe0" and num(link[3]) == 1
+            assert text(link[2]) == RDMA_DEV and num(link[3]) == 1
             assert len(text(link[4])) == 39 and len(text(link[5])) == 39
             assert num(link[6]) == num(lgr[6]) == 2, "connections"
-            assert num(link[7]) == socket.if_nametoindex("lo")
+            assert num(link[7]) == socket.if_nametoindex(hostenv.NETIF)
             uid = int.from_bytes(link[8], "big")
             assert uid == num(lgr[1]) + num(link[1]), "uid"
             assert num(link[10]) == 3, "state"
@@ -206,13 +207,13 @@ def case_devices():
         port = attrs_of(row[8])
         assert num(port[1]) == 0 and text(port[2]) == ""
     wait_until(lambda: num(g.rows(DEV_D, 5)[0][1]) == 0, "use count")
-    with Pairs("smcr", 1, RDMA_ADDR):
+    with Pairs("smcr", 1, hostenv.LOCAL_V4):
         row, = g.rows(DEV_R, 6)
         assert set(row) == {2, 8, 10}, "soft-RoCE is no PCI device"
-        assert num(row[2]) == 1 and text(row[10]) == "rxe0"
+        assert num(row[2]) == 1 and text(row[10]) == RDMA_DEV
         port = attrs_of(row[8])
         assert num(port[1]) == 0 and text(port[2]) == ""
-        assert num(port[3]) == socket.if_nametoindex("lo")
+        assert num(port[3]) == socket.if_nametoindex(hostenv.NETIF)
         assert num(port[4]) == 1 and num(port[5]) == 1 and num(port[6]) == 2
 
 
@@ -240,7 +241,7 @@ class Tech:
 
 def case_stats():
     for kind, how, address in ((1, "smcd", "127.0.0.1"),
-                               (2, "smcr", RDMA_ADDR)):
+                               (2, "smcr", hostenv.LOCAL_V4)):
         for x in (1, 2):
             wait_until(lambda x=x: not Tech(x).flat()[20], "buffers stay")
         other = Tech(3 - kind)
@@ -426,9 +427,9 @@ def case_pnetid():
     try:
         g.do(P_ADD, pnet(" neta ", "eth7", "mlx5_0", 2))
         g.do(P_ADD, pnet("NETA", dev="mlx5_0", port=1))
-        g.do(P_ADD, pnet("b", dev="rxe0"))
+        g.do(P_ADD, pnet("b", dev=RDMA_DEV))
         want = [("NETA", "eth7", "n/a", 255), ("NETA", "n/a", "mlx5_0", 2),
-                ("NETA", "n/a", "mlx5_0", 1), ("B", "n/a", "rxe0", 1)]
+                ("NETA", "n/a", "mlx5_0", 1), ("B", "n/a", RDMA_DEV, 1)]
         assert pnet_rows(g.dump(P_GET)) == want
         # without NLM_F_DUMP: the rows of one name, and the end
         for name, count in (("neta", 3), ("B", 1), ("C", 0)):
@@ -440,7 +441,7 @@ def case_pnetid():
         port = attrs_of(row[8])
         assert num(port[1]) == 1 and text(port[2]) == "B", "device"
         fails(errno.EEXIST, "already", g.do, P_ADD, pnet("X", "eth7"))
-        fails(errno.EEXIST, "already", g.do, P_ADD, pnet("X", "eth8", "rxe0"))
+        fails(errno.EEXIST, "already", g.do, P_ADD, pnet("X", "eth8", RDMA_DEV))
         assert pnet_rows(g.dump(P_GET)) == want, "half a request"
         g.do(P_DEL, pnet("Neta"))
         assert pnet_rows(g.dump(P_GET)) == want[3:]
@@ -547,7 +548,7 @@ def case_unprivileged():
 def case_namespaces():
     libc = ctypes.CDLL(None, use_errno=True)
     p = Genl(PNET)
-    p.do(P_ADD, pnet("HERE", "eth0", "rxe0"))
+    p.do(P_ADD, pnet("HERE", "eth0", RDMA_DEV))
 
     def elsewhere():
         assert libc.unshare(CLONE_NEWNET) == 0
@@ -563,12 +564,12 @@ def case_namespaces():
         assert eids() == [DEFAULT], "the table of EIDs is the host's"
         q = Genl(PNET)
         assert pnet_rows(q.dump(P_GET)) == []
-        fails(errno.EOPNOTSUPP, "initial", q.do, P_ADD, pnet("A", dev="rxe0"))
-        q.do(P_ADD, pnet("THERE", "eth0", "rxe0"))
+        fails(errno.EOPNOTSUPP, "initial", q.do, P_ADD, pnet("A", dev=RDMA_DEV))
+        q.do(P_ADD, pnet("THERE", "eth0", RDMA_DEV))
         assert pnet_rows(q.dump(P_GET)) == [("THERE", "eth0", "n/a", 255)]
 
     try:
-        with Pairs("smcd", 2), Pairs("smcr", 1, RDMA_ADDR):
+        with Pairs("smcd", 2), Pairs("smcr", 1, hostenv.LOCAL_V4):
             cases.in_child(elsewhere)
         assert [r[0] for r in pnet_rows(p.dump(P_GET))] == ["HERE"] * 2
         (_, data), = smc().dump(DUMP_HS)
@@ -612,7 +613,7 @@ def case_churn():
 
     def churn():
         for _ in range(20):
-            with Pairs("smcd", 2), Pairs("smcr", 1, RDMA_ADDR):
+            with Pairs("smcd", 2), Pairs("smcr", 1, hostenv.LOCAL_V4):
                 pass
 
     cases.meanwhile(3, dumper, churn)
