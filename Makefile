@@ -24,7 +24,8 @@ vm	:= selftests/vm
 kbuild	 = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(C),C=$(C))
 
 .PHONY: all module tools install modules_install uninstall clean \
-	lab unit fuzz vm shell demo check check-static check-long ci setup help
+	lab unit fuzz vm shell demo check check-static check-long ci kselftest \
+	setup help
 all: module tools
 
 module:
@@ -57,6 +58,8 @@ clean:
 	$(MAKE) -C tools clean
 	$(MAKE) -C selftests/unit clean
 	$(MAKE) -C selftests/fuzz clean
+	cd selftests/smc && rm -f $$(grep -v -e '#' -e net.config .gitignore) \
+		*.a *.o lib/*.o
 
 # --- tests -------------------------------------------------------------
 
@@ -75,6 +78,9 @@ fuzz:
 
 check-static:
 	@sh tools/dev/static.sh $(CHECKS)
+
+kselftest:
+	@sh selftests/kselftest.sh -b $(TESTS)
 
 vm:
 	@sh $(vm)/run.sh -k $(K) $(TEST)
@@ -111,6 +117,8 @@ One thing at a time
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
   make fuzz FUZZ=clc|llc|cdc|tcpopt T=60
   make vm [TEST=name] [K=6.12|debug]     guest tests, or one of them
+  make kselftest [TESTS="sockopts *.smcd"]
+                         the suites on this host, and against a second one
   make shell [K=6.12|debug] [N=2]        a prompt in guest A, B beside it
   make lab [K=6.12|debug] [OBJ=net/smc/ring.o] [C=2]
                          compile in the laboratory's root, for a look at
