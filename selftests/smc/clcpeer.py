@@ -419,10 +419,12 @@ class Peer:
 def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    p.add_argument("-i", "--interface", default="clc0",
+    env = os.environ.get
+    p.add_argument("-i", "--interface", default=env("SMC_TAP", "clc0"),
                    help="TAP device, made if it does not exist")
-    p.add_argument("-a", "--address", default="10.99.0.2", help="its own")
-    p.add_argument("-k", "--kernel", default="10.99.0.1",
+    p.add_argument("-a", "--address", default=env("SMC_PEER_V4", "10.99.0.2"),
+                   help="its own")
+    p.add_argument("-k", "--kernel", default=env("SMC_TAP_V4", "10.99.0.1"),
                    help="the kernel's address")
     p.add_argument("-n", "--number", type=int, default=1,
                    help="of connections")

@@ -37,7 +37,7 @@ try() {
 		wait_file "$tmp/ready" && rdma_active
 		# shellcheck disable=SC2086
 		tcpecho -c $g -k ipproto -b 20000 -t $((limit + SLACK)) \
-			-H "$tmp/hold" 10.99.0.2 $port \
+			-H "$tmp/hold" "$SMC_PEER_V4" $port \
 			>"$tmp/client.out" 2>&1 &
 		client=$!
 		wait_client
@@ -49,7 +49,7 @@ try() {
 		[ "$spoilt" = no ] || limit2=0
 		# shellcheck disable=SC2086
 		tcpecho -c $g -k ipproto -b 20000 -t $((limit2 + SLACK)) \
-			10.99.0.2 $port >"$tmp/client2.out" 2>&1 ||
+			"$SMC_PEER_V4" $port >"$tmp/client2.out" 2>&1 ||
 			bad "the second attempt failed"
 		[ -z "$row_bad" ] || kill $peer_pid
 		peer_end $n $option $plain
@@ -110,7 +110,7 @@ restart() {
 	port=$((port + 1))
 	peer -n 2 server $port recv:proposal unlisten rst
 	wait_file "$tmp/ready" && rdma_active
-	tcpecho -c -k ipproto 10.99.0.2 $port >"$tmp/client.out" 2>&1 &&
+	tcpecho -c -k ipproto "$SMC_PEER_V4" $port >"$tmp/client.out" 2>&1 &&
 		bad "nobody listened, but the connection came about"
 	grep -q -i refused "$tmp/client.out" || bad "not refused"
 	kill $peer_pid
@@ -118,7 +118,7 @@ restart() {
 	rm -f "$tmp/ready"
 	peer server $port recv:proposal send:decline app
 	wait_file "$tmp/ready" && rdma_active
-	tcpecho -c -k ipproto 10.99.0.2 $port >"$tmp/client2.out" 2>&1 ||
+	tcpecho -c -k ipproto "$SMC_PEER_V4" $port >"$tmp/client2.out" 2>&1 ||
 		bad "the second attempt failed"
 	peer_end 1 1 0
 	counters HsClientTcp=1 HsClientErr=1 HsReconnect=1 HsRemembered=0

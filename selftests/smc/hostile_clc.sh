@@ -36,7 +36,7 @@ sysctl -q net.smc.fallback_memory_s=0
 start_row "hostile: $n mutated Proposals and Confirms"
 honest_up
 # the program may be given those that turned out to be TCP
-tcpecho -s -k ipproto -n 1000000 10.99.0.1 7501 >"$tmp/server.out" 2>&1 &
+tcpecho -s -k ipproto -n 1000000 "$SMC_TAP_V4" 7501 >"$tmp/server.out" 2>&1 &
 server=$!
 wait_listen 7501
 timeout 300 clcpeer.py -s $seed -n $n fuzz-client 7501 >"$tmp/peer.out" 2>&1 ||
@@ -54,7 +54,7 @@ honest_up
 peer -s $seed -l 600 -e "$tmp/stop" fuzz-server 7502
 wait_file "$tmp/ready" && rdma_active
 for i in $(seq "$n"); do
-	tcpecho -c -k ipproto -b 200 -t 12000 10.99.0.2 7502 \
+	tcpecho -c -k ipproto -b 200 -t 12000 "$SMC_PEER_V4" 7502 \
 		>"$tmp/client.out" 2>&1 || { bad "connection $i failed"; break; }
 done
 : >"$tmp/stop"

@@ -18,6 +18,9 @@ if [ -n "${QUICK:-}" ]; then
 elif [ "${SMC_MODES:-}" = rotate ]; then
 	[ $((${SMC_ROTATE:-0} % 2)) = 0 ] && speakers=- || speakers=-g
 fi
+# the odd peer's TAP device, our address on it and the peer's
+export SMC_TAP=${SMC_TAP:-clc0}
+export SMC_TAP_V4=${SMC_TAP_V4:-10.99.0.1} SMC_PEER_V4=${SMC_PEER_V4:-10.99.0.2}
 failed=0
 rows=0
 planned=0
@@ -29,7 +32,7 @@ cleanup() {
 	# shellcheck disable=SC2046
 	kill $(jobs -p) 2>/dev/null
 	wait 2>/dev/null
-	ip link delete clc0 2>/dev/null
+	ip link delete "$SMC_TAP" 2>/dev/null
 	rm -rf "$tmp"
 	# the end of a script is no success
 	[ -n "${finished:-}" ] || exit 1
@@ -132,12 +135,12 @@ tap_up() {
 	local i
 
 	modprobe tun 2>/dev/null
-	ip tuntap add dev clc0 mode tap
-	ip address add 10.99.0.1/24 dev clc0
-	ip link set clc0 up
+	ip tuntap add dev "$SMC_TAP" mode tap
+	ip address add "$SMC_TAP_V4/24" dev "$SMC_TAP"
+	ip link set "$SMC_TAP" up
 	[ "${1:-}" != rdma ] ||
 		{ modprobe -a ib_uverbs rdma_rxe 2>/dev/null
-		  rdma link add clcrxe type rxe netdev clc0; }
+		  rdma link add "rxe$SMC_TAP" type rxe netdev "$SMC_TAP"; }
 }
 
 # An RDMA port of a TAP device is active only while a program holds the
@@ -145,8 +148,8 @@ tap_up() {
 rdma_active() {
 	local end=$((SECONDS + 30))
 
-	until rdma link show clcrxe/1 | grep -q 'state ACTIVE'; do
-		[ $SECONDS -lt $end ] || { bad "clcrxe not active"; return 1; }
+	until rdma link show "rxe$SMC_TAP/1" | grep -q 'state ACTIVE'; do
+		[ $SECONDS -lt $end ] || { bad "rxe$SMC_TAP not active"; return 1; }
 		sleep 0.05
 	done
 }
