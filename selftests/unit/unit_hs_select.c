@@ -146,6 +146,36 @@ static void select__ism_entries(void **state)
 	gets(SMC_REASON_NOSMCD2DEV);
 }
 
+/* A device that is not emulated has one entry, whatever follows. */
+static void select__native_ism(void **state)
+{
+	struct smc_clc_ism *ism = prop.v2.ism;
+
+	prop.offer_v1 = SMC_OFFER_NONE;
+	prop.offer_v2 = SMC_OFFER_D;
+	local.chid = SMC_CHID_EMULATED - 1;
+	prop.v2.n_ism = 1;
+	ism[0].chid = local.chid;
+	ism[0].gid = OWN_GID;
+	ism[1].gid = 5;
+	chooses(SMC_VARIANT_DV2);
+	ism[0].gid++;
+	gets(SMC_REASON_NOSMCD2DEV);
+	/* the first emulated one needs its second entry */
+	local.chid = SMC_CHID_EMULATED;
+	ism[0].chid = local.chid;
+	ism[0].gid = OWN_GID;
+	gets(SMC_REASON_NOSMCD2DEV);
+	ism[1].chid = local.chid;
+	ism[1].gid = OWN_EXT;
+	gets(SMC_REASON_NOSMCD2DEV);
+	prop.v2.n_ism = 2;
+	chooses(SMC_VARIANT_DV2);
+	/* the extension alone is not enough */
+	ism[0].gid++;
+	gets(SMC_REASON_NOSMCD2DEV);
+}
+
 static void select__full_ism_list(void **state)
 {
 	u8 i;
@@ -190,6 +220,28 @@ static void select__eids(void **state)
 	/* version 1 needs none */
 	prop.offer_v1 = SMC_OFFER_R;
 	chooses(SMC_VARIANT_RV1);
+}
+
+static void select__eids_end(void **state)
+{
+	prop.offer_v1 = SMC_OFFER_NONE;
+	/* what is behind the lists is not in them */
+	memcpy(prop.v2.eids[0], eid_b, SMC_EID_LEN);
+	memcpy(prop.v2.eids[1], eid_a, SMC_EID_LEN);
+	memcpy(local.eids[1], eid_b, SMC_EID_LEN);
+	gets(SMC_REASON_NOUEID);
+	prop.v2.n_eids = 2;
+	chooses(SMC_VARIANT_RV2);
+	assert_memory_equal(choice.eid, eid_a, SMC_EID_LEN);
+
+	/* a client without UEIDs that has a SEID has a device first of all */
+	prop.offer_v2 = SMC_OFFER_D;
+	prop.v2.n_eids = 0;
+	gets(SMC_REASON_NOUEID);
+	prop.v2.seid_valid = true;
+	gets(SMC_REASON_NOSMCD2DEV);
+	same_host();
+	gets(SMC_REASON_NOUEID);
 }
 
 static void select__limits(void **state)
@@ -259,7 +311,45 @@ static void select__prefixes(void **state)
 	memset(local.prefixes.v6[0].addr, 2, 8);
 	local.prefixes.v6[0].len = 64;
 	chooses(SMC_VARIANT_RV1);
+	assert_int_equal(choice.max_conns, SMC_MAX_CONNS);
+	assert_int_equal(choice.max_links, 1);
 	local.prefixes.v6[0].len = 65;
+	gets(SMC_REASON_DIFFPREFIX);
+}
+
+static void select__prefixes_v4(void **state)
+{
+	prop.offer_v2 = SMC_OFFER_NONE;
+	local.prefixes.has_v4 = false;
+	gets(SMC_REASON_DIFFPREFIX);
+	/* the whole of IPv4 is no subnet */
+	local.prefixes.has_v4 = true;
+	local.prefixes.v4_net = 0;
+	prop.v4_net = 0;
+	gets(SMC_REASON_DIFFPREFIX);
+}
+
+static void select__prefixes_v6(void **state)
+{
+	u8 *addr = local.prefixes.v6[1].addr;
+
+	prop.offer_v2 = SMC_OFFER_NONE;
+	prop.v4_len = 16;
+	prop.n_v6 = 1;
+	prop.v6[0].len = 64;
+	memset(prop.v6[0].addr, 1, 16);
+	/* behind the ends of the lists */
+	prop.v6[1].len = 64;
+	memset(prop.v6[1].addr, 2, 16);
+	local.prefixes.n_v6 = 1;
+	local.prefixes.v6[0].len = 64;
+	memset(local.prefixes.v6[0].addr, 2, 16);
+	local.prefixes.v6[1].len = 64;
+	memset(addr, 1, 16);
+	gets(SMC_REASON_DIFFPREFIX);
+	local.prefixes.n_v6 = 2;
+	chooses(SMC_VARIANT_RV1);
+	addr[15]++;
 	gets(SMC_REASON_DIFFPREFIX);
 }
 
@@ -279,6 +369,9 @@ static void select__reasons(void **state)
 	local.d_v2 = true;
 	prop.v2.has_d = false;
 	gets(SMC_REASON_NOV2DEXT);
+	local.d_v2 = false;
+	local.d_why = SMC_REASON_DISABLED;
+	gets(SMC_REASON_DISABLED);
 	/* native SMC-D version 1 alone, and nothing at all */
 	prop.offer_v2 = SMC_OFFER_NONE;
 	prop.offer_v1 = SMC_OFFER_D;
@@ -287,6 +380,23 @@ static void select__reasons(void **state)
 	gets(SMC_REASON_PEERNOSMC);
 }
 
+/* Of several that were offered the first counts. */
+static void select__first_reason(void **state)
+{
+	prop.v2.n_eids = 0;
+	prop.v4_len = 16;
+	gets(SMC_REASON_NOUEID);
+	prop.offer_v2 = SMC_OFFER_D;
+	gets(SMC_REASON_DIFFPREFIX);
+	prop.v4_len = 24;
+	local.r_v1 = false;
+	local.r_why = SMC_REASON_GETVLANERR;
+	gets(SMC_REASON_GETVLANERR);
+	local.r_why = SMC_REASON_OK;
+	gets(SMC_REASON_NOSMCRDEV);
+}
+
+static const u8 zeros[SMC_EID_LEN];
 static struct smc_clc_msg msg;
 
 /* An Accept that fits the Proposal of everything(). */
@@ -311,6 +421,14 @@ static void accepts(enum smc_reason want)
 	assert_int_equal(smc_select_accept(&prop, &msg, &choice), want);
 }
 
+static void nothing_negotiated(void)
+{
+	assert_int_equal(choice.release, 0);
+	assert_int_equal(choice.feature_mask, 0);
+	assert_int_equal(choice.max_conns, SMC_MAX_CONNS);
+	assert_int_equal(choice.max_links, 1);
+}
+
 static void accept__takes_over(void **state)
 {
 	accept_r(2);
@@ -325,13 +443,53 @@ static void accept__takes_over(void **state)
 	accept_r(1);
 	accepts(SMC_REASON_OK);
 	assert_int_equal(choice.variant, SMC_VARIANT_RV1);
+	assert_int_equal(choice.mode, SMC_CLC_MODE_R);
 	assert_int_equal(choice.version, 1);
+	nothing_negotiated();
+	assert_memory_equal(choice.eid, zeros, SMC_EID_LEN);
 
 	/* subsequent contact: nothing is negotiated */
 	accept_r(2);
 	msg.accept.first_contact = false;
-	memset(&msg.accept.fce, 0, sizeof(msg.accept.fce));
 	accepts(SMC_REASON_OK);
+	assert_int_equal(choice.version, 2);
+	assert_memory_equal(choice.eid, eid_a, SMC_EID_LEN);
+	nothing_negotiated();
+}
+
+/* Version 1 knows no first contact extension, whatever is in its place. */
+static void accept__version_1(void **state)
+{
+	accept_r(2);
+	msg.version = 1;
+	msg.accept.fce.release = 15;
+	accepts(SMC_REASON_OK);
+	nothing_negotiated();
+	assert_memory_equal(choice.eid, zeros, SMC_EID_LEN);
+
+	/* nor does it number devices */
+	prop.offer_v1 = SMC_OFFER_BOTH;
+	msg.accept.mode = SMC_CLC_MODE_D;
+	msg.accept.d.chid = 0x4321;
+	accepts(SMC_REASON_OK);
+	assert_int_equal(choice.mode, SMC_CLC_MODE_D);
+	assert_int_equal(choice.variant, SMC_VARIANT_DV2);
+}
+
+/* The limits of SMC-D are taken as they come. */
+static void accept__smcd(void **state)
+{
+	accept_r(2);
+	msg.accept.mode = SMC_CLC_MODE_D;
+	prop.v2.n_ism = 1;
+	msg.accept.d.chid = SMC_CHID_LOOPBACK;
+	msg.accept.fce.max_conns = 0;
+	msg.accept.fce.max_links = 0;
+	accepts(SMC_REASON_OK);
+	assert_int_equal(choice.variant, SMC_VARIANT_DV2);
+	assert_int_equal(choice.mode, SMC_CLC_MODE_D);
+	assert_int_equal(choice.max_conns, 0);
+	assert_int_equal(choice.max_links, 0);
 }
 
 static void accept__not_offered(void **state)
@@ -407,6 +565,38 @@ static void confirm__echo(void **state)
 	confirms(true, SMC_REASON_RELEASEERR);
 }
 
+/* What is negotiated with a new link alone is compared with nothing else. */
+static void confirm__not_compared(void **state)
+{
+	accept_r(2);
+	accepts(SMC_REASON_OK);
+	memset(&msg.accept.fce, 0xff, sizeof(msg.accept.fce));
+	msg.accept.first_contact = false;
+	confirms(false, SMC_REASON_OK);
+
+	accept_r(1);
+	accepts(SMC_REASON_OK);
+	memset(&msg.accept.fce, 0xff, sizeof(msg.accept.fce));
+	confirms(true, SMC_REASON_OK);
+
+	accept_r(2);
+	msg.accept.fce.release = 0;
+	accepts(SMC_REASON_OK);
+	msg.accept.fce.max_conns++;
+	msg.accept.fce.max_links++;
+	confirms(true, SMC_REASON_OK);
+
+	accept_r(2);
+	msg.accept.mode = SMC_CLC_MODE_D;
+	msg.accept.d.chid = SMC_CHID_LOOPBACK;
+	accepts(SMC_REASON_OK);
+	msg.accept.fce.max_conns++;
+	msg.accept.fce.max_links++;
+	confirms(true, SMC_REASON_OK);
+	msg.accept.fce.release = 0;
+	confirms(true, SMC_REASON_RELEASEERR);
+}
+
 static void confirm__contradiction(void **state)
 {
 	accept_r(2);
@@ -473,19 +663,27 @@ int main(void)
 		test(select__order),
 		test(select__foreign_loopback),
 		test(select__ism_entries),
+		test(select__native_ism),
 		test(select__full_ism_list),
 		test(select__eids),
+		test(select__eids_end),
 		test(select__limits),
 		test(select__limits_are_for_rdma),
 		test(select__prefixes),
+		test(select__prefixes_v4),
+		test(select__prefixes_v6),
 		test(select__reasons),
-		test(select__random),
+		test(select__first_reason),
 		test(accept__takes_over),
+		test(accept__version_1),
+		test(accept__smcd),
 		test(accept__not_offered),
 		test(accept__chid),
 		test(accept__limits),
 		test(confirm__echo),
+		test(confirm__not_compared),
 		test(confirm__contradiction),
+		test(select__random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
