@@ -2,56 +2,7 @@
 /*
  * Tests of net/smc/wire/llc.c.
  */
-#include "unit.h"
-#include "oracle.h"
-
-static struct golden *vectors;
-static size_t n_vectors;
-
-static int setup(void **state)
-{
-	n_vectors = golden_load("llc.txt", &vectors);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	free(vectors);
-	return 0;
-}
-
-static const struct golden *vector(const char *name)
-{
-	return golden_find(vectors, n_vectors, name);
-}
-
-static int decode(const u8 *p, size_t len, struct smc_llc_msg *msg)
-{
-	u8 *copy = exact(p, len);
-	int rc;
-
-	rc = smc_llc_decode(copy, len, msg);
-	free(copy);
-	return rc;
-}
-
-static const struct golden *decode_ok(const char *name,
-				      struct smc_llc_msg *msg)
-{
-	const struct golden *v = vector(name);
-
-	assert_int_equal(decode(v->bytes, v->len, msg), 0);
-	return v;
-}
-
-static bool oracle(const u8 *p, size_t len)
-{
-	u8 *copy = exact(p, len);
-	bool ok = oracle_llc(copy, len);
-
-	free(copy);
-	return ok;
-}
+#include "unit_llc.h"
 
 /* Encoding @msg, and the keys of @v where they stay outside of it. */
 static ssize_t encode(u8 *p, size_t room, const struct smc_llc_msg *msg,
@@ -141,6 +92,50 @@ static void decode__add_link_v2(void **state)
 	assert_true(msg.response);
 	assert_int_equal(msg.flags, SMC_LLC_AL_REJECT);
 	assert_false(al->has_ext);
+}
+
+/* One bit says that the keys are for this link alone. */
+static void decode__add_link_direct(void **state)
+{
+	const struct golden *v = vector("two-ports@0.118675:add-link");
+	u8 *p = exact(v->bytes, v->len);
+	struct smc_llc_msg msg;
+
+	p[44] = 0x7f;
+	assert_int_equal(decode(p, v->len, &msg), 0);
+	assert_false(msg.add_link.direct);
+	assert_int_equal(smc_llc_encode(p, v->len, &msg), v->len);
+	assert_int_equal(p[44], 0);
+	free(p);
+}
+
+/* Keys are read only from the messages that have them. */
+static void rkey_get__other_messages(void **state)
+{
+	const struct golden *v = vector("two-ports@0.118675:add-link");
+	u8 *p = exact(v->bytes, v->len);
+	struct smc_llc_rkey rkey;
+	u32 key;
+
+	assert_int_equal(smc_llc_rkey_get(p, v->len, 0, &rkey), 0);
+	p[3] |= SMC_LLC_AL_REJECT;
+	assert_int_equal(smc_llc_rkey_get(p, v->len, 0, &rkey), -ENOENT);
+	p[3] &= ~SMC_LLC_AL_REJECT;
+	p[0]++;
+	assert_int_equal(smc_llc_rkey_get(p, v->len, 0, &rkey), -ENOENT);
+	assert_int_equal(smc_llc_rkey_put(p, v->len, 0, &rkey), -ENOENT);
+	free(p);
+
+	v = vector("shape:v1-delete-rkey-8");
+	p = exact(v->bytes, v->len);
+	assert_int_equal(smc_llc_deleted_rkey_get(p, v->len, 0, &key), 0);
+	p[0]++;
+	assert_int_equal(smc_llc_deleted_rkey_get(p, v->len, 0, &key),
+			 -ENOENT);
+	p[0]--;
+	assert_int_equal(smc_llc_deleted_rkey_get(p, SMC_LLC_LEN - 1, 0, &key),
+			 -ENOENT);
+	free(p);
 }
 
 static void decode__add_link_v1(void **state)
@@ -338,6 +333,38 @@ static void decode__types(void **state)
 	}
 }
 
+/* Of the flags each type has its own. */
+static void decode__flags(void **state)
+{
+	static const struct {
+		u8 type;
+		u8 flags;
+	} t[] = {
+		{ SMC_LLC_CONFIRM_LINK, SMC_LLC_CL_NO_EYEC },
+		{ SMC_LLC_ADD_LINK, SMC_LLC_AL_REJECT },
+		{ SMC_LLC_ADD_LINK_CONT, 0 },
+		{ SMC_LLC_DELETE_LINK, SMC_LLC_DL_ALL | SMC_LLC_DL_ORDERLY },
+		{ SMC_LLC_CONFIRM_RKEY,
+		  SMC_LLC_CR_NEGATIVE | SMC_LLC_CR_RETRY },
+		{ SMC_LLC_TEST_LINK, 0 },
+		{ SMC_LLC_DELETE_RKEY, SMC_LLC_DR_NEGATIVE },
+	};
+	struct smc_llc_msg msg;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		u8 p[SMC_LLC_LEN] = { t[i].type, SMC_LLC_LEN, 0, 0xff };
+
+		assert_int_equal(decode(p, sizeof(p), &msg), 0);
+		assert_true(msg.response);
+		assert_int_equal(msg.flags, t[i].flags);
+		p[3] = 0;
+		assert_int_equal(decode(p, sizeof(p), &msg), 0);
+		assert_false(msg.response);
+		assert_int_equal(msg.flags, 0);
+	}
+}
+
 static void decode__length_field(void **state)
 {
 	u8 p[SMC_LLC_LEN] = { 0x07 };
@@ -359,6 +386,10 @@ static void decode__length_field(void **state)
 	assert_int_equal(decode(p, sizeof(p), &msg), 0);
 	p[1] = 0;
 	assert_int_equal(decode(p, sizeof(p), &msg), -EBADMSG);
+	put_he16(SMC_LLC_LEN - 1, p + 1);
+	assert_int_equal(decode(p, sizeof(p), &msg), -EBADMSG);
+	put_he16(SMC_LLC_LEN + 1, p + 1);
+	assert_int_equal(decode(p, sizeof(p), &msg), 0);
 }
 
 static void decode__truncated(void **state)
@@ -505,120 +536,14 @@ static void decode__random_bytes(void **state)
 	assert_in_range(valid, 10000, 50000);
 }
 
-static void encode__no_room(void **state)
-{
-	struct smc_llc_msg msg;
-	size_t i, room;
-	u8 *p;
-
-	for (i = 0; i < n_vectors; i++) {
-		assert_int_equal(decode(vectors[i].bytes, vectors[i].len, &msg),
-				 0);
-		for (room = 0; room < vectors[i].len; room++) {
-			p = exact(vectors[i].bytes, room);
-			assert_int_equal(smc_llc_encode(p, room, &msg),
-					 -ENOSPC);
-			free(p);
-		}
-	}
-}
-
-static void encode__refuses_what_does_not_fit(void **state)
-{
-	u8 buf[SMC_LLC_MAX_LEN];
-	struct smc_llc_msg msg;
-
-	decode_ok("shape:v2-request-add-link", &msg);
-	msg.req_add_link.n_gids = SMC_LLC_MAX_GIDS + 1;
-	assert_int_equal(smc_llc_encode(buf, sizeof(buf), &msg), -EINVAL);
-	msg.v2 = false;
-	msg.req_add_link.n_gids = 1;
-	assert_int_equal(smc_llc_encode(buf, sizeof(buf), &msg), -EINVAL);
-	decode_ok("shape:v1-confirm-rkey", &msg);
-	msg.confirm_rkey.n_more = 3;
-	assert_int_equal(smc_llc_encode(buf, sizeof(buf), &msg), -EINVAL);
-	decode_ok("shape:v1-delete-rkey-8", &msg);
-	msg.delete_rkey.n_keys = 9;
-	assert_int_equal(smc_llc_encode(buf, sizeof(buf), &msg), -EINVAL);
-	decode_ok("shape:v1-add-link-cont-3", &msg);
-	msg.v2 = true;
-	assert_int_equal(smc_llc_encode(buf, sizeof(buf), &msg), -EINVAL);
-	msg.type = 8;
-	assert_int_equal(smc_llc_encode(buf, sizeof(buf), &msg), -EINVAL);
-	msg.type = 0;
-	assert_int_equal(smc_llc_encode(buf, sizeof(buf), &msg), -EINVAL);
-}
-
-static void encode__most_rkeys(void **state)
-{
-	struct smc_llc_rkey rkey = { 1, 2, 3 };
-	struct smc_llc_msg msg;
-	unsigned int i;
-	ssize_t len = 72 + 16 * SMC_LLC_MAX_RKEYS;
-	u8 *p = malloc(len);
-
-	assert_non_null(p);
-	decode_ok("two-ports@0.118675:add-link", &msg);
-	msg.add_link.n_rkeys = SMC_LLC_MAX_RKEYS;
-	assert_int_equal(smc_llc_encode(p, len, &msg), len);
-	for (i = 0; i < SMC_LLC_MAX_RKEYS; i++)
-		assert_int_equal(smc_llc_rkey_put(p, len, i, &rkey), 0);
-	assert_int_equal(smc_llc_rkey_put(p, len, i, &rkey), -ENOENT);
-	assert_true(oracle(p, len));
-	free(p);
-}
-
-/* The responses of the kernel's own SMC are its requests with flags added. */
-static void respond__as_captured(void **state)
-{
-	static const struct {
-		const char *request;
-		const char *response;
-		u8 flags;
-	} t[] = {
-		{ "two-ports@0.667632:confirm-rkey",
-		  "two-ports@0.668292:confirm-rkey-response", 0 },
-		{ "two-ports@12.305731:delete-link",
-		  "two-ports@12.306796:delete-link-response", 0 },
-		{ "two-ports@7.157877:add-link",
-		  "two-ports@12.326871:add-link-response", SMC_LLC_AL_REJECT },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(t); i++) {
-		const struct golden *q = vector(t[i].request);
-		const struct golden *r = vector(t[i].response);
-		u8 *p = exact(q->bytes, q->len);
-
-		assert_int_equal(smc_llc_respond(p, q->len, t[i].flags),
-				 SMC_LLC_LEN);
-		assert_int_equal(r->len, SMC_LLC_LEN);
-		assert_memory_equal(p, r->bytes, SMC_LLC_LEN);
-		assert_int_equal(smc_llc_respond(p, SMC_LLC_LEN - 1, 0),
-				 -EINVAL);
-		free(p);
-	}
-}
-
-static void respond__v1(void **state)
-{
-	const struct golden *v = vector("shape:v1-test-link");
-	u8 *p = exact(v->bytes, v->len);
-
-	assert_int_equal(smc_llc_respond(p, v->len, 0), SMC_LLC_LEN);
-	assert_int_equal(p[1], SMC_LLC_LEN);
-	assert_int_equal(p[2], 0);
-	assert_int_equal(p[3], SMC_LLC_RESPONSE);
-	assert_memory_equal(p + 4, v->bytes + 4, v->len - 4);
-	free(p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decode__golden_is_canonical),
 		cmocka_unit_test(decode__confirm_link),
 		cmocka_unit_test(decode__add_link_v2),
+		cmocka_unit_test(decode__add_link_direct),
+		cmocka_unit_test(rkey_get__other_messages),
 		cmocka_unit_test(decode__add_link_v1),
 		cmocka_unit_test(decode__add_link_cont),
 		cmocka_unit_test(decode__not_announced),
@@ -629,6 +554,7 @@ int main(void)
 		cmocka_unit_test(decode__req_add_link),
 		cmocka_unit_test(decode__test_link),
 		cmocka_unit_test(decode__types),
+		cmocka_unit_test(decode__flags),
 		cmocka_unit_test(decode__length_field),
 		cmocka_unit_test(decode__truncated),
 		cmocka_unit_test(decode__every_byte_mutated),
@@ -636,11 +562,6 @@ int main(void)
 		cmocka_unit_test(decode__delete_rkey_counts),
 		cmocka_unit_test(decode__req_add_link_counts),
 		cmocka_unit_test(decode__random_bytes),
-		cmocka_unit_test(encode__no_room),
-		cmocka_unit_test(encode__refuses_what_does_not_fit),
-		cmocka_unit_test(encode__most_rkeys),
-		cmocka_unit_test(respond__as_captured),
-		cmocka_unit_test(respond__v1),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
