@@ -117,8 +117,6 @@ static void wire__is_always_sendable(void **state)
 		else
 			assert_int_not_equal(wire, list[i].code);
 	}
-	assert_int_equal(smc_reason_wire(SMC_REASON_DISABLED),
-			 SMC_REASON_NOSMCDEV);
 	assert_int_equal(smc_reason_wire(0xffffffff), SMC_REASON_INTERR);
 }
 
@@ -143,6 +141,33 @@ static void wire__of_links(void **state)
 	assert_int_equal(n, ARRAY_SIZE(links));
 }
 
+/* What a peer is told of a reason that has no code of its own. */
+static void wire__nearest(void **state)
+{
+	static const struct {
+		u32 code;
+		u32 wire;
+	} t[] = {
+		{ SMC_REASON_OPTUNSUPP, SMC_REASON_NOSMCDEV },
+		{ SMC_REASON_REMEMBERED, SMC_REASON_NOSMCDEV },
+		{ SMC_REASON_DISABLED, SMC_REASON_NOSMCDEV },
+		{ SMC_REASON_APPTCP, SMC_REASON_NOSMCDEV },
+		{ SMC_REASON_UNSUPPADDR, SMC_REASON_NOSMCDEV },
+		{ SMC_REASON_HSLIMIT, SMC_REASON_MEM },
+		{ SMC_REASON_LGRLIMIT, SMC_REASON_MEM },
+		{ SMC_REASON_DEVGONE, SMC_REASON_NOACTLINK },
+		{ SMC_REASON_SILENT, SMC_REASON_TIMEOUT_CL },
+		{ SMC_REASON_LATECLC, SMC_REASON_TIMEOUT_CL },
+		{ SMC_REASON_NOCONFIRM, SMC_REASON_TIMEOUT_CL },
+		{ SMC_REASON_MISMATCH, SMC_REASON_MODEUNSUPP },
+		{ SMC_REASON_PEERDECL, SMC_REASON_INTERR },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(t); i++)
+		assert_int_equal(smc_reason_wire(t[i].code), t[i].wire);
+}
+
 static void on_wire__never_local(void **state)
 {
 	assert_true(smc_reason_on_wire(SMC_REASON_NOSMCDEV));
@@ -161,6 +186,7 @@ int main(void)
 		cmocka_unit_test(text__of_unknown_codes),
 		cmocka_unit_test(wire__is_always_sendable),
 		cmocka_unit_test(wire__of_links),
+		cmocka_unit_test(wire__nearest),
 		cmocka_unit_test(on_wire__never_local),
 	};
 

@@ -113,6 +113,11 @@ static void append__uses_padding(void **state)
 	memset(opts, 0, sizeof(opts));
 	assert_int_equal(smc_tcpopt_append(opts, 8, 8, NULL, 0), 8);
 	assert_int_equal(smc_tcpopt_find(opts, 8), 2);
+
+	/* it ends where the block does: nothing is put before it */
+	memcpy(opts, (u8[]){ 1, 1, 0, 0 }, 4);
+	assert_int_equal(smc_tcpopt_append(opts, 4, sizeof(opts), NULL, 0), 8);
+	assert_int_equal(smc_tcpopt_find(opts, 8), 2);
 }
 
 static void append__room(void **state)
@@ -155,13 +160,20 @@ static void append__after_md5(void **state)
 
 static void append__bad_arguments(void **state)
 {
+	static const u8 longer[SMC_TCPOPT_TAIL_MAX + 2];
 	u8 opts[48] = { 1, 1, 1, 1 };
 
 	assert_int_equal(smc_tcpopt_append(opts, 3, 40, NULL, 0), -EINVAL);
 	assert_int_equal(smc_tcpopt_append(opts, 8, 4, NULL, 0), -EINVAL);
 	assert_int_equal(smc_tcpopt_append(opts, 4, 44, NULL, 0), -EINVAL);
-	assert_int_equal(smc_tcpopt_append(opts, 4, 40, opts, 3), -EINVAL);
-	assert_int_equal(smc_tcpopt_append(opts, 4, 40, opts, 10), -EINVAL);
+	assert_int_equal(smc_tcpopt_append(opts, 4, 41, NULL, 0), -EINVAL);
+	assert_int_equal(smc_tcpopt_append(opts, 4, 40, tail, 1), -EINVAL);
+	assert_int_equal(smc_tcpopt_append(opts, 4, 40, tail, 3), -EINVAL);
+	assert_int_equal(smc_tcpopt_append(opts, 4, 40, longer,
+					   sizeof(longer)), -EINVAL);
+	assert_int_equal(smc_tcpopt_append(opts, 4, 40, longer,
+					   SMC_TCPOPT_TAIL_MAX), 20);
+	memset(opts, 1, sizeof(opts));
 	opts[3] = 8;
 	assert_int_equal(smc_tcpopt_append(opts, 4, 40, NULL, 0), -EBADMSG);
 }
@@ -191,6 +203,12 @@ static void echoed__only_our_tail(void **state)
 	assert_false(smc_tcpopt_echoed(opts, len, other, sizeof(other)));
 	assert_false(smc_tcpopt_echoed(opts, len, tail, 2));
 	assert_false(smc_tcpopt_echoed(opts, len, tail, 0));
+
+	/* a short one, at the very beginning */
+	len = smc_tcpopt_append(memset(opts, 0, sizeof(opts)), 0, sizeof(opts),
+				tail, 2);
+	assert_int_equal(len, 8);
+	assert_true(smc_tcpopt_echoed(opts, len, tail, 2));
 
 	/* a peer that understands answers with 6 bytes */
 	len = smc_tcpopt_append(memset(opts, 0, sizeof(opts)), 0, sizeof(opts),
