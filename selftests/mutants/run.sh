@@ -1,34 +1,65 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# run.sh [NAME...] - do the tests notice?
+# run.sh [--shard K/N] [--budget SECONDS] [NAME...] - do the tests notice?
+# run.sh --check [NAME...] - could they?  Changes and runs nothing.
 #
 # Each NAME.patch here disables something of the module.  It is applied to a
 # copy of the tree, and the guest test that it names ("Test:") has to fail on
-# Debian's 6.12.  Without a name all of them, two to five minutes each.  The end
-# of each test's output is shown: it should fail for what the patch says
-# ("What:").  Ends with "N passed, N failed"; a patch that does not apply, or
-# does not build, has failed.  So has one whose test did not run or ran into its
-# time limit: that is an error, as a slow or broken laboratory does it too.
+# Debian's 6.12.  Each such test runs without a mutant first: one that fails
+# then shows nothing.  Without a name all of them, two to five minutes each, in
+# the order of their tests; --shard takes the Kth of N parts of these, --budget
+# begins none after so many seconds.  The end of each test's output is shown: it
+# should fail for what the patch says ("What:").
+# Ends with "N passed, N failed", and ", N skipped" for those not begun.  A patch
+# that does not apply, or does not build, has failed.  So has one whose test did
+# not run or ran into its time limit: that is an error, as a slow or broken
+# laboratory does it too.
 set -eu
 unset LONG FULL
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 # one place: the laboratory keeps a build for each
 copy=${SMC_LAB_CACHE:-$HOME/.cache/smc-lab}/mutant
-mkdir -p "$copy"
-passed=0 failed=0
+passed=0 failed=0 skipped=0
+shard=1/1 budget='' check=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--shard) shard=$2; shift ;;
+	--budget) budget=$2; shift ;;
+	--check) check=1 ;;
+	-*) sed -n '4,5s/^# //p' "$0" >&2; exit 2 ;;
+	*) break ;;
+	esac
+	shift
+done
 if [ $# = 0 ]; then
 	for name in "$here"/*.patch; do
 		set -- "$@" "$(basename "$name" .patch)"
 	done
 fi
+end=${budget:+$(($(date +%s) + budget))}
 
-# no_verdict NAME: says why the failure in $copy/out is not the test's own
+# says WORD NAME: what the patch says after "WORD:"
+says() { sed -n "s/^$1: //p" "$here/$2.patch"; }
+
+# sound NAME: else $error says what is wrong with the patch
+sound() {
+	error="no such mutant"
+	[ -e "$here/$1.patch" ] || return 1
+	error="says nothing after \"What:\""
+	[ -n "$(says What "$1")" ] || return 1
+	error="\"Test:\" names no test"
+	[ -f "$top/selftests/vm/tests/$(says Test "$1").sh" ] || return 1
+	error="does not apply"
+	patch -d "$top" -p1 -f -s --dry-run <"$here/$1.patch" >/dev/null 2>&1
+}
+
+# no_verdict TEST: says why the failure in $copy/out is not the test's own
 no_verdict() {
 	log=$(sed -n 's/^# kernel .* logs in //p' "$copy/out")/$1.log
-	if grep -q "^fail $1: no guest" "$copy/out"; then
-		echo "no guest"
+	if grep -E -m 1 "^fail $1: (no guest|not reached)" "$copy/out"; then
+		:
 	elif ! grep -q "^fail $1 " "$copy/out"; then
 		echo "$1 left no result"
 	else
@@ -37,38 +68,96 @@ no_verdict() {
 	fi
 }
 
-# one NAME: true if its test failed by itself; $error says what went wrong
-one() {
-	error=
-	test=$(sed -n 's/^Test: //p' "$here/$1.patch")
-	rm -rf "$copy/tree"
-	mkdir "$copy/tree"
-	(cd "$top" && git ls-files -z | xargs -0 cp -P --parents -t "$copy/tree")
-	patch -d "$copy/tree" -p1 -s <"$here/$1.patch" ||
-		{ error="does not apply"; return 1; }
+# renew: make the copy what the tree is; only what differs is written, and only
+# that is compiled
+renew() {
+	mkdir -p "$copy/tree"
+	(cd "$top" && git ls-files) | sort >"$copy/files"
+	(cd "$copy/tree" && find . ! -type d) | sed 's,^\./,,' | sort |
+		comm -13 "$copy/files" - | (cd "$copy/tree" && xargs -r rm -f)
+	while read -r f; do
+		cmp -s "$top/$f" "$copy/tree/$f" ||
+			(cd "$top" && cp -P --parents "$f" "$copy/tree")
+	done <"$copy/files"
+}
+
+# run_in_copy TEST [PATCH]: 0 or 1, as the test; 2 if $error says why not
+run_in_copy() {
+	mkdir -p "$copy"
+	: >"$copy/out"
+	renew
+	[ -z "${2:-}" ] || patch -d "$copy/tree" -p1 -s <"$here/$2.patch" ||
+		{ error="does not apply"; return 2; }
 	sh "$copy/tree/selftests/vm/build.sh" 6.12 >"$copy/build" 2>&1 ||
-		{ cat "$copy/build"; error="does not build"; return 1; }
-	! sh "$copy/tree/selftests/vm/run.sh" -s "$test" >"$copy/out" 2>&1 ||
-		return 1
-	! error=$(no_verdict "$test")
+		{ cat "$copy/build"; error="does not build"; return 2; }
+	! sh "$copy/tree/selftests/vm/run.sh" -s "$1" >"$copy/out" 2>&1 ||
+		return 0
+	! error=$(no_verdict "$1") || return 2
+	return 1
+}
+
+# control TEST: does it pass without a mutant?  Asked once.
+control() {
+	[ "$1" != "$controlled" ] || return "$control_rc"
+	controlled=$1 control_rc=0
+	run_in_copy "$1" || control_rc=$?
+	case $control_rc in
+	0) echo "ok   control $1"; return 0 ;;
+	1) echo "error control $1: fails without a mutant" ;;
+	2) echo "error control $1: $error" ;;
+	esac
+	tail -n 40 "$copy/out"
+	failed=$((failed + 1))
+	return $control_rc
+}
+
+# one NAME: run it and count it
+one() {
+	what=$(says What "$1") test=$(says Test "$1") rc=0
+	run_in_copy "$test" "$1" || rc=$?
+	case $rc in
+	0) echo "fail $1: $what, and $test passes" ;;
+	1) echo "ok   $1: $what" ;;
+	2) echo "error $1: $error" ;;
+	esac
+	if [ $rc = 1 ]; then
+		grep '^ *|' "$copy/out" | tail -n 4 || :
+		passed=$((passed + 1))
+	else
+		tail -n 5 "$copy/out"
+		failed=$((failed + 1))
+	fi
 }
 
 for name; do
-	what=$(sed -n 's/^What: //p' "$here/$name.patch")
-	if one "$name"; then
-		echo "ok   $name: $what"
-		grep '^ *|' "$copy/out" | tail -n 4
-		passed=$((passed + 1))
-	else
-		if [ -n "$error" ]; then
-			echo "error $name: ${error#FAIL: }"
-		else
-			echo "fail $name: $what, and nobody notices"
-		fi
-		tail -n 5 "$copy/out" 2>/dev/null || :
-		failed=$((failed + 1))
-	fi
-	: >"$copy/out"
+	sound "$name" && continue
+	echo "error $name: $error"
+	failed=$((failed + 1))
 done
-echo "$passed passed, $failed failed"
+if [ -n "$check" ] || [ $failed != 0 ]; then
+	[ -z "$check" ] || passed=$(($# - failed))
+	echo "$passed passed, $failed failed"
+	[ $failed = 0 ]
+	exit
+fi
+
+# in the order of their tests, so that each has its control once
+# shellcheck disable=SC2046
+set -- $(for name; do echo "$(says Test "$name") $name"; done | sort |
+	awk -v k="${shard%/*}" -v n="${shard#*/}" -v all=$# '
+		NR > all * (k - 1) / n && NR <= all * k / n { print $2 }')
+controlled='' control_rc=0
+for name; do
+	if [ -n "$end" ] && [ "$(date +%s)" -ge "$end" ]; then
+		skipped=$((skipped + 1))
+	elif control "$(says Test "$name")"; then
+		one "$name"
+	else
+		echo "skip $name"
+		skipped=$((skipped + 1))
+	fi
+done
+tail=
+[ $skipped = 0 ] || tail=", $skipped skipped"
+echo "$passed passed, $failed failed$tail"
 [ $failed = 0 ]
