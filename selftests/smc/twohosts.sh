@@ -104,9 +104,10 @@ kind_of() {
 what() {
 	smcss | awk -v p=":$port\$" '
 		$1 != "LISTEN" && $1 != "INIT" && ($4 ~ p || $5 ~ p) {
+			mode = $7
 			for (i = 8; i <= NF && $7 == "TCP"; i++)
-				$7 = $7 " " $i
-			n[$7]++
+				mode = mode " " $i
+			n[mode]++
 		}
 		END { for (m in n) print n[m], m }'
 }
