@@ -247,10 +247,17 @@ load_module() {
 	[ -z "$loaded" ] || note "the smc module has been loaded"
 }
 
+# The last sockets may take a moment to go.
 unload_module() {
 	[ -n "$loaded" ] || return 0
 	rmmod smc_diag
-	rmmod smc && note "the smc module has been unloaded"
+	tries=300
+	until rmmod smc 2>"$tmp/rmmod"; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || { note "$(cat "$tmp/rmmod")"; return; }
+		sleep 0.1
+	done
+	note "the smc module has been unloaded"
 }
 
 # --- running ---------------------------------------------------------------
