@@ -41,8 +41,8 @@ run 0 "$second SMC_WANT=smcd" sockmove.smcd sockmove.smcr sockmove.tcp \
 	lateplain genl twohosts_stream "'twohosts_*.smc'"
 says '^1\.\.9$'
 says '^ok 1 selftests: smc: sockmove.smcd$'
-says '^ok 2 selftests: smc: sockmove.smcr # SKIP changes this host'
-says '^ok 3 selftests: smc: sockmove.tcp$'
+says '^ok 2 selftests: smc: sockmove.tcp$'
+says '^ok 3 selftests: smc: sockmove.smcr # SKIP changes this host'
 says '^ok 4 selftests: smc: lateplain.own$'
 says '^ok 5 selftests: smc: genl.host # SKIP changes this host'
 says '^# # smcss: 8 SMCD$'
@@ -62,12 +62,13 @@ says '^# # smcss: 1 TCP 0x'
 g A 'ip netns exec peer0 sysctl -q net.smc.transports="smcd smcr"'
 
 # ssh, as far as it can be shown without one: how it is called, and the copy
-g A 'mkdir -p /tmp/bin && cat >/tmp/bin/ssh && chmod +x /tmp/bin/ssh' <<'END'
+cat >"$LAB_RUN/results/ssh" <<'END'
 #!/bin/sh
 [ "$1 $2 $3 $4 $5" = '-q -o BatchMode=yes -- me@peer0' ] || exit 255
 shift 5
 exec ip netns exec peer0 sh -c "$*"
 END
+g A 'mkdir -p /tmp/bin && cp /results/ssh /tmp/bin && chmod +x /tmp/bin/ssh'
 run 0 "$second REMOTE_TYPE=ssh REMOTE_ARGS=me@peer0 SMC_WANT=smcd
 	PATH=/tmp/bin:/usr/sbin:/usr/bin" twohosts_pingpong.smc
 equal '' "$(g A 'ls -d /tmp/smctest* 2>/dev/null || :')" 'files that are left'
