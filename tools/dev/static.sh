@@ -17,7 +17,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
-all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell heads"
+all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants"
 
 # files PATTERN: tracked or new, existing, whose names match
 files() {
@@ -182,6 +182,14 @@ check_heads() {
 			}' "$f"
 	done >"$tmp/heads"
 	! grep . "$tmp/heads"
+}
+
+# Each mutant's patch applies and names a test: found before hours of running
+check_mutants() {
+	need patch || return
+	sh selftests/mutants/run.sh --check >"$tmp/mutants" && return
+	cat "$tmp/mutants"
+	return 1
 }
 
 [ "${1:-}" != list ] || { echo "$all"; exit 0; }
