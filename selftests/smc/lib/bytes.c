@@ -65,7 +65,11 @@ bool read_just(int fd, size_t len, uint64_t pos)
 	return true;
 }
 
-/* Bytes of the stream from @pos until it would block; how many. */
+/*
+ * Bytes of the stream from @pos until it would block; how many.  The peer's ring
+ * may still be filling, or TCP compacts its queue: it is full when there was no
+ * room for a while, up to the return.
+ */
 size_t fill_from(int fd, uint64_t pos)
 {
 	unsigned char block[8192];
@@ -73,21 +77,19 @@ size_t fill_from(int fd, uint64_t pos)
 	ssize_t n;
 	int dry = 0;
 
-	/* the peer's ring may still be filling, or TCP compacts its queue */
-	while (dry < 3) {
-		for (;;) {
-			fill_bytes(block, sizeof(block), pos + sum);
-			n = send(fd, block, sizeof(block),
-				 MSG_DONTWAIT | MSG_NOSIGNAL);
-			if (n <= 0)
-				break;
+	for (;;) {
+		fill_bytes(block, sizeof(block), pos + sum);
+		n = send(fd, block, sizeof(block), MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n > 0) {
 			sum += n;
 			dry = 0;
+			continue;
 		}
-		usleep(20000);
+		if (dry == 3)
+			return sum;
+		usleep(limit_ms(20) * 1000);
 		dry += !(mask_now(fd) & POLLOUT);
 	}
-	return sum;
 }
 
 /*

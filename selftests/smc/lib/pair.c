@@ -42,3 +42,10 @@ void pair_close(struct pair *p)
 	close_fd(&p->server);
 	close_fd(&p->listener);
 }
+
+/* TCP's buffers grow no more: what is full stays full. */
+void fix_buffers(int from, int to)
+{
+	must_set(from, SOL_SOCKET, SO_SNDBUF, 16 * RING);
+	must_set(to, SOL_SOCKET, SO_RCVBUF, 16 * RING);
+}

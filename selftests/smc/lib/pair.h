@@ -18,5 +18,6 @@ int pair_listen(struct pair *p, enum kind kind);
 int pair_listen_at(struct pair *p, enum kind kind, const char *host, int ring);
 int pair_connect(struct pair *p, enum kind kind);
 void pair_close(struct pair *p);
+void fix_buffers(int from, int to);
 
 #endif /* SMC_SELFTEST_PAIR_H */
