@@ -17,7 +17,8 @@ Only dmesg, lockdep and unloading count in a guest that ran the kernel's own smc
 DMESG_OK is a regular expression for lines the test means to provoke; LEAKS is
 "now" or "later": the next test looks for leaks of this one, too.
 
-LAB_PATIENCE=SECONDS in the environment: nothing is waited for any longer.
+In the environment: SMC_TEST_SCALE, the factor of all limits;
+LAB_PATIENCE=SECONDS, nothing is waited for any longer.
 
 Python, because starting a process is slow in an emulated debug kernel: the
 agent runs this in a fork of itself ("@verdict ..." as the command), and few
@@ -36,21 +37,19 @@ import time
 import kcsan
 import netlink
 
-LIMIT = 30          # seconds for sockets to go: orphans may linger 10
+# seconds, scaled
+LIMIT = 30          # for sockets to go: orphans may linger 10
+RMMOD_LIMIT = 5
+HANGS = 60          # a program that has not ended by then does not
 STATE = "/run/lab/"
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/"
 STATS = HERE + "../../../net/smc/stats.h"
 PATIENCE = float(os.environ.get("LAB_PATIENCE", "inf"))
 LEAK = "/sys/kernel/debug/kmemleak"
-# seconds; a debug kernel, which has kmemleak, takes four times as long for
-# everything, as the limits of the tests say too (run-inner.sh)
-RMMOD_LIMIT = 20 if os.path.exists(LEAK) else 5
 # not where time counts instructions: it leaps ahead while the guest has nothing
 # to do but wait for the host, for a program's file, say
 with open("/proc/cmdline") as cmdline:
     IS_VIRTUAL_TIME = "lab.icount" in cmdline.read().split()
-# seconds; a program that has not ended by then does not
-HANGS = None if IS_VIRTUAL_TIME else min(60, PATIENCE)
 
 BAD = re.compile(
     r"BUG:|KASAN|KFENCE|KCSAN|UBSAN|WARNING:|Oops|RIP:|Call Trace:|"
@@ -82,13 +81,20 @@ def write(path, text):
         f.write(text)
 
 
+def scaled(seconds):
+    """A limit; all are longer for a debug kernel (scale_of in lib.sh)."""
+    scale = float(os.environ.get("SMC_TEST_SCALE", "1"))
+    return min(seconds * scale, PATIENCE)
+
+
 def run(*cmd):
     """Exit code and output; None as code and a complaint if it hangs."""
     # not as a context, whose end would wait for it
     p = subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                          stdin=subprocess.DEVNULL, text=True, errors="replace")
     try:
-        out, _ = p.communicate(timeout=HANGS)
+        out, _ = p.communicate(
+            timeout=None if IS_VIRTUAL_TIME else scaled(HANGS))
     except subprocess.TimeoutExpired:
         complain(f"does not end: {' '.join(cmd)}\n"
                  + read(f"/proc/{p.pid}/stack"))
@@ -98,7 +104,7 @@ def run(*cmd):
 
 def within(seconds, condition):
     """Poll until the condition holds; False if it does not in time."""
-    end = time.monotonic() + min(seconds, PATIENCE)
+    end = time.monotonic() + scaled(seconds)
     while not condition():
         if time.monotonic() > end:
             return False
@@ -239,7 +245,7 @@ def unload():
     if code:
         complain(f"rmmod: {out.strip()} (refcount "
                  f"{read('/sys/module/smc/refcnt').strip()})")
-    elif took > RMMOD_LIMIT and not IS_VIRTUAL_TIME:
+    elif took > scaled(RMMOD_LIMIT) and not IS_VIRTUAL_TIME:
         complain(f"rmmod took {took:.1f} s")
 
 
