@@ -169,6 +169,7 @@ class Net:
         self.listening = {}      # port -> (answer option?, callback)
         self.next_port = random.randrange(20000, 40000)
         self.syns = []           # (time, port, had the option)
+        self.udp = {}            # port -> callback(datagram), see roce.py
         threading.Thread(target=self.loop, daemon=True).start()
 
     def listen(self, port, answer, callback):
@@ -257,6 +258,8 @@ class Net:
             body = f[14 + ihl:14 + total]
             if f[23] == 6:
                 self.on_tcp(body)
+            elif f[23] == 17 and body[2:4] in self.udp:
+                self.udp[body[2:4]](body[8:])
             elif f[23] == 1 and body[0] == 8:
                 echo = b"\0\0\0\0" + body[4:]
                 echo = b"\0\0" + struct.pack(">H", checksum(echo)) + body[4:]

@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""hostile_rdma - a peer that breaks the rules on an RDMA link
+
+It is behind a TAP device (minitcp.py, roce.py), connects to a server of this
+host, confirms the link as it should and then sends what no peer may.  Each
+message is refused and counted, and harms nothing; only an impossible cursor
+ends its connection.  Needs the module, root, the device clc0 and the RDMA port
+clcrxe on it.
+"""
+import argparse
+import os
+import socket
+import struct
+import sys
+import time
+
+import cases
+from clcpeer import UEID, accept_r, proposal
+from counters import Counters
+from minitcp import MAGIC, Net
+from roce import Qp
+
+KERNEL, PORT = "10.99.0.1", 7600
+QPN, PSN = 0x77, 0x7c01f3               # those of accept_r()
+CONFIRM_LINK, TEST_LINK, CONFIRM_RKEY = 0x21, 0x27, 0x26
+RESPONSE, NO_EYEC = 0x80, 0x03
+LIMIT = 60
+
+
+def active(dev):
+    with open(f"/sys/class/infiniband/{dev}/ports/1/state") as f:
+        return "ACTIVE" in f.read()
+
+
+class Peer:
+    """one connection over RDMA, as honest as can be"""
+    def __init__(self):
+        self.net = Net("clc0", "10.99.0.2", KERNEL)
+        end = time.monotonic() + LIMIT
+        while not active("clcrxe"):
+            assert time.monotonic() < end, "clcrxe is not active"
+            time.sleep(0.05)
+        args = argparse.Namespace(ip=self.net.ip, mac=self.net.MAC, ueid=UEID)
+        self.lst = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
+        self.lst.settimeout(LIMIT)
+        self.lst.bind((KERNEL, PORT))
+        self.lst.listen(1)
+        self.tcp = self.net.connect(PORT, True, LIMIT)
+        assert self.tcp.option, "no SMC"
+        self.tcp.send(proposal(args))
+        head = self.tcp.recv(8, LIMIT)
+        assert head[:5] == MAGIC + b"\2", head.hex()
+        acc = head + self.tcp.recv(struct.unpack(">H", head[5:7])[0] - 8, LIMIT)
+        self.qp = Qp(self.net, QPN, PSN)
+        self.qp.peer = int.from_bytes(acc[38:41], "big")
+        self.token = acc[46:50]
+        self.tcp.send(accept_r(args, 3))
+        request = self.llc(CONFIRM_LINK)
+        self.qp.send(request[:3] + bytes([RESPONSE | NO_EYEC]) + self.net.MAC +
+                     bytes(10) + b"\xff\xff" + self.net.ip +
+                     QPN.to_bytes(3, "big") + request[29:30] +
+                     b"\0\0\0\7\2\xff" + bytes(8))
+        self.sock = self.lst.accept()[0]
+        self.sock.settimeout(LIMIT)
+
+    def llc(self, kind):
+        """the next message of this kind"""
+        while True:
+            data = self.qp.messages.get(timeout=LIMIT)
+            if data[0] == kind:
+                return data
+
+    def alive(self):
+        """the link answers, so that it has seen all that was sent before"""
+        self.qp.send(bytes([TEST_LINK, 44]) + bytes(2) + b"0123456789abcdef" +
+                     bytes(24))
+        assert self.llc(TEST_LINK)[4:20] == b"0123456789abcdef"
+
+    def cdc(self, seq, token=None, prod=0, cons=0, kind=b"\xfe\x2c"):
+        self.qp.send(kind + struct.pack(">H4s2xHI2xHI", seq,
+                                        token or self.token, 0, prod, 0, cons) +
+                     bytes(20))
+
+    def refused(self, **want):
+        """what happened meanwhile, and that it did no harm"""
+        self.alive()
+        c = self.counters.moved()
+        got = {n: c.get(n, 0) for n in want}
+        assert got == want, c
+        assert "ConnAborted" not in c and "LgrLost" not in c, c
+
+
+def begin():
+    peer.counters = Counters()
+
+
+def case_link():
+    begin()
+    peer.alive()
+    with open("/proc/net/smc_stat") as f:
+        assert "HsServerSmcr" in f.read()
+
+
+def case_llc_malformed():
+    begin()
+    peer.qp.send(bytes([TEST_LINK]) + bytes(19))
+    peer.refused(LlcMalformed=1)
+
+
+def case_llc_unasked():
+    """answers nobody has asked for, and a message of version 1"""
+    begin()
+    peer.qp.send(bytes([CONFIRM_RKEY, 44, 0, RESPONSE]) + bytes(40))
+    peer.qp.send(bytes([CONFIRM_LINK, 44, 0, RESPONSE | NO_EYEC]) + bytes(40))
+    peer.qp.send(bytes([0x07, 44]) + bytes(42))
+    peer.refused(LlcDropped=3, LlcMalformed=0)
+
+
+def case_cdc_malformed():
+    begin()
+    peer.cdc(1, kind=b"\xfe\x2d")
+    peer.qp.send(b"\xfe\x2c" + bytes(18))
+    peer.refused(CdcMalformed=2, RxCdc=0)
+
+
+def case_cdc_unknown():
+    begin()
+    peer.cdc(1, token=bytes(x ^ 255 for x in peer.token))
+    peer.refused(CdcUnknown=1, RxCdc=0)
+
+
+def case_cdc_old():
+    begin()
+    peer.cdc(5)
+    peer.cdc(4)
+    peer.cdc(5)
+    peer.refused(CdcOld=1, RxCdc=2)
+
+
+def case_cdc_forged():
+    """acknowledges bytes that were never sent"""
+    begin()
+    peer.cdc(6, cons=1000)
+    peer.alive()
+    c = peer.counters.moved()
+    assert c["CdcForged"] == c["ConnAborted"] == 1 and "LgrLost" not in c, c
+    try:
+        peer.sock.recv(1)
+        raise AssertionError("nothing happens to the connection")
+    except ConnectionResetError:
+        pass
+
+
+if __name__ == "__main__":
+    peer = Peer()
+    bad = cases.main(globals())
+    peer.tcp.rst()
+    peer.sock.close()
+    peer.lst.close()
+    sys.exit(bad)
