@@ -142,7 +142,7 @@ row() {
 	pingpong) both='' server='' client='-n 500' ;;
 	tcpecho) both='' server='' client='-b 100000' ;;
 	esac
-	on "$calls" "rm -f '$(dir_of "$calls")'/hold*"
+	on "$calls" "cd '$(dir_of "$calls")' && rm -f hold* client.pid"
 	program "$serves" server -s -k "$(kind_of "$serves")" $both $server \
 		"$3" $port &
 	server_job=$!
@@ -154,8 +154,8 @@ row() {
 			$client -H hold "$3" $port &
 		client_job=$!
 		# it may be there already, or fail
-		until_there "$calls" '[ -e hold.client ] ||
-			! kill -0 $(cat client.pid)'
+		until_there "$calls" '[ -e hold.client ] || {
+			[ -s client.pid ] && ! kill -0 $(cat client.pid); }'
 		look
 		on "$calls" "touch '$(dir_of "$calls")/hold'"
 		wait $client_job || complain "the client failed"
