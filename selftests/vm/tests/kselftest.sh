@@ -80,7 +80,7 @@ says '^ok 1 selftests: smc: sockmove.smcr$'
 equal 'smcd smcr' "$(g A 'sysctl -n net.smc.transports')" 'transports after that'
 
 # without the module: the references run, the rest is skipped
-g A 'module.sh unload'
+wait_for 60 A 'module.sh unload'
 run 0 '' sockmove twohosts_stream
 says '^ok 1 selftests: smc: sockmove.reference$'
 says '^ok 2 selftests: smc: sockmove.smcd # SKIP the smc module is not loaded$'
