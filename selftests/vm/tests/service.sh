@@ -2,6 +2,7 @@
 # A service of systemd gets SMC from a drop-in, as services.rst says: Debian's own
 # unit of Redis, with all its restrictions, under a systemd of its own (in
 # namespaces; the network is the guest's).  Without the module it is plain TCP.
+# when: 1/4, systemd takes minutes to boot
 # guests: 1
 # timeout: 600
 # rdma: none
