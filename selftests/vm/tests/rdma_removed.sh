@@ -54,13 +54,13 @@ for i in $(seq $rounds); do
 		! grep -v -e 'Software caused connection abort' \
 			-e 'Connection reset by peer' /tmp/err" ||
 		fail "round $i, device of $side"
+	wait $rpid || fail "rdma link delete"
 	bad=$(g A 'cat /tmp/bad')
 	aborted=$(g $side "$s/smcstat.sh show" |
 		awk '$1 == "ConnAborted" { n = $2 } END { print n + 0 }')
 	# they come one at a time
 	[ "$bad" -le 1 ] && [ "$bad" -le "$aborted" ] ||
 		fail "round $i: $bad ended with an error, $aborted aborted"
-	wait $rpid || fail "rdma link delete"
 	kill $spid 2>/dev/null || :
 	wait $spid || :
 	# and TCP from then on
@@ -84,8 +84,9 @@ g A 'rdma link delete rxe0'
 for x in A B; do g $x 'touch /tmp/hold'; done
 wait $cpid && fail "the client saw no error"
 wait $spid && fail "the server saw no error"
-g A "$s/smcstat.sh expect LinkDownRemoved=1" || fail "A's link"
-g B "$s/smcstat.sh expect LinkDownPeer=1 LgrLost=1" || fail "B's link"
+# the programs hear of it first
+wait_for 60 A "$s/smcstat.sh expect LinkDownRemoved=1"
+wait_for 60 B "$s/smcstat.sh expect LinkDownPeer=1 LgrLost=1"
 for x in A B; do one_cause $x; done
 again A
 g A "$s/smcstat.sh mark"
