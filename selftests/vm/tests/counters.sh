@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0
+# What the counters of /proc/net/smc_stat count: selftests/smc/counters.py.
+# guests: 1
+# rdma: lo
+g A 'sysctl -q net.smc.handshake_timeout_ms=20000 net.core.somaxconn=4096 &&
+	/lab/selftests/smc/counters.py'
+g A 'sysctl -q net.smc.transports="smcd smcr"'
