@@ -23,8 +23,8 @@ from roce import Qp
 
 KERNEL, PORT = "10.99.0.1", 7600
 QPN, PSN = 0x77, 0x7c01f3               # those of accept_r()
-CONFIRM_LINK, TEST_LINK, CONFIRM_RKEY = 0x21, 0x27, 0x26
-RESPONSE, NO_EYEC = 0x80, 0x03
+CONFIRM_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK = 0x21, 0x24, 0x26, 0x27
+RESPONSE, NO_EYEC, DL_ALL = 0x80, 0x03, 0x40
 LIMIT = 60
 
 
@@ -150,6 +150,18 @@ def case_cdc_forged():
         raise AssertionError("nothing happens to the connection")
     except ConnectionResetError:
         pass
+
+
+def case_delete_link():
+    """the peer ends the group, with the link that carries the message"""
+    begin()
+    peer.qp.send(bytes([DELETE_LINK, 44, 0, DL_ALL]) + bytes(40))
+    end = time.monotonic() + LIMIT
+    while peer.counters.moved().get("LinkDestroyed") != 1:
+        assert time.monotonic() < end, peer.counters.moved()
+        time.sleep(0.02)
+    c = peer.counters.moved()
+    assert c["LinkDownPeer"] == c["LgrLost"] == 1, c
 
 
 if __name__ == "__main__":
