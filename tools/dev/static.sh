@@ -17,7 +17,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
-all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants"
+all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants counters"
 
 # files PATTERN: tracked or new, existing, whose names match
 files() {
@@ -190,6 +190,30 @@ check_mutants() {
 	sh selftests/mutants/run.sh --check >"$tmp/mutants" && return
 	cat "$tmp/mutants"
 	return 1
+}
+
+# Each counter of stats.h is named by a test, or excused in "exceptions" as
+# "counter:NAME 0 REASON".  Those of a transport count without Smcr or Smcd.
+check_counters() {
+	sed -n 's/^[[:space:]]*X([A-Z0-9_]*, "\([A-Za-z0-9]*\)",.*/\1/p' \
+		net/smc/stats.h | sort >"$tmp/counters"
+	[ -s "$tmp/counters" ] || { echo "no list in stats.h"; return 1; }
+	files '^selftests/(smc|vm)/.*\.(sh|py|c)$' |
+		xargs sed '/^[[:space:]]*\(#\|\*\|\/\*\)/d' |
+		grep -oE '[A-Za-z0-9]+' | sed 's/^Smc[rd]\(.\)/\1/' |
+		sort -u >"$tmp/words"
+	sed -n 's/^counter:\([A-Za-z0-9]*\) 0 .*/\1/p' tools/dev/exceptions |
+		sort >"$tmp/excused"
+	{
+		comm -23 "$tmp/counters" "$tmp/words" |
+			comm -23 - "$tmp/excused" |
+			sed 's/$/: no test names this counter/'
+		comm -12 "$tmp/excused" "$tmp/words" |
+			sed 's/$/: its exception is not needed any more/'
+		comm -23 "$tmp/excused" "$tmp/counters" |
+			sed 's/$/: there is no such counter to except/'
+	} >"$tmp/unnamed"
+	! grep . "$tmp/unnamed"
 }
 
 [ "${1:-}" != list ] || { echo "$all"; exit 0; }
