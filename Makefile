@@ -24,8 +24,8 @@ vm	:= selftests/vm
 kbuild	 = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(C),C=$(C))
 
 .PHONY: all module tools install modules_install uninstall clean \
-	lab unit fuzz vm shell demo check check-static check-long ci kselftest \
-	setup help
+	lab unit fuzz coverage vm shell demo check check-static check-long ci \
+	kselftest setup help
 all: module tools
 
 module:
@@ -94,6 +94,9 @@ demo:
 check:
 	@sh tools/dev/check.sh check
 
+coverage:
+	@sh tools/dev/coverage.sh $(TEST)
+
 check-long:
 	@SHARD=$(SHARD) BUDGET=$(BUDGET) sh tools/dev/check.sh long
 
@@ -116,6 +119,7 @@ One thing at a time
   make unit [TESTS=ring]                 tests of the pure files, in userspace
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
   make fuzz FUZZ=clc|llc|cdc|tcpopt T=60
+  make coverage [TEST=name]              lines of net/smc that tests reach
   make vm [TEST=name] [K=6.12|debug]     guest tests, or one of them
   make kselftest [TESTS="sockopts *.smcd"]
                          the suites on this host, and against a second one
