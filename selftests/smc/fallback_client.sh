@@ -34,7 +34,7 @@ try() {
 		else
 			peer $g -n $n server $port "$@"
 		fi
-		wait_file "$tmp/ready" && rdma_active
+		wait_file "$tmp/ready"
 		# shellcheck disable=SC2086
 		tcpecho -c $g -k ipproto -b 20000 -t $((limit + SLACK)) \
 			-H "$tmp/hold" "$SMC_PEER_V4" $port \
@@ -109,7 +109,7 @@ restart() {
 	start_row "client: the server is restarted"
 	port=$((port + 1))
 	peer -n 2 server $port recv:proposal unlisten rst
-	wait_file "$tmp/ready" && rdma_active
+	wait_file "$tmp/ready"
 	tcpecho -c -k ipproto "$SMC_PEER_V4" $port >"$tmp/client.out" 2>&1 &&
 		bad "nobody listened, but the connection came about"
 	grep -q -i refused "$tmp/client.out" || bad "not refused"
@@ -117,7 +117,7 @@ restart() {
 	wait $peer_pid
 	rm -f "$tmp/ready"
 	peer server $port recv:proposal send:decline app
-	wait_file "$tmp/ready" && rdma_active
+	wait_file "$tmp/ready"
 	tcpecho -c -k ipproto "$SMC_PEER_V4" $port >"$tmp/client2.out" 2>&1 ||
 		bad "the second attempt failed"
 	peer_end 1 1 0

@@ -143,17 +143,6 @@ tap_up() {
 		  rdma link add "rxe$SMC_TAP" type rxe netdev "$SMC_TAP"; }
 }
 
-# An RDMA port of a TAP device is active only while a program holds the
-# device.  rdma_active waits for it.
-rdma_active() {
-	local end=$((SECONDS + 30))
-
-	until rdma link show "rxe$SMC_TAP/1" | grep -q 'state ACTIVE'; do
-		[ $SECONDS -lt $end ] || { bad "rxe$SMC_TAP not active"; return 1; }
-		sleep 0.05
-	done
-}
-
 # peer ARGUMENTS...: start clcpeer.py in the background
 peer() {
 	clcpeer.py -r "$tmp/ready" "$@" >"$tmp/peer.out" 2>&1 &

@@ -12,6 +12,7 @@ Context: run by clcpeer.py; nothing here knows CLC.
 """
 import array
 import fcntl
+import glob
 import os
 import random
 import select
@@ -19,6 +20,8 @@ import socket
 import struct
 import threading
 import time
+
+from limits import limit
 
 TUNSETIFF = 0x400454CA
 IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
@@ -151,6 +154,23 @@ class Conn:
             return out
 
 
+def read(path):
+    with open(path) as f:
+        return f.read().strip()
+
+
+def await_port(ifname):
+    """An RDMA port of a TAP device is active only while a program holds the
+    device, and a moment after that."""
+    end = time.monotonic() + limit(30)
+    for parent in glob.glob("/sys/class/infiniband/*/parent"):
+        state = os.path.dirname(parent) + "/ports/1/state"
+        while read(parent) == ifname and "ACTIVE" not in read(state):
+            if time.monotonic() > end:
+                raise Timeout(f"{state} is {read(state)}")
+            time.sleep(0.05)
+
+
 class Net:
     """The host behind the TAP device."""
 
@@ -171,6 +191,7 @@ class Net:
         self.syns = []           # (time, port, had the option)
         self.udp = {}            # port -> callback(datagram), see roce.py
         threading.Thread(target=self.loop, daemon=True).start()
+        await_port(ifname)
 
     def listen(self, port, answer, callback):
         """callback(conn) in a new thread for each established connection;
