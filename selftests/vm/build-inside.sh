@@ -13,8 +13,10 @@ kdir=/mnt/k
 jobs=-j$(nproc)
 
 # what was built stays; sources that are no longer in the tree go
-# (.gitignore lists what a build makes: never copied, never deleted)
-rsync -rlpt --delete-after --exclude='/.git' --filter=':- .gitignore' \
+# (.gitignore lists what a build makes: never copied, never deleted).  What is
+# copied is new from now on, whatever its time in the tree: git may change a file
+# while another build runs
+rsync -rlpc --delete-after --exclude='/.git' --filter=':- .gitignore' \
 	--filter='R *.[chS]' --filter='R *.sh' --filter='R *.py' \
 	--filter='R Makefile' --filter='R Kbuild' --filter='P *' \
 	/mnt/src/ /mnt/out/

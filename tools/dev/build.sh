@@ -44,7 +44,7 @@ esac
 # shellcheck disable=SC2016
 inside='
 	cd /mnt/build
-	rsync -rlt --delete --exclude=/.git --exclude="*.o" --exclude="*.cmd" \
+	rsync -rlc --delete --exclude=/.git --exclude="*.o" --exclude="*.cmd" \
 		--exclude="*.ko" --exclude="*.mod*" --exclude="*.order" \
 		--exclude="*.symvers" --exclude="*.so" --exclude="*.a" \
 		--include="/Kbuild" --include="/Makefile" --include="/net/***" \
