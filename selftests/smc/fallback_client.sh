@@ -66,7 +66,7 @@ try() {
 
 # the client has exchanged its bytes, or has ended
 wait_client() {
-	local end=$((SECONDS + 40))
+	local end=$((SECONDS + 40 * ${SMC_TEST_SCALE:-1}))
 
 	until [ -e "$tmp/hold.client" ]; do
 		kill -0 $client 2>/dev/null || { bad "the program ended"; return; }

@@ -49,7 +49,7 @@ try() {
 
 # the server ends by itself when it had all its connections
 kill_after() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${SMC_TEST_SCALE:-1}))
 
 	while kill -0 "$2" 2>/dev/null; do
 		if [ $SECONDS -ge $end ]; then

@@ -81,7 +81,7 @@ try() {
 }
 
 wait_listen_in() {
-	local end=$((SECONDS + 30))
+	local end=$((SECONDS + 30 * ${SMC_TEST_SCALE:-1}))
 
 	until ip netns exec "$1" ss -Htln "sport = :$2" | grep -q .; do
 		[ $SECONDS -lt $end ] || { bad "no listener"; return 1; }

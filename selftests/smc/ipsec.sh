@@ -35,7 +35,7 @@ protect() {
 
 # one_row WHAT WANTED...: one connection n1 to n2 and what it became
 one_row() {
-	local end=$((SECONDS + 30))
+	local end=$((SECONDS + 30 * ${SMC_TEST_SCALE:-1}))
 	start_row "ipsec: $1"
 	shift
 	in1 smcstat.sh mark "$tmp/n1"

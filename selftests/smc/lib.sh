@@ -84,7 +84,7 @@ finish() {
 
 # counters since start_row; what ends with the row may still be on its way
 counters() {
-	local end=$((SECONDS + 10))
+	local end=$((SECONDS + 10 * ${SMC_TEST_SCALE:-1}))
 
 	until smcstat.sh expect -f "$tmp/stat" "$@" >"$tmp/counters.out"; do
 		[ $SECONDS -lt $end ] ||
@@ -112,7 +112,7 @@ reasons() {
 
 # wait_file FILE [SECONDS]
 wait_file() {
-	local end=$((SECONDS + ${2:-30}))
+	local end=$((SECONDS + ${2:-30} * ${SMC_TEST_SCALE:-1}))
 
 	until [ -e "$1" ]; do
 		[ $SECONDS -lt $end ] || { bad "no $1"; return 1; }
@@ -122,7 +122,7 @@ wait_file() {
 
 # wait_listen PORT
 wait_listen() {
-	local end=$((SECONDS + 30))
+	local end=$((SECONDS + 30 * ${SMC_TEST_SCALE:-1}))
 
 	until ss -Htln "sport = :$1" | grep -q .; do
 		[ $SECONDS -lt $end ] || { bad "no listener $1"; return 1; }

@@ -24,7 +24,7 @@ in2() { ip netns exec n2 "$@"; }
 
 # stream_between ADDRESS ARGUMENTS...
 stream_between() {
-	local addr=$1 end=$((SECONDS + 30))
+	local addr=$1 end=$((SECONDS + 30 * ${SMC_TEST_SCALE:-1}))
 	shift
 	in2 stream -s -k ipproto "$@" "$addr" 7700 >"$tmp/server.out" 2>&1 &
 	server=$!

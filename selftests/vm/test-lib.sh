@@ -19,10 +19,11 @@ fail() { echo "FAIL: $*"; exit 1; }
 skip() { echo "SKIP: $*"; exit 4; }
 note() { echo "# $*"; }
 
-# wait_for SECONDS GUEST CMD: poll CMD in the guest until it succeeds
+# wait_for SECONDS GUEST CMD: poll CMD in the guest until it succeeds; the limit
+# is scaled like all others
 wait_for() {
 	g "$2" "until { $3; } >/dev/null 2>&1; do
-		[ \$SECONDS -lt $1 ] || exit 1; sleep 0.1; done" ||
+		[ \$SECONDS -lt \$(($1 * \${SMC_TEST_SCALE:-1})) ] || exit 1; sleep 0.1; done" ||
 		fail "not within $1 s in $2: $3"
 }
 

@@ -29,7 +29,7 @@ g A "$s/smcstat.sh expect HsClientSmcr=2 LgrLost=0" || fail "A's counters"
 g B "$s/smcstat.sh expect HsServerSmcr=2 LgrLost=0" || fail "B's counters"
 for x in A B; do
 	eval "before=\$before_$x"
-	# shellcheck disable=SC2154,SC2086
+	# shellcheck disable=SC2154,SC2086,SC2046
 	set -- $before $(packets $x)
 	twice=$(($3 - $1))
 	all=$(($4 - $2))
