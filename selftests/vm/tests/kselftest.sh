@@ -4,7 +4,7 @@
 # namespace), reasons for what is skipped, and a failure that is told.
 # guests: 1
 # kernels: 6.12
-# timeout: 300
+# timeout: 600
 # rdma: lo
 out=$LAB_RUN/kselftest.out
 second='NETIF=kself0 LOCAL_V4=10.77.0.1 REMOTE_V4=10.77.0.2
