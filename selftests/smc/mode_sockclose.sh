@@ -53,5 +53,5 @@ if [ $few != 0 ]; then
 	with_setting max_orphans=0 env NO_ORPHANS=$few ./sockclose -V tcp \
 		-t orphan_too_many
 fi
-# shellcheck disable=SC2086
-./smcstat.sh expect -f /tmp/sockclose.orphans $lost
+# plain TCP's orphans are TCP's
+[ -z "$lost" ] || ./smcstat.sh expect -f /tmp/sockclose.orphans "$lost"

@@ -656,11 +656,11 @@ static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
 static int local_wait(struct local_wr *local)
 {
 	struct smc_rdma_link *link = local->link;
+	unsigned long look = msecs_to_jiffies(SMC_RDMA_LOOK_MS);
 	struct smc_rdma_stall stall;
 
 	smc_rdma_stall_begin(link, &stall);
-	while (!wait_for_completion_timeout(&local->done,
-				msecs_to_jiffies(SMC_RDMA_LOOK_MS))) {
+	while (!wait_for_completion_timeout(&local->done, look)) {
 		if (!READ_ONCE(link->dead) && !smc_rdma_stalled(link, &stall))
 			continue;
 		smc_rdma_link_lost(link, SMC_REASON_LINK_REG);

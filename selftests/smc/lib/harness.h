@@ -9,7 +9,7 @@
 #include "kselftest_harness.h"
 
 /* The harness ends a test after 30 s, or as long as TEST_F_TIMEOUT() says. */
-static inline void scale_timeouts(void)
+static inline int scaled_run(int argc, char **argv)
 {
 	struct __fixture_metadata *f;
 	struct __test_metadata *t;
@@ -17,14 +17,14 @@ static inline void scale_timeouts(void)
 	for (f = __fixture_list; f; f = f->next)
 		for (t = f->tests; t; t = t->next)
 			t->timeout = limit_s(t->timeout);
+	return test_harness_run(argc, argv);
 }
 
 #undef TEST_HARNESS_MAIN
 #define TEST_HARNESS_MAIN						\
 	int main(int argc, char **argv)					\
 	{								\
-		scale_timeouts();					\
-		return test_harness_run(argc, argv);			\
+		exit(scaled_run(argc, argv));				\
 	}
 
 #define ASSERT_ERR(err, call) do {					\
