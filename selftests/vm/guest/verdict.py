@@ -358,8 +358,7 @@ def end(test, dmesg_ok="", leaks="now"):
                 "sh", HERE + "module.sh", "unload")[0]):
             complain("the kernel's own smc does not unload")
     check_dmesg(test, dmesg_ok)
-    if leaks == "now":
-        check_lockdep()
+    check_lockdep()
 
 
 def begin(test, module, rdma):

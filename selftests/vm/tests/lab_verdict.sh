@@ -76,73 +76,83 @@ clean
 g A 'tc qdisc show dev eth0 | grep netem || nft list tables | grep planted' &&
 	fail "$what: still there"
 
-plant counter counter=SockCreated
-found later 'unequal: SockCreated 1 SockDestroyed 0'
-pluck
+# what every kernel shows
+anywhere() {
+	plant counter counter=SockCreated
+	found later 'unequal: SockCreated 1 SockDestroyed 0'
+	pluck
 
-# what a group keeps until rmmod is compared by the module, in the log
-plant counter counter=BufCreated
-found later 'smc: unequal: BufCreated 1, BufDestroyed 0'
-pluck
+	# what a group keeps until rmmod is compared by the module, in the log
+	plant counter counter=BufCreated
+	found later 'smc: unequal: BufCreated 1, BufDestroyed 0'
+	pluck
 
-# a counter that the sources have and the module has not
-what="a counter that vanished"
-begin
-g A "sed 's/SMC_STAT_LIST(X).*/& X(PLANTED, \"Planted\", \"\") \\\\/' \
-		/lab/net/smc/stats.h >/tmp/stats.h &&
-	mount --bind /tmp/stats.h /lab/net/smc/stats.h"
-found later 'counters have vanished: Planted$'
-g A 'umount /lab/net/smc/stats.h'
+	# a counter that the sources have and the module has not
+	what="a counter that vanished"
+	begin
+	g A "sed 's/SMC_STAT_LIST(X).*/& X(PLANTED, \"Planted\", \"\") \\\\/' \
+			/lab/net/smc/stats.h >/tmp/stats.h &&
+		mount --bind /tmp/stats.h /lab/net/smc/stats.h"
+	found later 'counters have vanished: Planted$'
+	g A 'umount /lab/net/smc/stats.h'
 
-plant qp
-found later 'rxe0 qp 2'
-pluck
+	plant qp
+	found later 'rxe0 qp 2'
+	pluck
 
-plant module
-found later 'rmmod: .*smc is in use'
-pluck
+	plant module
+	found later 'rmmod: .*smc is in use'
+	pluck
 
-plant sock
-found later 'TCP sockets: 0 before, 1 after'
-pluck
+	plant sock
+	found later 'TCP sockets: 0 before, 1 after'
+	pluck
 
-what="net"
-begin
-g A 'ip netns add planted &&
-	ip netns exec planted insmod /lab/planted.ko what=net'
-found later 'sockets of network namespaces: .* before'
-pluck
+	what="net"
+	begin
+	g A 'ip netns add planted &&
+		ip netns exec planted insmod /lab/planted.ko what=net'
+	found later 'sockets of network namespaces: .* before'
+	pluck
 
-what="dev"
-begin
-g A 'sysctl -q net.core.netdev_unregister_timeout_secs=1
-	ip link add planted0 type dummy && insmod /lab/planted.ko what=dev'
-found later 'unregister_netdevice: waiting for planted0'
-pluck
-wait_for 60 A '! pgrep -x ip'
-g A 'sysctl -q net.core.netdev_unregister_timeout_secs=10'
+	what="dev"
+	begin
+	g A 'sysctl -q net.core.netdev_unregister_timeout_secs=1
+		ip link add planted0 type dummy && insmod /lab/planted.ko what=dev'
+	found later 'unregister_netdevice: waiting for planted0'
+	pluck
+	wait_for 60 A '! pgrep -x ip'
+	g A 'sysctl -q net.core.netdev_unregister_timeout_secs=10'
 
-# nothing of all that is left
-what="nothing after all"
-begin
-clean
+	# nothing of all that is left
+	what="nothing after all"
+	begin
+	clean
+}
 
-[ "$LAB_K" = debug ] || exit 0
+# what takes a checker; the last two cannot be taken back
+with_checkers() {
+	plant leak
+	pluck
+	found now 'kmemleak:'
+	g A 'echo clear >/sys/kernel/debug/kmemleak'
 
-plant leak
-pluck
-found now 'kmemleak:'
-g A 'echo clear >/sys/kernel/debug/kmemleak'
+	plant uaf
+	pluck
+	found later 'KASAN: slab-use-after-free'
 
-plant uaf
-pluck
-found later 'KASAN: slab-use-after-free'
+	plant inversion
+	pluck
+	found later 'possible circular locking dependency'
 
-plant inversion
-pluck
-found later 'possible circular locking dependency'
+	# lockdep has stopped looking
+	what="lockdep"
+	begin
+	found later 'lockdep is off'
+}
 
-# lockdep has stopped looking
-what="lockdep"
-begin
-found now 'lockdep is off'
+# Each of them is shown once: on the debug kernel every step takes long.
+case $LAB_K in
+debug) with_checkers ;;
+*) anywhere ;;
+esac
