@@ -20,8 +20,8 @@
 #              smcd and smcr
 #
 # The environment chooses among them: SMC_MODES="smcd smcr" takes those alone,
-# SMC_MODES=rotate the one whose turn it is by the number SMC_ROTATE (never the
-# reference), all or nothing takes all.  With SMC_SKIPS=ok a test that skips
+# SMC_MODES=rotate the one whose turn it is by the number SMC_ROTATE and its own
+# name (never the reference), all or nothing takes all.  With SMC_SKIPS=ok a test that skips
 # itself is no failure, for hosts that lack something.
 #
 # A PROGRAM of the kselftest harness runs its variants tcp and tcp6 in the mode
@@ -58,7 +58,10 @@ chosen() {
 		for m in $modes; do
 			[ "$m" = reference ] || set -- "$@" "$m"
 		done
-		shift $((${SMC_ROTATE:-0} % $#))
+		# each program at another mode: a commit sees all of them
+		set -- $(((${SMC_ROTATE:-0} + $(echo "$prog" | cksum |
+			cut -d' ' -f1)) % $#)) "$@"
+		shift $(($1 + 1))
 		echo "$1" ;;
 	*)
 		for m in $SMC_MODES; do
