@@ -6,7 +6,7 @@
 # kernels: 6.12
 # guests: 1
 # timeout: 600
-# icount: yes
+# icount: sleep=off
 # rdma: lo
 s=/lab/selftests/smc
 table=$LAB_RUN/latency.txt
