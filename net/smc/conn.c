@@ -79,8 +79,10 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 	conn->xp = NULL;
 	if (xport->conn_size) {
 		conn->xp = kzalloc(xport->conn_size, GFP_KERNEL_ACCOUNT);
-		if (!conn->xp)
-			return -ENOMEM;
+		if (!conn->xp) {
+			rc = -ENOMEM;
+			goto err_xp;
+		}
 	}
 	if (!xport->merges) {
 		buf = smc_buf_get(lgr, SMC_BUF_SND, snd_len);
