@@ -130,16 +130,12 @@ anywhere() {
 	clean
 }
 
-# what takes a checker; the last two cannot be taken back
+# what takes a checker; reports of lockdep and KASAN cannot be taken back
 with_checkers() {
 	plant leak
 	pluck
 	found now 'kmemleak:'
 	g A 'echo clear >/sys/kernel/debug/kmemleak'
-
-	plant uaf
-	pluck
-	found later 'KASAN: slab-use-after-free'
 
 	plant inversion
 	pluck
@@ -149,6 +145,11 @@ with_checkers() {
 	what="lockdep"
 	begin
 	found later 'lockdep is off'
+
+	# the last, as lockdep stops at any report of KASAN
+	plant uaf
+	pluck
+	found later 'KASAN: slab-use-after-free'
 }
 
 # Each of them is shown once: on the debug kernel every step takes long.
