@@ -7,7 +7,10 @@ set -eu
 cd "$(dirname "$0")"
 s=net.smc
 no_orphans='-T orphan_gives_up -T orphan_with_a_slow_reader -T orphan_too_many'
-num=10000 orphans='-t orphan_with_a_slow_reader' few=1 lost=
+# of a process that is killed; a slow kernel (wait.h) takes minutes for so many
+many=10000
+[ "${SMC_TEST_SCALE:-1}" = 1 ] || many=1000
+num=$many orphans='-t orphan_with_a_slow_reader' few=1 lost=
 known=/tmp/sockclose.tcp
 
 case $SMC_MODE in
@@ -34,12 +37,12 @@ with_setting() {
 	return $rc
 }
 
-[ -e $known ] || SOCKETS=10000 CLOSE_MS=100000 ./sockclose \
+[ -e $known ] || SOCKETS=$many CLOSE_MS=100000 ./sockclose \
 	-r pair.tcp.many_sockets_of_a_killed_process >$known 2>&1 ||
 	{ cat $known; rm $known; echo "TCP: the test is at fault"; exit 1; }
-tcp_ms=$(sed -n 's/.*10000 sockets: 0*\([0-9]*\)\.\([0-9]*\) s.*/\1\2/p' $known |
+tcp_ms=$(sed -n 's/.* sockets: 0*\([0-9]*\)\.\([0-9]*\) s.*/\1\2/p' $known |
 	sed 's/^0*\(.\)/\1/')
-# That of 10,000 takes 2 s at most, on a machine where TCP's takes none.
+# That of all takes 2 s at most, on a machine where TCP's takes none.
 limit=$((2000 + 3 * tcp_ms))
 [ "$SMC_MODE" != declined ] || limit=$((2 * limit))
 echo "TCP takes $tcp_ms ms, the limit is $limit ms"
