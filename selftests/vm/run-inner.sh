@@ -48,6 +48,8 @@ copy_counts() {
 time_limit() {
 	limit=$(($(header "$file" timeout 120) * $(scale_of "$LAB_K")))
 	[ -z "${LONG:-}" ] || limit=$((limit * 10))
+	# of all modes instead of one
+	[ "${SMC_MODES:-all}" = rotate ] || limit=$((limit * 3))
 	[ -n "${SMC_DEADLINE:-}" ] || return 0
 	left=$((SMC_DEADLINE - $(date +%s)))
 	[ $limit -le $left ] || limit=$((left > 0 ? left : 1))

@@ -2,7 +2,7 @@
 # sock_diag: selftests/smc/diag.py and destroy.py say what is tried.
 # when: 1/2 debug, programs that start slowly there
 # guests: 1
-# timeout: 600
+# timeout: 300
 # rdma: lo
 g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
 	/lab/selftests/smc/diag.py && /lab/selftests/smc/destroy.py"

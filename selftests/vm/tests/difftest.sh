@@ -4,7 +4,7 @@
 # The scripts in difftest_cases once showed a difference.
 # 3,300 scripts; 20,000 in each mode with LONG=1.
 # guests: 1
-# timeout: 900
+# timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 # KASAN makes a script ten times as long.

@@ -4,7 +4,7 @@
 # when: 1/3, 20,000 sockets take minutes
 # guests: 1
 # kernels: 6.12
-# timeout: 1800
+# timeout: 600
 # rdma: none
 g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
 	sysctl -q net.smc.wmem=16384 net.smc.rmem=16384 &&

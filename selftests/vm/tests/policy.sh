@@ -3,7 +3,7 @@
 # as smcss shows it, with its data intact.
 # when: 1/4 debug, programs that start slowly there
 # guests: 1
-# timeout: 600
+# timeout: 300
 # rdma: none
 s=/lab/selftests/smc
 t=/lab/tools

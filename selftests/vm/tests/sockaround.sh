@@ -3,7 +3,7 @@
 # firewall that asks for the owner: selftests/smc/sockaround.c, sockgroup.c and
 # owner.sh.
 # guests: 1
-# timeout: 900
+# timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 g A 'grep -q " cgroup2 " /proc/mounts || {

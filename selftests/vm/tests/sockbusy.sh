@@ -2,7 +2,7 @@
 # Calls at the moment when a handshake ends see the socket before or after, on
 # SMC-D, SMC-R and fallback: selftests/smc/sockbusy.c.
 # guests: 1
-# timeout: 900
+# timeout: 450
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 in_modes sockbusy sockbusy

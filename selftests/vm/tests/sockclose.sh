@@ -3,7 +3,7 @@
 # close(), exit(), SIGKILL, time-outs.  selftests/smc/sockclose.c, on TCP and on
 # sockets of ours over both transports and after fallback.
 # guests: 1
-# timeout: 1200
+# timeout: 450
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 g A 'sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304 \

@@ -2,7 +2,7 @@
 # connect, bind and names are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/sockconn.c.
 # guests: 1
-# timeout: 900
+# timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 g A 'modprobe dummy numdummies=0 && modprobe vrf' || fail "no dummy, no vrf"

@@ -3,7 +3,7 @@
 # in the time that TCP_USER_TIMEOUT and keepalive say: selftests/smc/sockgone.c.
 # when: 1/3 debug, time limits to wait for
 # guests: 2
-# timeout: 600
+# timeout: 300
 . "$(dirname "$0")/modes.sh"
 for x in A B; do g $x 'sysctl -q net.smc.handshake_timeout_ms=20000'; done
 # what one host can show

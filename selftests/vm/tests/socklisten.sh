@@ -2,7 +2,7 @@
 # listen and accept are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/socklisten.c.
 # guests: 1
-# timeout: 900
+# timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 in_modes socklisten -m 'reference smcd smcr tcp declined' socklisten

@@ -2,7 +2,7 @@
 # splice, tee, sendfile, vectors and io_uring on sockets of ours, over both
 # transports and after fallback: selftests/smc/sockmove.c and sockuring.c.
 # guests: 1
-# timeout: 900
+# timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 # each case makes a connection for each of two kinds

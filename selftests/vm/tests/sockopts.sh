@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Socket options on SMC-D, SMC-R and fallback: selftests/smc/sockopts.c.
 # guests: 1
-# timeout: 1200
+# timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 g A 'modprobe -a xfrm_user tls' || fail "no IPsec, no kTLS"

@@ -3,7 +3,7 @@
 # place of the ring are TCP's.  selftests/smc/sockready.c, on TCP and on sockets
 # of ours over both transports and after fallback.
 # guests: 1
-# timeout: 900
+# timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 # all places of the ring take the debug kernel half an hour

@@ -2,7 +2,7 @@
 # No wake-up is lost in random messages, whatever way a side waits, with a 1 kHz
 # signal on both: selftests/smc/wakeups.c.  A million messages with LONG=1.
 # guests: 1
-# timeout: 900
+# timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 settings=WAKEUPS=${LONG:+1000000}
