@@ -15,7 +15,7 @@
 #   # when: long [K...], WHY  left to "make check-long" (LONG=1) [on these
 #   #                         kernels];
 #   # when: 1/N [K...], WHY   of N commits one runs it (SMC_MODES=rotate)
-#   # cpus: N                 of a guest, default 2
+#   # cpus: N                 of a guest, default 2, on the debug kernel 1
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py
 #   # append: WORD            more of the kernel's command line
 #   # dmesg: REGEX            lines it means to provoke

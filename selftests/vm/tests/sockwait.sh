@@ -2,6 +2,7 @@
 # Who waits when a connection is taken away is told, and nobody waits for what
 # does not come, on SMC-D, SMC-R and fallback: selftests/smc/sockwait.c.
 # guests: 1
+# cpus: 2
 # timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
