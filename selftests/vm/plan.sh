@@ -51,7 +51,7 @@ plan_make() {
 }
 
 # not_now TEST K: its head says "when: long [K...]", or "when: 1/N [K...]" and
-# it is another commit's turn; SMC_MODES=all runs these
+# it is another commit's turn.  Where modes are not rotated all of the latter run.
 not_now() {
 	_w=$(header "$1" when)
 	_w=${_w%%,*}

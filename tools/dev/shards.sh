@@ -21,7 +21,9 @@ shard() {
 			--shard "$0/3" --seed "$SMC_SEED" --budget 1500' "${1%/8}"
 		stage mutants sh -c 'sh selftests/mutants/run.sh \
 			--shard "$0/3" --budget "$1"' "${1%/8}" "$(budget_left)" ;;
-	4/8) stage debug-one sh selftests/vm/run.sh -k debug -n 1 ;;
+	4/8)
+		export LONG=1
+		stage debug-one sh selftests/vm/run.sh -k debug -n 1 ;;
 	5/8)
 		export LONG=1
 		stage debug-two sh selftests/vm/run.sh -k debug -n 2 ;;

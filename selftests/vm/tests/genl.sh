@@ -2,7 +2,6 @@
 # Generic netlink: selftests/smc/genl.py says what is tried.
 # when: 1/2 debug, programs that start slowly there
 # guests: 1
-# cpus: 2
 # timeout: 240
 # rdma: lo
 g A /lab/selftests/smc/genl.py

@@ -6,6 +6,7 @@
 # kernels: 6.12
 # guests: 1
 # timeout: 600
+# cpus: 1
 # icount: sleep=off
 # rdma: lo
 s=/lab/selftests/smc

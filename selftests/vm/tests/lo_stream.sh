@@ -3,7 +3,6 @@
 # SMC_SEED: of what is sent.
 # when: 1/2 debug, minutes there
 # guests: 1
-# cpus: 2
 # timeout: 300
 # rdma: none
 s=/lab/selftests/smc

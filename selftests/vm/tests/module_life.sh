@@ -3,7 +3,6 @@
 # the last, as often as one likes, also with an idle link group.
 # when: 1/2 debug, minutes there
 # guests: 1
-# cpus: 2
 # timeout: 300
 # rdma: lo
 s=/lab/selftests/smc

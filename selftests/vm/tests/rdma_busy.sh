@@ -3,7 +3,7 @@
 # under way): all of them are SMC-R and share one link, though none was there
 # when they began, and each new ring has to wait until the link has nothing in
 # flight before it can be registered.
-# when: 1/2 debug, minutes there
+# when: long debug, not yet seen to pass there
 # guests: 2
 # mtu: 9000
 # timeout: 420

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The tools against two live hosts with connections over SMC-R, SMC-D and TCP:
 # what they show is what was set up.
-# when: 1/4 debug, programs that start slowly there
+# when: long debug, not yet seen to pass there
 # guests: 2
 # timeout: 300
 s=/lab/selftests/smc
