@@ -329,7 +329,7 @@ void ends_close(struct ends *e)
 		close(e->l);
 }
 
-/* true: somebody to accept; false: the client has been told otherwise */
+/* true: a connection to accept; false: the client has been told otherwise */
 bool wait_either(int listener, int client)
 {
 	struct pollfd p[2] = {

@@ -45,7 +45,7 @@ struct conn {
 	uint8_t rx_digest[DIGEST_LEN];
 };
 
-/* what to send, and who closes */
+/* what to send, and which side closes */
 struct stream_config {
 	uint64_t payload_max;
 	bool payload_exact;

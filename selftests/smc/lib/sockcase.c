@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What sockconn, sockopts and their like share: where to connect, pairs of
- * sockets, and a listener that answers nobody.  sockcase.h says what of the
+ * sockets, and a listener that does not answer.  sockcase.h says what of the
  * environment counts.
  */
 #include "sockcase.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What sockconn, sockopts and their like share: where to connect, pairs of
- * sockets, and a listener that answers nobody.  The environment says where:
+ * sockets, and a listener that does not answer.  The environment says where:
  *
  *	SMC_HOST4, SMC_HOST6	addresses of this host (127.0.0.1 and ::1)
  *	SMC_WANT		what kinds other than tcp must become: smcd, smcr
- *				or tcp (fallback); not set: nobody looks
+ *				or tcp (fallback); not set: not checked
  */
 #ifndef SMC_SELFTEST_SOCKCASE_H
 #define SMC_SELFTEST_SOCKCASE_H
