@@ -78,8 +78,9 @@ static const struct rule init_rules[SMC_EV_COUNT][RULES] = {
 	[SMC_EV_LISTEN] = {
 		RULE(0, SMC_LISTEN, 0),
 	},
+	/* connect() is still under way: its end wakes, see connect_done() */
 	[SMC_EV_ESTABLISHED] = {
-		RULE(0, SMC_ACTIVE, WAKE),
+		RULE(0, SMC_ACTIVE, 0),
 	},
 	[SMC_EV_CLOSE] = {
 		RULE(0, SMC_CLOSED, WAKE | FREE),
