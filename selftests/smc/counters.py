@@ -15,10 +15,11 @@ import time
 
 import cases
 from genetlink import Genl
+from limits import limit
 
 PROTO_SMC, AF_SMC = 256, 43
 STAT = "/proc/net/smc_stat"
-LIMIT = 60
+LIMIT = limit(60)
 RING = 65536
 LO, RDMA = "127.0.0.1", "10.9.0.1"
 SOME = ">0"

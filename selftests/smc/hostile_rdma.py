@@ -18,6 +18,7 @@ import time
 import cases
 from clcpeer import UEID, accept_r, proposal
 from counters import Counters
+from limits import limit
 from minitcp import MAGIC, Net
 from roce import Qp
 
@@ -25,7 +26,7 @@ KERNEL, PORT = "10.99.0.1", 7600
 QPN, PSN = 0x77, 0x7c01f3               # those of accept_r()
 CONFIRM_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK = 0x21, 0x24, 0x26, 0x27
 RESPONSE, NO_EYEC, DL_ALL = 0x80, 0x03, 0x40
-LIMIT = 60
+LIMIT = limit(60)
 
 
 class Peer:
