@@ -5,7 +5,7 @@
  * Faults in the middle of a call, at every place of the ring; half-closes,
  * SO_LINGER, resets; and close(), exit() and SIGKILL of many writers whose
  * readers sleep first.  Environment: SMC_ADDR (pairfixture.h), RUNS (connections of
- * each truncation test, 200), SOCKETS (of the process that is killed, 10000),
+ * each truncation test, repeats(200)), SOCKETS (of the process that is killed, 10000),
  * CLOSE_MS (its limit, 2000), ORPHAN_S (the value of net.smc.orphan_timeout_s),
  * NO_ORPHANS (1: net.smc.max_orphans is 0; 2: and what is written does not
  * fit into the peer's ring), SMC_WANT ("smcd": a writer writes into its peer's
@@ -80,7 +80,7 @@ TEST_F_TIMEOUT(pair, fault_in_send, 300)
 	int i;
 
 	/* 7 divides no ring: the fault meets the wrap at every offset */
-	for (i = 0; i < RING + RING / 4; i++) {
+	for (i = 0; i < repeats(RING + RING / 4); i++) {
 		start = sent;
 		ASSERT_TRUE(send_faulty(self->client, edge, 7, 1 + i % 9,
 					&sent));
@@ -89,7 +89,7 @@ TEST_F_TIMEOUT(pair, fault_in_send, 300)
 		}
 	}
 	/* larger pieces: two copies, either of which may stop */
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < repeats(300); i++) {
 		start = sent;
 		ASSERT_TRUE(send_faulty(self->server, edge, 1 + i * 613 % 4096,
 					1 + i % 4000, &sent));
@@ -123,7 +123,7 @@ TEST_F_TIMEOUT(pair, fault_in_recv, 300)
 	uint64_t sent = 0, got = 0;
 	int i;
 
-	for (i = 0; i < RING + RING / 4; i++) {
+	for (i = 0; i < repeats(RING + RING / 4); i++) {
 		fill_bytes(buf, 13, sent);
 		ASSERT_EQ(13, send(self->client, buf, 13, 0));
 		sent += 13;
@@ -146,7 +146,7 @@ TEST_F_TIMEOUT(pair, fault_in_recv_of_much, 300)
 	uint64_t sent = 0, got = 0;
 	int i, round;
 
-	for (round = 0; round < 5; round++) {
+	for (round = 0; round < repeats(5); round++) {
 		sent += fill_from(self->client, sent);
 		for (i = 0; got < sent; i++) {
 			uint64_t before = got;
@@ -595,10 +595,10 @@ static bool read_some(struct writer *w)
 }
 
 /* Sleeps up to 1 s for each, then reads to the end. */
-static bool read_all(struct writer *w, int num)
+static bool read_all(struct writer *w, unsigned int num)
 {
 	struct pollfd p[num];
-	int i, open = num;
+	unsigned int i, open = num;
 	bool good = true;
 
 	while (open && good) {
@@ -623,7 +623,7 @@ static void truncation(struct __test_metadata *_metadata,
 		       struct _test_data_pair *self, enum kind kind,
 		       enum how how)
 {
-	int num = env_int("RUNS", 200), i, fd, nr;
+	int num = env_int("RUNS", repeats(200)), i, fd, nr;
 	struct writer *w, *mine;
 	pid_t pid;
 

@@ -39,6 +39,17 @@ int limit_s(int s)
 	return s && !scaled ? 1 : scaled;
 }
 
+/*
+ * n rounds on a usual kernel, for this one: a slow one is there for what its
+ * checkers see, the first time or never.
+ */
+int repeats(int n)
+{
+	int scaled = scale() > 1 ? n / (2 * scale()) : n;
+
+	return scaled ?: 1;
+}
+
 /* waits for any of the events; returns the mask, 0 after ms */
 int poll_for(int fd, int events, int ms)
 {

@@ -19,6 +19,7 @@
 
 int limit_ms(int ms);
 int limit_s(int s);
+int repeats(int n);
 
 int poll_for(int fd, int events, int ms);
 int wait_events(int fd, int events);
