@@ -10,7 +10,7 @@
 
 enum busy { BUSY_SEND, BUSY_RECV, BUSY_POLL, BUSY_CONNECT, BUSY_LISTEN };
 
-#define BUSY_ROUNDS 60	/* the moment is short: some calls have to hit it */
+#define BUSY_ROUNDS repeats(60)	/* the moment is short: some calls have to hit it */
 
 /* One more call on a socket that connects.  1: connected, -1: TCP differs. */
 static int busy_call(int fd, struct where *at, enum busy what)

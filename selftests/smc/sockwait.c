@@ -318,13 +318,13 @@ TEST_F_TIMEOUT(conn, listen_when_connected, 120)
 	signal(SIGPIPE, SIG_IGN);
 	PAIR();
 	task_start(&t, listen_on_it, &c);
-	for (i = 0; i < 2000; i++)
+	for (i = 0; i < repeats(2000); i++)
 		if (!byte_goes(self->fd, self->srv) ||
 		    !byte_goes(self->srv, self->fd))
 			break;
 	__atomic_store_n(&c.stop, true, __ATOMIC_RELEASE);
 	task_join(&t);
-	EXPECT_EQ(2000, i);
+	EXPECT_EQ(repeats(2000), i);
 	EXPECT_EQ(0, c.err);
 	EXPECT_LT(0, c.num);
 }
