@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# IPsec policies of the host force plain TCP: selftests/smc/ipsec.sh.  The debug
-# kernel has no algorithm for ESP.
-# kernels: 6.12
+# IPsec policies of the host force plain TCP: selftests/smc/ipsec.sh.
 # guests: 1
 # rdma: none
 g A 'modprobe -a xfrm_user esp4 ecb crypto_null sha1_generic' ||
