@@ -9,6 +9,9 @@ answer the SMC option on SYN and SYN-ACK and then do anything.
   clcpeer.py [options] client PORT STEP...    it connects to the kernel
   clcpeer.py [options] fuzz-server PORT       answers with mutated Accepts
   clcpeer.py [options] fuzz-client PORT       sends mutated Proposals/Confirms
+  clcpeer.py [options] serve 0                one after the other as standard
+                   input says: a line "FILE<TAB>ARGUMENT<TAB>..." each, output
+                   to FILE, then the exit code to standard output
 
 The steps are for a connection on which both sides had the option; a
 connection without it (the kernel came back as plain TCP) goes to the
@@ -33,13 +36,17 @@ Lines on standard output, one a connection, and a summary at the end:
 Exit 0 when as many connections as -n ended as scripted.
 """
 import argparse
+import contextlib
+import itertools
 import os
 import random
 import struct
 import sys
 import threading
 import time
+import traceback
 
+from limits import limit
 from minitcp import MAGIC, Net, Reset, Timeout
 
 UEID = b"SMCV2-DEFAULT-UEID"
@@ -149,10 +156,10 @@ def mutate(msg, rng):
 # ---- what happens on a connection ----
 
 class Peer:
-    def __init__(self, args):
+    def __init__(self, args, net):
         self.args = args
         self.rng = random.Random(args.seed)
-        self.net = Net(args.interface, args.address, args.kernel)
+        self.net = net
         args.mac = self.net.MAC
         args.ip = self.net.ip
         self.lock = threading.Lock()
@@ -211,7 +218,7 @@ class Peer:
         elif name == "fin":
             c.fin()
         elif name == "unlisten":
-            self.net.listening.pop(self.args.port)
+            self.net.listening.pop(self.args.port, None)
         elif name == "silent":
             self.until_end(c, 60)
         elif name == "expect-end":
@@ -297,11 +304,14 @@ class Peer:
         self.log("listening")
         if self.args.ready:
             open(self.args.ready, "w").close()
-        for _ in range(self.args.number):
-            if not self.ended.acquire(timeout=self.args.limit):
-                self.log(f"only {self.counts['connections']} connections "
-                         f"in {self.args.limit} s")
-                return 1
+        try:
+            for _ in range(self.args.number):
+                if not self.ended.acquire(timeout=self.args.limit):
+                    self.log(f"only {self.counts['connections']} connections "
+                             f"in {self.args.limit} s")
+                    return 1
+        finally:
+            self.net.listening.pop(self.args.port, None)
         return self.summary()
 
     def client(self):
@@ -318,21 +328,29 @@ class Peer:
         self.log(" ".join(f"{k}={v}" for k, v in self.counts.items()))
         return 1 if self.counts["bad"] else 0
 
+    def rng_of(self, number):
+        """For one connection of several at a time: what it sends does not
+        depend on the others."""
+        return random.Random(self.args.seed << 32 | number)
+
     def fuzz_server(self):
         """Every connection with the option gets a mutated Accept (or
         something worse); without it, the program.  The program too where
         the kernel answers with Decline or the message was one after all:
         the connection is TCP then, as with any server."""
+        numbers = itertools.count()
+
         def answer(c):
+            rng = self.rng_of(next(numbers))
             self.recv_message(c, "proposal")
-            base = self.rng.choice((accept_r(self.args),
-                                    accept_d(self.args), decline()))
-            msg = mutate(base, self.rng)
+            base = rng.choice((accept_r(self.args),
+                               accept_d(self.args), decline()))
+            msg = mutate(base, rng)
             self.log(f"sending {msg.hex()}")
             c.send(msg)
             # end of file only where the message cannot be complete
             if len(msg) < max(8, struct.unpack(">H", msg[5:7].rjust(2))[0]) \
-                    and self.rng.random() < .5:
+                    and rng.random() < .5:
                 c.fin()
                 return self.until_end(c, 20)
             first = c.recv(8, 20)
@@ -366,43 +384,51 @@ class Peer:
         end = time.monotonic() + self.args.limit
         while time.monotonic() < end and not os.path.exists(self.args.stop):
             time.sleep(.1)
+        self.net.listening.pop(self.args.port, None)
         return self.summary()
 
     def fuzz_client(self):
         """Mutated Proposals and Confirms; every tenth connection is honest
         plain TCP and must work."""
+        from concurrent.futures import ThreadPoolExecutor
         self.args.command = "client"
         outcomes = {}
-        for i in range(self.args.number):
+
+        def one(i):
             if i % 10 == 9:
-                c = self.net.connect(self.args.port, False)
+                c = self.net.connect(self.args.port, False, limit(10))
                 self.run(c, ["app"])
-                continue
-            c = self.net.connect(self.args.port, True)
-            what = self.fuzz_one(c) if c.option else "no option"
-            outcomes[what] = outcomes.get(what, 0) + 1
+                return
+            c = self.net.connect(self.args.port, True, limit(10))
+            what = self.fuzz_one(c, self.rng_of(i)) if c.option else \
+                "no option"
             with self.lock:
+                outcomes[what] = outcomes.get(what, 0) + 1
                 self.counts["connections"] += 1
                 self.counts["option"] += c.option
+
+        with ThreadPoolExecutor(self.args.jobs) as pool:
+            # what one of them raises is raised here
+            list(pool.map(one, range(self.args.number)))
         self.log("outcomes: " + ", ".join(
             f"{k} {v}" for k, v in sorted(outcomes.items())))
         if outcomes.get("hung") or outcomes.get("no option"):
             self.counts["bad"] += 1
         return self.summary()
 
-    def fuzz_one(self, c):
+    def fuzz_one(self, c, rng):
         """What came of it, in a word.  "hung" is the one that must not be:
         we close our side after the answer, so the kernel has no reason to
         keep the connection longer than its deadlines."""
         try:
-            if self.rng.random() < .6:
-                c.send(mutate(proposal(self.args), self.rng))
+            if rng.random() < .6:
+                c.send(mutate(proposal(self.args), rng))
             else:
                 c.send(proposal(self.args))
                 if self.recv_message(c, "any")[4] == 2:
-                    c.send(mutate(accept_r(self.args, 3), self.rng))
+                    c.send(mutate(accept_r(self.args, 3), rng))
             c.fin()
-            got = c.wait_eof(20)
+            got = c.wait_eof(limit(20))
             c.rst()
             # shorter: the program's echo of a message that was cut
             if got[:3] == MAGIC[:3] and len(got) >= 8:
@@ -417,7 +443,7 @@ class Peer:
             return "hung"
 
 
-def main():
+def parser():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     env = os.environ.get
@@ -429,6 +455,8 @@ def main():
                    help="the kernel's address")
     p.add_argument("-n", "--number", type=int, default=1,
                    help="of connections")
+    p.add_argument("-j", "--jobs", type=int, default=1,
+                   help="connections at a time of fuzz-client")
     p.add_argument("-g", "--greet", action="store_true",
                    help="the server speaks first")
     p.add_argument("-b", "--bytes", type=int, default=1000)
@@ -442,16 +470,42 @@ def main():
     p.add_argument("-e", "--stop", default="",
                    help="file that ends fuzz-server")
     p.add_argument("command", choices=("server", "client", "fuzz-server",
-                                       "fuzz-client"))
+                                       "fuzz-client", "serve"))
     p.add_argument("port", type=int)
     p.add_argument("step", nargs="*")
-    args = p.parse_args()
+    return p
+
+
+def play(args, net):
+    return getattr(Peer(args, net), args.command.replace("-", "_"))()
+
+
+def serve(parse, net):
+    """Lines of standard input, see above; -i, -a and -k are what they were."""
+    for line in sys.stdin:
+        name, *words = line.rstrip("\n").split("\t")
+        with open(name, "w") as out, contextlib.redirect_stdout(out), \
+                contextlib.redirect_stderr(out):
+            try:
+                rc = play(parse(words), net)
+            except SystemExit as e:
+                rc = e.code
+            except Exception:           # pylint: disable=broad-except
+                traceback.print_exc()
+                rc = 1
+        print(rc, flush=True)
+    return 0
+
+
+def main():
+    parse = parser().parse_args
+    args = parse()
     if not os.path.exists(f"/sys/class/net/{args.interface}"):
         os.system(f"ip tuntap add dev {args.interface} mode tap")
         os.system(f"ip address add {args.kernel}/24 dev {args.interface}")
         os.system(f"ip link set {args.interface} up")
-    peer = Peer(args)
-    return getattr(peer, args.command.replace("-", "_"))()
+    net = Net(args.interface, args.address, args.kernel)
+    return serve(parse, net) if args.command == "serve" else play(args, net)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ try() {
 		tcpecho -c $g -k ipproto -b 20000 -t $((limit2 + SLACK)) \
 			"$SMC_PEER_V4" $port >"$tmp/client2.out" 2>&1 ||
 			bad "the second attempt failed"
-		[ -z "$row_bad" ] || kill $peer_pid
+		[ -z "$row_bad" ] || peer_kill
 		peer_end $n $option $plain
 		counters HsClientTcp=2 HsClientSmcr=0 HsClientErr=0 \
 			HsReconnect=$((spoilt_n)) HsRemembered=$((spoilt_n))
@@ -113,8 +113,7 @@ restart() {
 	tcpecho -c -k ipproto "$SMC_PEER_V4" $port >"$tmp/client.out" 2>&1 &&
 		bad "nobody listened, but the connection came about"
 	grep -q -i refused "$tmp/client.out" || bad "not refused"
-	kill $peer_pid
-	wait $peer_pid
+	peer_kill
 	rm -f "$tmp/ready"
 	peer server $port recv:proposal send:decline app
 	wait_file "$tmp/ready"

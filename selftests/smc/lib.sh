@@ -143,15 +143,35 @@ tap_up() {
 		  rdma link add "rxe$SMC_TAP" type rxe netdev "$SMC_TAP"; }
 }
 
-# peer ARGUMENTS...: start clcpeer.py in the background
+# peer ARGUMENTS...: have clcpeer.py do this.  One process serves all rows, as
+# Python is slow to start in an emulated guest, and so is the RDMA port of the
+# device to become active.
 peer() {
-	clcpeer.py -r "$tmp/ready" "$@" >"$tmp/peer.out" 2>&1 &
-	peer_pid=$!
+	if [ -z "$peer_pid" ]; then
+		coproc PEER { exec clcpeer.py serve 0; }
+		peer_pid=$PEER_PID
+	fi
+	{ printf '%s' "$tmp/peer.out"; printf '\t%s' -r "$tmp/ready" "$@"; echo; } \
+		>&"${PEER[1]}"
+}
+
+peer_kill() {
+	kill "$peer_pid"
+	wait "$peer_pid" 2>/dev/null
+	peer_pid=
+}
+
+# peer_done SECONDS: it is done within this time; was it content?
+peer_done() {
+	local rc=
+
+	read -r -t $(($1 * ${SMC_TEST_SCALE:-1})) rc <&"${PEER[0]}" || peer_kill
+	[ "$rc" = 0 ]
 }
 
 # peer_end CONNECTIONS OPTION PLAIN: it ended well, after just so many
 peer_end() {
-	wait "$peer_pid" || bad "the peer complains"
+	peer_done 120 || bad "the peer complains"
 	grep -q "connections=$1 option=$2 plain=$3 bad=0" "$tmp/peer.out" ||
 		bad "connections are not $1, option $2, plain $3"
 }
