@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # hostile_clc.sh [N] - N mutated Proposals and Confirms to our server, N
-# mutated Accepts to our client; every tenth connection to the server is
-# honest, the program at the client must be served every time, and an SMC
-# connection opened before goes on undisturbed.  SMC_SEED: what is mutated, and
-# how.
+# mutated Accepts to our client, four at a time, as some of them are answered at
+# a deadline only; every tenth connection to the server is honest, the program
+# at the client must be served every time, and an SMC connection opened before
+# goes on undisturbed.  SMC_SEED: what is mutated, and how.
 . "$(dirname "$0")/lib.sh"
 n=${1:-150}
 seed=${SMC_SEED:-1}
+jobs=4
 
 # an honest stream that lasts throughout
 honest_up() {
@@ -28,6 +29,16 @@ honest_down() {
 	wait $honest_s || bad "the honest stream failed at the server"
 }
 
+# clients FIRST: every fourth of the N, one after the other
+clients() {
+	local i
+
+	for ((i = $1; i <= n; i += jobs)); do
+		tcpecho -c -k ipproto -b 200 -t 12000 "$SMC_PEER_V4" 7502 ||
+			{ echo "connection $i failed"; return 1; }
+	done
+}
+
 plan 2
 echo "# SMC_SEED=$seed"
 tap_up rdma
@@ -39,8 +50,8 @@ honest_up
 tcpecho -s -k ipproto -n 1000000 "$SMC_TAP_V4" 7501 >"$tmp/server.out" 2>&1 &
 server=$!
 wait_listen 7501
-timeout 300 clcpeer.py -s $seed -n $n fuzz-client 7501 >"$tmp/peer.out" 2>&1 ||
-	bad "the peer complains"
+peer -s $seed -n $n -j $jobs fuzz-client 7501
+peer_done 300 || bad "the peer complains"
 grep outcomes "$tmp/peer.out"
 kill $server || bad "the server has ended by itself"
 wait $server 2>/dev/null
@@ -53,12 +64,16 @@ start_row "hostile: $n mutated Accepts"
 honest_up
 peer -s $seed -l 600 -e "$tmp/stop" fuzz-server 7502
 wait_file "$tmp/ready"
-for i in $(seq "$n"); do
-	tcpecho -c -k ipproto -b 200 -t 12000 "$SMC_PEER_V4" 7502 \
-		>"$tmp/client.out" 2>&1 || { bad "connection $i failed"; break; }
+pids=
+for i in $(seq $jobs); do
+	clients "$i" >"$tmp/client$i.out" 2>&1 &
+	pids="$pids $!"
+done
+for pid in $pids; do
+	wait "$pid" || bad "a connection failed"
 done
 : >"$tmp/stop"
-wait $peer_pid || bad "the peer complains"
+peer_done 60 || bad "the peer complains"
 honest_down
 counters "ClcMalformed>$((n / 15))" "HsReconnect>$((n / 15))" HsClientErr=0 HsClientSmcr=0
 end_row
