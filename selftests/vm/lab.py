@@ -282,6 +282,7 @@ class Lab:
             env = {**os.environ, "LAB_CTL": self.sockets + "/ctl",
                    "LAB_RUN": self.args.run,
                    "LAB_GUESTS": " ".join(self.guests),
+                   "LAB_PYTHON": sys.executable,
                    "PATH": HERE + ":" + os.environ["PATH"]}
             cmd = await asyncio.create_subprocess_exec(
                 *self.args.command, env=env)

@@ -14,8 +14,6 @@ import select
 import signal
 import socket
 import sys
-import termios
-import tty
 
 
 def main():
@@ -33,6 +31,8 @@ def main():
 
     run = {"t": "run", "guest": guest, "cmd": cmd, "pty": is_pty}
     if is_pty:
+        import termios
+        import tty
         size = os.get_terminal_size(0)
         run["size"] = (size.lines, size.columns)
         run["term"] = os.environ.get("TERM", "dumb")
