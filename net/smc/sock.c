@@ -349,9 +349,13 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 		/* reset before the program heard of it: TCP reports that */
 		tcp->state = SS_CONNECTING;
 	}
-	/* a new attempt forgets the error of the last one */
+	/*
+	 * A new attempt forgets the error of the last one, and that it offered
+	 * SMC: a server would wait for a Proposal.
+	 */
 	if (addr->sa_family != AF_UNSPEC && tcp->state == SS_UNCONNECTED &&
 	    inet_sk_state_load(tcp->sk) == TCP_CLOSE) {
+		smc_synopt_withdraw(tcp->sk);
 		xchg(&sk->sk_err, 0);
 		smc->inner.hs_sent = 0;
 		smc->inner.hs_rcvd = 0;

@@ -18,14 +18,29 @@
 
 /* -- connect -- */
 
+/* Was there the SMC option in the SYN?  Its listener has TCP_SAVE_SYN. */
+static bool was_offered(int fd)
+{
+	socklen_t len = 256;
+	char syn[256];
+
+	return !getsockopt(fd, IPPROTO_TCP, TCP_SAVED_SYN, syn, &len) &&
+	       memmem(syn, len, "\xe2\xd4\xc3\xd9", 4);
+}
+
 TEST_F(conn, unspec_ends_and_reconnects)
 {
+	bool again = becomes(variant->kind, "smcd") ||
+		     becomes(variant->kind, "smcr");
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct where w = { .len = sizeof(w.ss) };
 	struct used then;
 	char c;
 
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_SAVE_SYN, 1));
 	PAIR();
+	EXPECT_EQ(again || (variant->kind != KIND_TCP && getenv("SMC_DECLINE")),
+		  was_offered(self->srv));
 	ASSERT_TRUE(byte_goes(self->fd, self->srv));
 	ASSERT_EQ(0, connect(self->fd, &none, sizeof(none)));
 	EXPECT_ERR(ENOTCONN, getpeername(self->fd, sa(&w), &w.len));
@@ -38,6 +53,7 @@ TEST_F(conn, unspec_ends_and_reconnects)
 	/* what has become TCP remains it, and is not counted again */
 	EXPECT_TRUE(becomes(variant->kind, "tcp") ||
 		    became(variant->kind, then, false));
+	EXPECT_EQ(again, was_offered(self->srv));
 	EXPECT_TRUE(byte_goes(self->fd, self->srv));
 	EXPECT_TRUE(byte_goes(self->srv, self->fd));
 }
