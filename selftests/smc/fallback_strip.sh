@@ -59,7 +59,7 @@ try() {
 	# shellcheck disable=SC2086
 	in_s tcpecho -s $g -k ipproto 10.98.2.2 $port >"$tmp/server.out" 2>&1 &
 	server=$!
-	wait_listen_in s $port
+	wait_listen $port in_s
 	# shellcheck disable=SC2086
 	in_c tcpecho -c $g -k ipproto -b 50000 -t $((limit + SLACK)) \
 		-H "$tmp/hold" 10.98.2.2 $port >"$tmp/client.out" 2>&1 &
@@ -78,15 +78,6 @@ try() {
 	# shellcheck disable=SC2086
 	in_s smcstat.sh expect -f "$tmp/s" $6 || bad "server counters"
 	end_row
-}
-
-wait_listen_in() {
-	local end=$((SECONDS + 30 * ${SMC_TEST_SCALE:-1}))
-
-	until ip netns exec "$1" ss -Htln "sport = :$2" | grep -q .; do
-		[ $SECONDS -lt $end ] || { bad "no listener"; return 1; }
-		sleep 0.05
-	done
 }
 
 trap 'for n in c r s; do ip netns delete $n 2>/dev/null; done; cleanup' EXIT

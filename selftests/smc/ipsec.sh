@@ -35,16 +35,12 @@ protect() {
 
 # one_row WHAT WANTED...: one connection n1 to n2 and what it became
 one_row() {
-	local end=$((SECONDS + 30 * ${SMC_TEST_SCALE:-1}))
 	start_row "ipsec: $1"
 	shift
 	in1 smcstat.sh mark "$tmp/n1"
 	in2 tcpecho -s -k ipproto 10.98.0.2 7800 >"$tmp/server.out" 2>&1 &
 	server=$!
-	until in2 ss -Htln 'sport = :7800' | grep -q .; do
-		[ $SECONDS -lt $end ] || { bad "no listener"; return; }
-		sleep 0.05
-	done
+	wait_listen 7800 in2 || return
 	timeout 60 ip netns exec n1 tcpecho -c -k ipproto -b 20000 10.98.0.2 \
 		7800 >"$tmp/client.out" 2>&1 || bad "client: $(cat "$tmp/client.out")"
 	wait $server || bad "server: $(cat "$tmp/server.out")"
