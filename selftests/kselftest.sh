@@ -89,10 +89,9 @@ check_config() {
 		note "config: that of this kernel is not to be found"
 		return
 	fi
-	sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=.*/\1/p' "$smc/config" |
-	while read -r name; do
-		grep -q "^$name=[ym]" "$tmp/config" || printf ' %s' "$name"
-	done >"$tmp/lacks"
+	awk -F= 'NR == FNR { has[$1] = $2 ~ /^[ym]/; next }
+		/^CONFIG_[A-Z0-9_]*=/ && !has[$1] { printf " %s", $1 }' \
+		"$tmp/config" "$smc/config" >"$tmp/lacks"
 	[ ! -s "$tmp/lacks" ] || note "config: the kernel lacks$(cat "$tmp/lacks")"
 }
 
@@ -360,10 +359,14 @@ chosen() {
 # plan PATTERN...: lines "NAME MODE NEEDS COMMAND"
 plan() {
 	suites | while read -r name modes needs command; do
-		for mode in $(echo "$modes" | tr , ' '); do
+		# no program is started for each line of the table
+		IFS=,
+		for mode in $modes; do
+			unset IFS
 			! chosen "$name.$mode" "$@" ||
 				echo "$name $mode $needs $command"
 		done
+		unset IFS
 	done
 }
 
