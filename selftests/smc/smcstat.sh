@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
 # smcstat.sh - what the counters of /proc/net/smc_stat did since a mark
