@@ -28,9 +28,11 @@ wait_for() {
 }
 
 # listening GUEST PORT [SECONDS]: wait until something listens there, with
-# whatever protocol (AF_SMC listeners show their inner TCP socket)
+# whatever protocol (AF_SMC listeners show their inner TCP socket).  Without ss,
+# which takes half a second to start in an emulated guest.
 listening() {
-	wait_for "${3:-60}" "$1" "ss -Htln 'sport = :$2' | grep -q ."
+	wait_for "${3:-60}" "$1" "grep -Eqs ':$(printf %04X "$2") 0+:0000 0A ' \
+		/proc/net/tcp /proc/net/tcp6"
 }
 
 # equal WANTED GOT WHAT
