@@ -35,6 +35,14 @@ listening() {
 		/proc/net/tcp /proc/net/tcp6"
 }
 
+# in_both FUNCTION ARGUMENTS...: with A and with B as the last argument, at once
+in_both() {
+	"$@" A &
+	_in_a=$! _rc=0
+	("$@" B) || _rc=$?
+	wait $_in_a && return $_rc
+}
+
 # equal WANTED GOT WHAT
 equal() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
 

@@ -42,7 +42,8 @@ release() {
 
 # small letters on purpose: the kernel's own does not fold those of a name to
 # be deleted
-for x in A B; do
+set_up() {
+	x=$1
 	g $x "$t/smcr ueid add LAB.1 && $t/smc_pnet -a labnet -I eth0 -D rxe0" ||
 		fail "setting up $x"
 	json $x 'rows == [{"ueid": "LAB.1"}]' 'smcr -j ueid'
@@ -55,7 +56,9 @@ for x in A B; do
 		rows[0]["smcr_v2"] and not rows[0]["ism"]' 'smcr -j info'
 	json $x 'rows == []' 'smcr -j linkgroup'
 	json $x 'rows == []' 'smcd -j device'
-done
+}
+
+in_both set_up || fail 'setting up'
 g A "! $t/smcr ueid add LAB.1 && ! $t/smcr ueid del LAB.2 &&
 	! $t/smcd seid enable && ! $t/smc_pnet -a other -I eth0 &&
 	! $t/smc_pnet -d none" || fail 'what must be refused'
@@ -64,7 +67,8 @@ g A "$t/smc_rnics >/tmp/out && grep -q 'virt.*\*LABNET *eth0' /tmp/out" ||
 
 hold ipproto 3 9700
 
-for x in A B; do
+shown() {
+	x=$1
 	case $x in A) role=CLNT peer=B ;; B) role=SERV peer=A ;; esac
 	json $x '[(r["role"], r["type"], r["vlan"], r["conns"], r["pnetid"],
 		   r["version"], r["peer_host"], r["eid"], r["direct"])
@@ -83,7 +87,9 @@ for x in A B; do
 	g $x "pid=\$(pgrep -x stream) && for i in \$(smcss | awk '/ACTIVE/ {
 		print \$3 + 0 }'); do ls -l /proc/\$pid/fd |
 		grep -qF \"socket:[\$i]\" || exit 1; done" || fail "inodes in $x"
-done
+}
+
+in_both shown || fail 'of the link group'
 json A 'sum(x["client_v2"] for x in [rows[0]["connections"]]) == 3 and
 	rows[0]["tx"]["buffer_usage"] == 3 * 65536' 'smcr -j stats'
 json B 'rows[0]["connections"]["server_v2"] == 3' 'smcr -j stats'
