@@ -171,13 +171,13 @@ class Peer:
             print("clcpeer: " + text, flush=True)
 
     def recv_message(self, c, want):
-        head = c.recv(8)
+        head = c.recv(8, limit(10))
         if len(head) < 8:
             raise Wrong(f"end of file after {head.hex()}, not {want}")
         if head[:3] != MAGIC[:3]:
             raise Wrong(f"{head.hex()} is no CLC message")
         length = struct.unpack(">H", head[5:7])[0]
-        msg = head + c.recv(length - 8)
+        msg = head + c.recv(length - 8, limit(10))
         name = NAMES.get(head[4], str(head[4]))
         if want not in ("any", name):
             raise Wrong(f"got {name} {msg.hex()}, not {want}")
