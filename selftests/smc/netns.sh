@@ -24,14 +24,11 @@ in2() { ip netns exec n2 "$@"; }
 
 # stream_between ADDRESS ARGUMENTS...
 stream_between() {
-	local addr=$1 end=$((SECONDS + 30 * ${SMC_TEST_SCALE:-1}))
+	local addr=$1
 	shift
 	in2 stream -s -k ipproto "$@" "$addr" 7700 >"$tmp/server.out" 2>&1 &
 	server=$!
-	until in2 ss -Htln 'sport = :7700' | grep -q .; do
-		[ $SECONDS -lt $end ] || { bad "no listener"; return; }
-		sleep 0.05
-	done
+	wait_listen 7700 in2 || return
 	in1 stream -c -k ipproto "$@" "$addr" 7700 >"$tmp/client.out" 2>&1 &
 	client=$!
 }
