@@ -8,14 +8,15 @@
 trap 'ip netns delete n1 2>/dev/null; ip netns delete n2 2>/dev/null; cleanup' EXIT
 
 pair_up() {
-	ip netns add n1
-	ip netns add n2
+	printf 'netns add %s\n' n1 n2 | ip -batch -
 	ip -n n1 link add eth0 type veth peer name eth0 netns n2
 	for i in 1 2; do
-		ip -n n$i link set lo up
-		ip -n n$i address add 10.97.0.$i/24 dev eth0
-		ip -n n$i address add fd97::$i/64 dev eth0 nodad
-		ip -n n$i link set eth0 up
+		ip -n n$i -batch - <<-END
+			link set lo up
+			address add 10.97.0.$i/24 dev eth0
+			address add fd97::$i/64 dev eth0 nodad
+			link set eth0 up
+		END
 	done
 }
 
@@ -96,8 +97,7 @@ for i in $(seq 10); do
 	pair_up
 	stream_between 10.97.0.2 -n 2 -l 5K -i $((seed + i))
 	stream_end
-	ip netns delete n1
-	ip netns delete n2
+	printf 'netns delete %s\n' n1 n2 | ip -batch -
 done
 end_row
 finish
