@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0
+# As sockgone, with the peer on another host: nothing comes from it any more, or
+# nothing by RDMA alone.
+# when: long debug, not yet seen to pass there
+# guests: 2
+# timeout: 180
+s=/lab/selftests/smc
+for x in A B; do g $x 'sysctl -q net.smc.handshake_timeout_ms=20000'; done
+# the harness obeys the first filter that fits
+g B "$s/tcpecho -s -k ipproto -n 100 0.0.0.0 7900 >/tmp/echo.out 2>&1" &
+listening B 7900
+g A "sysctl -q net.smc.transports=smcr
+	SMC_WANT=smcr SMC_HOST4=10.9.0.1 SMC_ECHO='10.9.0.2 7900' \
+	$s/sockgone -V tcp \
+	-T user_timeout_window -T false_alarm -f gone >/tmp/gone.out 2>&1
+	rc=\$?; grep '^not ok\|Expected\|SKIP\|Totals' /tmp/gone.out
+	grep -q '^# Totals: pass:8 .* skip:0' /tmp/gone.out && exit \$rc" ||
+	fail "two hosts"
