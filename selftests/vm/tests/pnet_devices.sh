@@ -9,6 +9,18 @@ s=/lab/selftests/smc
 t=/lab/tools
 port=9300
 
+# group NETDEV VLAN GUEST: that of the connection
+group() {
+	wait_for 60 $3 "$s/tooljson.py 'any(r[\"conns\"] for r in rows)' \
+		$t/smcr -j linkgroup"
+	g $3 "$s/tooljson.py '[r[\"vlan\"] for r in rows if
+				r[\"conns\"]] == [$2]' \
+			$t/smcr -j linkgroup &&
+		$s/tooljson.py '[r[\"netdev\"] for r in rows if
+				r[\"conns\"]] == [\"$1\"]' \
+			$t/smcr -j linkgroup link-show"
+}
+
 # held NETDEV VLAN ADDRESS-OF-B: a connection is on a link group of these, while
 # it lasts; those that were used before are there, too
 held() {
@@ -18,17 +30,7 @@ held() {
 	listening B $port
 	g A "smc_run socat TCP4:$3:$port EXEC:'sleep 1000'" &
 	hold=$!
-	for x in A B; do
-		wait_for 60 $x "$s/tooljson.py 'any(r[\"conns\"] for r in rows)' \
-			$t/smcr -j linkgroup"
-		g $x "$s/tooljson.py '[r[\"vlan\"] for r in rows if
-					r[\"conns\"]] == [$2]' \
-				$t/smcr -j linkgroup &&
-			$s/tooljson.py '[r[\"netdev\"] for r in rows if
-					r[\"conns\"]] == [\"$1\"]' \
-				$t/smcr -j linkgroup link-show" ||
-			fail "$what: link group in $x"
-	done
+	in_both group "$1" "$2" || fail "$what: link group"
 	kill $hold
 	wait $hold $pid || :
 }
@@ -39,7 +41,7 @@ expect() {
 	what=$1
 	port=$((port + 1))
 	note "$1"
-	for x in A B; do g $x "$s/smcstat.sh mark"; done
+	g A "$s/smcstat.sh mark"
 	g B "$s/stream -s -k ipproto -n 2 -l 20K $2 $port" &
 	pid=$!
 	listening B $port
@@ -50,13 +52,14 @@ expect() {
 	[ -z "${4:-}" ] || held "$4" "$5" "$2"
 }
 
-# both COMMANDS: in both guests; $n is 1 or 2, $o the other's number
-both() {
-	for x in A B; do
-		case $x in A) n=1 o=2 ;; B) n=2 o=1 ;; esac
-		g $x "set -e; n=$n; o=$o; $1" || fail "in $x: $1"
-	done
+# numbered COMMANDS GUEST: $n is its number, 1 or 2, $o the other's
+numbered() {
+	case $2 in A) n=1 o=2 ;; B) n=2 o=1 ;; esac
+	g $2 "set -e; n=$n; o=$o; $1"
 }
+
+# both COMMANDS: in both guests at once
+both() { in_both numbered "$1" || fail "$1"; }
 
 tcp="HsClientTcp=2 HsClientSmcr=0"
 smc="HsClientTcp=0 HsClientSmcr=2"
