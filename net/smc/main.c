@@ -15,7 +15,7 @@
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/smc.h>
-#include <net/netns/generic.h>
+#include <net/net_namespace.h>
 #include "ctl/genl.h"
 #include "ctl/sysctl.h"
 #include "host.h"
@@ -27,20 +27,6 @@
 #include "rdma/init.h"
 #include "sock.h"
 #include "ueid.h"
-
-static unsigned int smc_net_id __read_mostly;
-
-/**
- * smc_net() - our state of a network namespace
- * @net: the namespace, alive
- *
- * Context: any.
- * Return: the state, never NULL while the module is loaded.
- */
-struct smc_net *smc_net(const struct net *net)
-{
-	return net_generic(net, smc_net_id);
-}
 
 static int __net_init net_init(struct net *net)
 {

@@ -83,6 +83,9 @@ struct smc_net {
 	atomic_t hs_count;
 };
 
+/* Set by register_pernet_subsys() in main.c. */
+extern unsigned int smc_net_id;
+
 struct smc_net *smc_net(const struct net *net);
 
 #endif /* SMC_NET_H */

@@ -15,7 +15,6 @@ seams() {
 	include lo	conn.h lgr.h buf.h	# embeds the core's objects
 	include rdma/*	conn.h lgr.h buf.h	# embeds the core's objects
 	call	rdma/*	smc_lgr_conn_find	# receive path: token to connection
-	call	*	smc_net			# net.h declares it, main.c has the id
 	LIST
 }
 # Functions declared in xport.h are the seam itself: whoever defines them,
