@@ -428,8 +428,10 @@ bool smc_rdma_gid_is_v4(const union ib_gid *gid);
 __be32 smc_rdma_gid_v4(const union ib_gid *gid);
 struct workqueue_struct *smc_rdma_wq(void);
 
-/* link.c */
+/* lgr.c */
 extern const struct smc_xport smc_rdma_xport;
+
+/* link.c */
 enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_link_raise(struct smc_rdma_link *link,
 			 enum smc_rdma_state state);

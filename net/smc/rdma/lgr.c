@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a group with its one link, and the transport's table.
+ *
+ *   lgr_up       protection domain, completion queue, queue pair in RESET
+ *   lgr_connect  the peer is known: receives posted, ready to receive; the
+ *                server also gets ready to send and registers its ring
+ *   lgr_confirm  CONFIRM LINK (llc.c), ends in smc_lgr_changed()
+ *   lgr_down     goodbye, nothing may be posted, drained, freed
+ *
+ * Context and locks: rdma.h.
+ * Tests: selftests/vm/tests.
+ */
+#include <linux/etherdevice.h>
+
+#include "rdma.h"
+
+static bool is_v1(const struct smc_lgr *lgr)
+{
+	return lgr->version == 1;
+}
+
+/* Links that end because their group does: each has one cause, too. */
+static void count_down(const struct smc_rdma_link *link)
+{
+	const struct smc_lgr *lgr = link->lgr;
+
+	if (SMC_REASON_IS_LINK(lgr->why))
+		return;
+	if (lgr->why == SMC_REASON_DEVGONE)
+		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_REMOVED);
+	else if (READ_ONCE(link->state) < SMC_RDMA_ACTIVE)
+		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_SETUP);
+	else
+		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_IDLE);
+}
+
+static int queues_create(struct smc_rdma_link *link)
+{
+	int rc;
+
+	link->rx_num = min(SMC_RDMA_RX_DEPTH, link->ibdev->attrs.max_qp_wr - 1);
+	link->pd = ib_alloc_pd(link->ibdev, 0);
+	if (IS_ERR(link->pd)) {
+		rc = PTR_ERR(link->pd);
+		goto err_pd;
+	}
+	/* Both directions and the two markers of ib_drain_qp(). */
+	link->cq_num = SMC_RDMA_SQ_DEPTH + link->rx_num + 2;
+	link->cq = ib_cq_pool_get(link->ibdev, link->cq_num, -1,
+				  IB_POLL_SOFTIRQ);
+	if (IS_ERR(link->cq)) {
+		rc = PTR_ERR(link->cq);
+		goto err_cq;
+	}
+	rc = link->bringup->prepare(link);
+	if (rc)
+		goto err_qp;
+	return 0;
+
+err_qp:
+	ib_cq_pool_put(link->cq, link->cq_num);
+err_cq:
+	ib_dealloc_pd(link->pd);
+err_pd:
+	link->cq = NULL;
+	link->pd = NULL;
+	return rc;
+}
+
+static void queues_destroy(struct smc_rdma_link *link)
+{
+	mutex_lock(&link->stop_mutex);
+	link->bringup->destroy(link);
+	mutex_unlock(&link->stop_mutex);
+	ib_cq_pool_put(link->cq, link->cq_num);
+	mutex_lock(&link->mem_mutex);
+	ib_dealloc_pd(link->pd);
+	link->pd = NULL;
+	mutex_unlock(&link->mem_mutex);
+}
+
+static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
+{
+	struct smc_path *path = &lgr->path;
+
+	link->lgr = lgr;
+	link->bringup = &smc_rdma_bringup_roce;
+	link->ibdev = smc_rdma_dev(path->dev)->ibdev;
+	strscpy(link->name, path->dev->name, sizeof(link->name));
+	link->port = path->port;
+	link->gid_index = is_v1(lgr) ? path->gid_v1_index : path->gid_index;
+	memcpy(link->gid.raw, is_v1(lgr) ? path->gid_v1 : path->gid,
+	       sizeof(link->gid.raw));
+	if (lgr->role == SMC_SERV)
+		link->link_id = 1;
+	mutex_init(&link->stop_mutex);
+	mutex_init(&link->reg_mutex);
+	mutex_init(&link->mem_mutex);
+	INIT_LIST_HEAD(&link->bufs);
+	INIT_LIST_HEAD(&link->retired);
+}
+
+static void dev_link(struct smc_rdma_link *link)
+{
+	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
+
+	spin_lock_bh(&rdev->lock);
+	list_add_tail(&link->dev_node, &rdev->links);
+	spin_unlock_bh(&rdev->lock);
+}
+
+static void dev_unlink(struct smc_rdma_link *link)
+{
+	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
+
+	spin_lock_bh(&rdev->lock);
+	list_del(&link->dev_node);
+	spin_unlock_bh(&rdev->lock);
+}
+
+static int lgr_up(struct smc_lgr *lgr)
+{
+	struct smc_rdma_link *link = smc_rdma_link(lgr);
+	int rc;
+
+	link_init(link, lgr);
+	rc = smc_rdma_tx_init(link);
+	if (rc)
+		return rc;
+	rc = queues_create(link);
+	if (rc) {
+		smc_rdma_tx_exit(link);
+		return rc;
+	}
+	smc_rdma_llc_init(link);
+	dev_link(link);
+	smc_stats_inc(lgr->sn, SMC_STAT_LINK_CREATED);
+	return 0;
+}
+
+/*
+ * The server knows a client by the GID of its Proposal, the client a server
+ * by GID and queue pair of its Accept.  An offer of version 2 alone has no
+ * peer ID.
+ */
+static bool match_proposal(const struct smc_rdma_link *link,
+			   const struct smc_path *path,
+			   const struct smc_clc_proposal *prop)
+{
+	const struct smc_lgr *lgr = link->lgr;
+	const u8 *gid = is_v1(lgr) ? prop->gid : prop->v2.gid;
+
+	return lgr->path.dev == path->dev && lgr->path.port == path->port &&
+	       !memcmp(lgr->peer_id, prop->peer_id, SMC_PEER_ID_LEN) &&
+	       !memcmp(lgr->peer_gid, gid, SMC_GID_LEN) &&
+	       memchr_inv(gid, 0, SMC_GID_LEN);
+}
+
+static bool match_accept(const struct smc_rdma_link *link,
+			 const struct smc_clc_accept *acc)
+{
+	const struct smc_lgr *lgr = link->lgr;
+
+	return link->peer.qpn && link->peer.qpn == acc->r.qpn &&
+	       !memcmp(lgr->peer_id, acc->r.peer_id, SMC_PEER_ID_LEN) &&
+	       !memcmp(link->peer.gid.raw, acc->r.gid, SMC_GID_LEN) &&
+	       (!is_v1(lgr) || ether_addr_equal(link->peer.mac, acc->r.mac));
+}
+
+static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
+		      const struct smc_clc_proposal *prop,
+		      const struct smc_clc_accept *acc)
+{
+	const struct smc_rdma_link *link;
+
+	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
+	if (READ_ONCE(link->dead))
+		return false;
+	return acc ? match_accept(link, acc) :
+		     match_proposal(link, path, prop);
+}
+
+static bool gid_usable(const struct smc_lgr *lgr, const u8 *gid)
+{
+	const union ib_gid *g = (const union ib_gid *)gid;
+
+	if (is_v1(lgr))
+		return memchr_inv(gid, 0, SMC_GID_LEN);
+	return smc_rdma_gid_is_v4(g) &&
+	       !ipv4_is_multicast(smc_rdma_gid_v4(g)) &&
+	       !ipv4_is_lbcast(smc_rdma_gid_v4(g)) &&
+	       !ipv4_is_zeronet(smc_rdma_gid_v4(g));
+}
+
+/*
+ * Who is the peer?  To the server it is who sent the Proposal; a Confirm that
+ * names another port is refused.  Offers of version 2 alone carry no MAC
+ * address: there the Confirm's counts.
+ */
+static int peer_learn(struct smc_rdma_link *link,
+		      const struct smc_clc_proposal *prop,
+		      const struct smc_clc_accept *acc)
+{
+	const struct smc_clc_accept_r *r = &acc->r;
+	const struct smc_lgr *lgr = link->lgr;
+	const u8 *gid = r->gid;
+	const u8 *mac = r->mac;
+
+	if (acc->mode != SMC_CLC_MODE_R || !r->qpn || !r->mtu)
+		return -EPROTO;
+	if (lgr->role == SMC_SERV && prop) {
+		gid = is_v1(lgr) ? prop->gid : prop->v2.gid;
+		if (memchr_inv(r->gid, 0, SMC_GID_LEN) &&
+		    memcmp(r->gid, gid, SMC_GID_LEN))
+			return -EPROTO;
+		if (!is_zero_ether_addr(prop->mac))
+			mac = prop->mac;
+	}
+	if (!gid_usable(lgr, gid))
+		return -EPROTO;
+	memcpy(link->peer.gid.raw, gid, SMC_GID_LEN);
+	ether_addr_copy(link->peer.mac, mac);
+	link->peer.psn = r->psn;
+	link->peer.mtu = min_t(u8, lgr->path.mtu_code, r->mtu);
+	/* What lgr_match() looks at first comes last. */
+	smp_store_release(&link->peer.qpn, r->qpn);
+	return 0;
+}
+
+static int lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+		       const struct smc_clc_proposal *prop,
+		       const struct smc_clc_accept *peer)
+{
+	struct smc_rdma_link *link = smc_rdma_link(lgr);
+	enum smc_reason why;
+	int rc;
+
+	rc = peer_learn(link, prop, peer);
+	if (rc)
+		return rc;
+	rc = smc_rdma_rx_init(link);
+	if (rc)
+		return rc;
+	smc_rdma_link_raise(link, SMC_RDMA_RECEIVING);
+	rc = link->bringup->connect(link);
+	if (rc || lgr->role == SMC_CLNT)
+		return rc;
+	why = smc_rdma_link_ready(link);
+	return why == SMC_REASON_OK ? 0 : -EIO;
+}
+
+static void lgr_down(struct smc_lgr *lgr, bool orderly)
+{
+	struct smc_rdma_link *link = smc_rdma_link(lgr);
+
+	count_down(link);
+	smc_rdma_llc_goodbye(link, orderly);
+	smc_rdma_link_stop(link);
+	smc_rdma_llc_exit(link);
+	dev_unlink(link);
+	smc_rdma_mem_down(link);
+	queues_destroy(link);
+	smc_rdma_rx_exit(link);
+	smc_rdma_tx_exit(link);
+	smc_stats_inc(lgr->sn, SMC_STAT_LINK_DESTROYED);
+}
+
+static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
+{
+	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
+	struct smc_rdma_buf *rbuf = smc_rdma_buf(conn->rmb);
+	struct smc_clc_accept_r *r = &acc->r;
+	int rc;
+
+	smc_rdma_conn_init(conn);
+	rc = smc_rdma_buf_key(link, rbuf, &r->rkey);
+	if (rc)
+		return rc;
+	r->size_code = smc_size_code(conn->rcv_size);
+	/* Both ends count in a ring of the size that was told. */
+	if (WARN_ON_ONCE(smc_size_from_code(r->size_code) != conn->rcv_size))
+		return -EINVAL;
+	acc->mode = SMC_CLC_MODE_R;
+	memcpy(r->gid, link->gid.raw, SMC_GID_LEN);
+	ether_addr_copy(r->mac, conn->lgr->path.mac);
+	r->qpn = link->qpn;
+	r->psn = link->psn;
+	r->addr = rbuf->iova;
+	r->index = 1;
+	r->token = conn->token;
+	r->mtu = link->peer.qpn ? link->peer.mtu : conn->lgr->path.mtu_code;
+	return 0;
+}
+
+/*
+ * The peer gives a ring to a new connection when it is done with the old one.
+ * It has told so by RDMA, but the new connection's CLC message came by TCP and
+ * may have overtaken that: nothing is written there for the old connection any
+ * more, and the rest it will hear in time.
+ */
+static void ring_moved(struct smc_rdma_link *link, struct smc_conn *conn,
+		       u32 rkey, u64 addr)
+{
+	struct smc_rdma_conn *xp;
+	struct smc_conn *other;
+	unsigned long token;
+
+	rcu_read_lock();
+	xa_for_each(&conn->lgr->conns, token, other) {
+		xp = READ_ONCE(other->xp);
+		/* pairs with conn_bind() */
+		if (other == conn || !xp || !smp_load_acquire(&xp->bound) ||
+		    xp->peer_rkey != rkey || xp->peer_addr != addr)
+			continue;
+		spin_lock_bh(&link->post_lock);
+		xp->revoked = true;
+		spin_unlock_bh(&link->post_lock);
+	}
+	rcu_read_unlock();
+}
+
+static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
+{
+	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
+	const struct smc_clc_accept_r *r = &peer->r;
+	struct smc_rdma_conn *xp = conn->xp;
+	u32 size;
+	u64 addr;
+
+	if (peer->mode != SMC_CLC_MODE_R || !r->index || !r->token)
+		return -EPROTO;
+	if (link->peer.qpn && r->qpn != link->peer.qpn)
+		return -EPROTO;
+	size = smc_size_from_code(r->size_code);
+	if (check_add_overflow(r->addr, (u64)size * (r->index - 1), &addr) ||
+	    addr + size < addr)
+		return -EPROTO;
+	ring_moved(link, conn, r->rkey, addr);
+	smc_rdma_conn_init(conn);
+	xp->peer_rkey = r->rkey;
+	xp->peer_addr = addr;
+	conn->peer_token = r->token;
+	conn->peer_size = size;
+	/* pairs with revoke() and ring_moved(): key and address first */
+	smp_store_release(&xp->bound, true);
+	return 0;
+}
+
+/* As netlink has it: 1 not usable, 2 being set up, 3 usable. */
+static u8 shown_state(const struct smc_rdma_link *link)
+{
+	if (READ_ONCE(link->dead))
+		return 1;
+	return READ_ONCE(link->state) == SMC_RDMA_ACTIVE ? 3 : 2;
+}
+
+static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
+		      struct smc_xport_info *info)
+{
+	const struct smc_rdma_link *link;
+
+	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
+	strscpy(info->dev, link->name, sizeof(info->dev));
+	info->port = link->port;
+	info->link_id = link->link_id;
+	info->link_state = shown_state(link);
+	info->link_uid = lgr->id + link->link_id;
+	info->peer_link_uid = READ_ONCE(link->peer_uid);
+	memcpy(info->gid, link->gid.raw, sizeof(info->gid));
+	memcpy(info->peer_gid, link->peer.gid.raw, sizeof(info->peer_gid));
+}
+
+const struct smc_xport smc_rdma_xport = {
+	.name		= "smcr",
+	.id		= SMC_XPORT_R,
+	.lgr_size	= sizeof(struct smc_rdma_lgr),
+	.buf_size	= sizeof(struct smc_rdma_buf),
+	.conn_size	= sizeof(struct smc_rdma_conn),
+	.has_seq	= true,
+	.pools		= true,
+	.max_size_code	= SMC_SIZE_CODE_MAX,
+	.offer		= smc_rdma_offer,
+	.lgr_up		= lgr_up,
+	.lgr_match	= lgr_match,
+	.lgr_connect	= lgr_connect,
+	.lgr_confirm	= smc_rdma_lgr_confirm,
+	.lgr_down	= lgr_down,
+	.buf_alloc	= smc_rdma_buf_alloc,
+	.buf_free	= smc_rdma_buf_free,
+	.describe	= describe,
+	.conn_bind	= conn_bind,
+	.conn_unbind	= smc_rdma_conn_unbind,
+	.push		= smc_rdma_push,
+	.fill_info	= fill_info,
+	.fill_dev	= smc_rdma_fill_dev,
+};
