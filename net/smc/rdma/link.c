@@ -4,8 +4,8 @@
  *
  * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing
  * is posted, and tells the core, whose worker comes back with lgr_down.
- * smc_rdma_link_stop() drains the queue pair; whoever needs that first does
- * it (conn_unbind, a registration that timed out, lgr_down).
+ * smc_rdma_link_stop() (tx.c) drains the queue pair; whoever needs that first
+ * does it (conn_unbind, a registration that timed out, lgr_down).
  *
  * Context and locks: rdma.h.
  * Tests: selftests/vm/tests.
@@ -89,8 +89,15 @@ void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why)
 	}
 }
 
-/* Nothing is posted from now on.  False: that was so already. */
-static bool mark_dead(struct smc_rdma_link *link, enum smc_reason why)
+/**
+ * smc_rdma_link_mark_dead() - nothing is posted from now on
+ * @link: link
+ * @why: for the trace
+ *
+ * Context: any.
+ * Return: false if that was so already.
+ */
+bool smc_rdma_link_mark_dead(struct smc_rdma_link *link, enum smc_reason why)
 {
 	bool first;
 
@@ -112,35 +119,13 @@ static bool mark_dead(struct smc_rdma_link *link, enum smc_reason why)
  */
 void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 {
-	if (!mark_dead(link, why))
+	if (!smc_rdma_link_mark_dead(link, why))
 		return;
 	trace_smcr_link_down(link, link->lgr, link->lgr->sn->net->net_cookie,
 			     link->state, link->name,
 			     __builtin_return_address(0));
 	wake_up_all(&link->wait);
 	smc_rdma_link_end(link, why);
-}
-
-/**
- * smc_rdma_link_stop() - stop the queue pair and wait for all completions
- * @link: link
- *
- * Context: process, sleeps.  Idempotent.
- */
-void smc_rdma_link_stop(struct smc_rdma_link *link)
-{
-	mutex_lock(&link->stop_mutex);
-	mark_dead(link, link->lgr->why);
-	if (!link->stopped) {
-		/* In RESET nothing was posted, and there is no way to ERR. */
-		if (link->qp && link->qp_used)
-			ib_drain_qp(link->qp);
-		smc_rdma_tx_flushed(link);
-		/* What the device still had would be freed under it. */
-		WARN_ON_ONCE(link->rx_posted);
-		link->stopped = true;
-	}
-	mutex_unlock(&link->stop_mutex);
 }
 
 /**

@@ -436,8 +436,8 @@ enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_link_raise(struct smc_rdma_link *link,
 			 enum smc_rdma_state state);
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why);
+bool smc_rdma_link_mark_dead(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why);
-void smc_rdma_link_stop(struct smc_rdma_link *link);
 void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
 bool smc_rdma_stalled(struct smc_rdma_link *link,
@@ -461,7 +461,7 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link);
 /* tx.c */
 int smc_rdma_tx_init(struct smc_rdma_link *link);
 void smc_rdma_tx_exit(struct smc_rdma_link *link);
-void smc_rdma_tx_flushed(struct smc_rdma_link *link);
+void smc_rdma_link_stop(struct smc_rdma_link *link);
 void smc_rdma_tx_kick(struct smc_rdma_link *link);
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p);
 void smc_rdma_conn_init(struct smc_conn *conn);

@@ -24,7 +24,7 @@
  * can afford.  Rings that come together share a pause.
  *
  * An error completion says only that the link is dead: slots are then given
- * back after the queue pair has been drained (smc_rdma_tx_flushed()).
+ * back after the queue pair has been drained (tx_flushed()).
  *
  * Context: post_lock as in rdma.h; up-calls with BH disabled and no lock held.
  * Tests: selftests/vm/tests (stream checker, many connections on one link).
@@ -427,15 +427,11 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 		wake_up_all(&link->wait);
 }
 
-/**
- * smc_rdma_tx_flushed() - the queue pair is drained: give all slots back
- * @link: dead
- *
- * No up-call: what was in the slots may never have been sent.
- *
- * Context: process.
+/*
+ * The queue pair is drained: give all slots back.  No up-call: what was in
+ * the slots may never have been sent.
  */
-void smc_rdma_tx_flushed(struct smc_rdma_link *link)
+static void tx_flushed(struct smc_rdma_link *link)
 {
 	struct smc_rdma_conn *xp;
 	LIST_HEAD(batch);
@@ -451,6 +447,28 @@ void smc_rdma_tx_flushed(struct smc_rdma_link *link)
 	link->tx_quiet = 0;
 	spin_unlock_bh(&link->post_lock);
 	wake_up_all(&link->wait);
+}
+
+/**
+ * smc_rdma_link_stop() - stop the queue pair and wait for all completions
+ * @link: link
+ *
+ * Context: process, sleeps.  Idempotent.
+ */
+void smc_rdma_link_stop(struct smc_rdma_link *link)
+{
+	mutex_lock(&link->stop_mutex);
+	smc_rdma_link_mark_dead(link, link->lgr->why);
+	if (!link->stopped) {
+		/* In RESET nothing was posted, and there is no way to ERR. */
+		if (link->qp && link->qp_used)
+			ib_drain_qp(link->qp);
+		tx_flushed(link);
+		/* What the device still had would be freed under it. */
+		WARN_ON_ONCE(link->rx_posted);
+		link->stopped = true;
+	}
+	mutex_unlock(&link->stop_mutex);
 }
 
 /**
