@@ -171,25 +171,3 @@ bool smc_rdma_stalled(struct smc_rdma_link *link, struct smc_rdma_stall *stall)
 	return now.quiet > SMC_RDMA_LOOKS(SMC_RDMA_STUCK_MS) ||
 	       now.unsent > SMC_RDMA_LOOKS(SMC_RDMA_UNSENT_MS);
 }
-
-/**
- * smc_rdma_link_ready() - from ready to receive to ready to send
- * @link: RECEIVING or later
- *
- * Registers the receive rings, so that the peer may write as soon as it is
- * told that the link is confirmed.
- *
- * Context: process, waits for the device.  Idempotent.
- * Return: SMC_REASON_OK or why not.
- */
-enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link)
-{
-	if (READ_ONCE(link->state) >= SMC_RDMA_READY)
-		return SMC_REASON_OK;
-	if (link->bringup->ready(link))
-		return SMC_REASON_ERR_RDYLNK;
-	if (smc_rdma_mem_register(link))
-		return SMC_REASON_ERR_REGBUF;
-	smc_rdma_link_raise(link, SMC_RDMA_READY);
-	return SMC_REASON_OK;
-}

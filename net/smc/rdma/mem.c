@@ -8,7 +8,7 @@
  * is a random number of ours (the region's iova), so that nothing of the
  * kernel's address space is told.  The region becomes valid by a REG_MR on
  * the queue pair, which needs it to be ready to send: rings that are older
- * than that are registered together by smc_rdma_mem_register().
+ * than that are registered together by smc_rdma_link_ready().
  *
  * A write to a key that is no longer valid breaks the queue pair, and with it
  * every connection of the group.  So a key is given up in this order: send
@@ -198,7 +198,7 @@ static int buf_register(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
  * @link: link
  * @rbuf: receive ring of the caller's connection
  * @rkey: the key; valid at once if the link is ready to send, otherwise after
- *	smc_rdma_mem_register()
+ *	smc_rdma_link_ready()
  *
  * Registering needs a send queue with nothing in it, which may take seconds on
  * a long path.  Who wants that asks for it before it waits for its turn: the
@@ -229,14 +229,8 @@ int smc_rdma_buf_key(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
 	return rc;
 }
 
-/**
- * smc_rdma_mem_register() - register all receive rings there are
- * @link: has just become ready to send
- *
- * Context: process, waits for the device.
- * Return: 0 or -errno.
- */
-int smc_rdma_mem_register(struct smc_rdma_link *link)
+/* Register all receive rings of a link that has become ready to send. */
+static int mem_register(struct smc_rdma_link *link)
 {
 	struct smc_rdma_buf *rbuf;
 	int rc = 0;
@@ -253,6 +247,28 @@ int smc_rdma_mem_register(struct smc_rdma_link *link)
 	mutex_unlock(&link->mem_mutex);
 	mutex_unlock(&link->reg_mutex);
 	return rc;
+}
+
+/**
+ * smc_rdma_link_ready() - from ready to receive to ready to send
+ * @link: RECEIVING or later
+ *
+ * Registers the receive rings, so that the peer may write as soon as it is
+ * told that the link is confirmed.
+ *
+ * Context: process, waits for the device.  Idempotent.
+ * Return: SMC_REASON_OK or why not.
+ */
+enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link)
+{
+	if (READ_ONCE(link->state) >= SMC_RDMA_READY)
+		return SMC_REASON_OK;
+	if (link->bringup->ready(link))
+		return SMC_REASON_ERR_RDYLNK;
+	if (mem_register(link))
+		return SMC_REASON_ERR_REGBUF;
+	smc_rdma_link_raise(link, SMC_RDMA_READY);
+	return SMC_REASON_OK;
 }
 
 static void mr_free(struct smc_rdma_buf *rbuf)

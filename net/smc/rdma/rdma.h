@@ -432,7 +432,6 @@ struct workqueue_struct *smc_rdma_wq(void);
 extern const struct smc_xport smc_rdma_xport;
 
 /* link.c */
-enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_link_raise(struct smc_rdma_link *link,
 			 enum smc_rdma_state state);
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why);
@@ -451,7 +450,7 @@ int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf);
 void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf);
 int smc_rdma_buf_key(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
 		     u32 *rkey);
-int smc_rdma_mem_register(struct smc_rdma_link *link);
+enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_mem_down(struct smc_rdma_link *link);
 bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey);
 void smc_rdma_retire_sent(struct smc_rdma_link *link);
