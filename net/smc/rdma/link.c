@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How far a link has come, and its end.
+ * How far a link has come, its end, and how its LLC actor is asked for
+ * something.
  *
  * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing
  * is posted, and tells the core, whose worker comes back with lgr_down.
@@ -170,4 +171,29 @@ bool smc_rdma_stalled(struct smc_rdma_link *link, struct smc_rdma_stall *stall)
 	/* the first look may have come soon after the beginning */
 	return now.quiet > SMC_RDMA_LOOKS(SMC_RDMA_STUCK_MS) ||
 	       now.unsent > SMC_RDMA_LOOKS(SMC_RDMA_UNSENT_MS);
+}
+
+/**
+ * smc_rdma_llc_wake() - let the actor look
+ * @link: link
+ *
+ * Context: any.
+ */
+void smc_rdma_llc_wake(struct smc_rdma_link *link)
+{
+	if (!READ_ONCE(link->dead))
+		queue_work(smc_rdma_wq(), &link->llc_work);
+}
+
+/**
+ * smc_rdma_llc_do() - ask the actor for something
+ * @link: link
+ * @what: see there
+ *
+ * Context: any.
+ */
+void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what)
+{
+	set_bit(what, &link->llc_todo);
+	smc_rdma_llc_wake(link);
 }

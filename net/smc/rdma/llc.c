@@ -491,31 +491,6 @@ void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len)
 	smc_rdma_llc_wake(link);
 }
 
-/**
- * smc_rdma_llc_wake() - let the actor look
- * @link: link
- *
- * Context: any.
- */
-void smc_rdma_llc_wake(struct smc_rdma_link *link)
-{
-	if (!READ_ONCE(link->dead))
-		queue_work(smc_rdma_wq(), &link->llc_work);
-}
-
-/**
- * smc_rdma_llc_do() - ask the actor for something
- * @link: link
- * @what: see there
- *
- * Context: any.
- */
-void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what)
-{
-	set_bit(what, &link->llc_todo);
-	smc_rdma_llc_wake(link);
-}
-
 /* Has the peer's device taken the last TEST LINK? */
 static bool test_taken(struct smc_rdma_link *link)
 {

@@ -441,6 +441,8 @@ void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
 bool smc_rdma_stalled(struct smc_rdma_link *link,
 		      struct smc_rdma_stall *stall);
+void smc_rdma_llc_wake(struct smc_rdma_link *link);
+void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what);
 
 /* bringup_roce.c */
 extern const struct smc_bringup smc_rdma_bringup_roce;
@@ -482,8 +484,6 @@ int smc_rdma_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
 void smc_rdma_llc_init(struct smc_rdma_link *link);
 void smc_rdma_llc_exit(struct smc_rdma_link *link);
 void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len);
-void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what);
-void smc_rdma_llc_wake(struct smc_rdma_link *link);
 void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly);
 
 #endif /* SMC_RDMA_H */
