@@ -24,11 +24,9 @@
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
-#include <linux/slab.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 
-#include "init.h"
 #include "pnet.h"
 #include "rdma.h"
 
@@ -46,21 +44,10 @@ enum {
 static struct {
 	struct mutex lock;	/* protects list */
 	struct list_head list;	/* of struct smc_rdma_dev */
-	struct workqueue_struct *wq;
 } devs = {
 	.lock = __MUTEX_INITIALIZER(devs.lock),
 	.list = LIST_HEAD_INIT(devs.list),
 };
-
-/**
- * smc_rdma_wq() - where the LLC actors run
- *
- * Context: any.
- */
-struct workqueue_struct *smc_rdma_wq(void)
-{
-	return devs.wq;
-}
 
 /**
  * smc_rdma_gid_is_v4() - is this a mapped IPv4 address?
@@ -410,142 +397,28 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 	return true;
 }
 
-static bool gid_lost(struct smc_rdma_link *link)
+/**
+ * smc_rdma_dev_list() - smc_rdma_offer() finds the device from now on
+ * @rdev: device
+ *
+ * Context: process.
+ */
+void smc_rdma_dev_list(struct smc_rdma_dev *rdev)
 {
-	union ib_gid gid;
-
-	return rdma_query_gid(link->ibdev, link->port, link->gid_index,
-			      &gid) ||
-	       memcmp(&gid, &link->gid, sizeof(gid));
-}
-
-/* Does this event take the link down? */
-static enum smc_reason link_hit(struct smc_rdma_link *link,
-				const struct ib_event *event)
-{
-	if (event->event == IB_EVENT_DEVICE_FATAL)
-		return SMC_REASON_LINK_FATAL;
-	if (event->event == IB_EVENT_PORT_ERR &&
-	    link->port == event->element.port_num)
-		return SMC_REASON_LINK_PORT;
-	if (event->event == IB_EVENT_GID_CHANGE &&
-	    link->port == event->element.port_num && gid_lost(link))
-		return SMC_REASON_LINK_GID;
-	return SMC_REASON_OK;
-}
-
-static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
-{
-	struct smc_rdma_dev *rdev = container_of(handler, struct smc_rdma_dev,
-						 events);
-	struct smc_rdma_link *link;
-	enum smc_reason why;
-
-	spin_lock_bh(&rdev->lock);
-	list_for_each_entry(link, &rdev->links, dev_node) {
-		why = link_hit(link, event);
-		if (why != SMC_REASON_OK)
-			smc_rdma_link_lost(link, why);
-	}
-	spin_unlock_bh(&rdev->lock);
-}
-
-/* Enough of everything, and at least one RoCE port? */
-static bool dev_usable(struct ib_device *ibdev)
-{
-	unsigned int port;
-
-	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
-	    ibdev->attrs.max_qp_wr < SMC_RDMA_SQ_DEPTH ||
-	    ibdev->attrs.max_qp_wr < SMC_RDMA_RX_MIN + 1)
-		return false;
-	rdma_for_each_port(ibdev, port) {
-		if (rdma_protocol_roce(ibdev, port))
-			return true;
-	}
-	return false;
-}
-
-static struct ib_client client;
-
-static int dev_add(struct ib_device *ibdev)
-{
-	struct smc_rdma_dev *rdev;
-
-	if (!dev_usable(ibdev))
-		return -EOPNOTSUPP;
-	rdev = kzalloc(sizeof(*rdev), GFP_KERNEL);
-	if (!rdev)
-		return -ENOMEM;
-	rdev->ibdev = ibdev;
-	spin_lock_init(&rdev->lock);
-	INIT_LIST_HEAD(&rdev->links);
-	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);
-	if (ibdev->dev.parent)
-		strscpy(rdev->dev.parent, dev_name(ibdev->dev.parent),
-			sizeof(rdev->dev.parent));
-	smc_dev_add(&rdev->dev, &smc_rdma_xport, dev_name(&ibdev->dev));
-	ib_set_client_data(ibdev, &client, rdev);
-	ib_register_event_handler(&rdev->events);
 	mutex_lock(&devs.lock);
 	list_add_tail(&rdev->node, &devs.list);
 	mutex_unlock(&devs.lock);
-	return 0;
 }
 
-static void dev_remove(struct ib_device *ibdev, void *data)
+/**
+ * smc_rdma_dev_unlist() - smc_rdma_offer() finds the device no more
+ * @rdev: device
+ *
+ * Context: process.
+ */
+void smc_rdma_dev_unlist(struct smc_rdma_dev *rdev)
 {
-	struct smc_rdma_dev *rdev = data;
-
 	mutex_lock(&devs.lock);
 	list_del(&rdev->node);
 	mutex_unlock(&devs.lock);
-	ib_unregister_event_handler(&rdev->events);
-	/* Ends all groups on it and waits for them. */
-	smc_dev_del(&rdev->dev);
-	WARN_ON_ONCE(!list_empty(&rdev->links));
-	kfree(rdev);
-}
-
-static void dev_rename(struct ib_device *ibdev, void *data)
-{
-	struct smc_rdma_dev *rdev = data;
-
-	strscpy(rdev->dev.name, dev_name(&ibdev->dev), sizeof(rdev->dev.name));
-}
-
-static struct ib_client client = {
-	.name = "smc",
-	.add = dev_add,
-	.remove = dev_remove,
-	.rename = dev_rename,
-};
-
-int smc_rdma_init(void)
-{
-	int rc;
-
-	devs.wq = alloc_workqueue("smc_rdma", WQ_UNBOUND, 0);
-	if (!devs.wq)
-		return -ENOMEM;
-	rc = smc_xport_register(&smc_rdma_xport);
-	if (rc)
-		goto err_wq;
-	rc = ib_register_client(&client);
-	if (rc)
-		goto err_xport;
-	return 0;
-
-err_xport:
-	smc_xport_unregister(&smc_rdma_xport);
-err_wq:
-	destroy_workqueue(devs.wq);
-	return rc;
-}
-
-void smc_rdma_exit(void)
-{
-	ib_unregister_client(&client);
-	smc_xport_unregister(&smc_rdma_xport);
-	destroy_workqueue(devs.wq);
 }

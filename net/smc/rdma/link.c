@@ -14,6 +14,8 @@
 #include "rdma.h"
 #include "trace.h"
 
+static struct workqueue_struct *wq;	/* of the LLC actors */
+
 static const char * const state_names[] = {
 	[SMC_RDMA_RESET]	= "reset",
 	[SMC_RDMA_RECEIVING]	= "receiving",
@@ -171,6 +173,27 @@ bool smc_rdma_stalled(struct smc_rdma_link *link, struct smc_rdma_stall *stall)
 	/* the first look may have come soon after the beginning */
 	return now.quiet > SMC_RDMA_LOOKS(SMC_RDMA_STUCK_MS) ||
 	       now.unsent > SMC_RDMA_LOOKS(SMC_RDMA_UNSENT_MS);
+}
+
+/**
+ * smc_rdma_wq() - where the LLC actors run
+ *
+ * Context: any.
+ */
+struct workqueue_struct *smc_rdma_wq(void)
+{
+	return wq;
+}
+
+int smc_rdma_wq_init(void)
+{
+	wq = alloc_workqueue("smc_rdma", WQ_UNBOUND, 0);
+	return wq ? 0 : -ENOMEM;
+}
+
+void smc_rdma_wq_exit(void)
+{
+	destroy_workqueue(wq);
 }
 
 /**

@@ -426,7 +426,8 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		       struct smc_dev_info *info);
 bool smc_rdma_gid_is_v4(const union ib_gid *gid);
 __be32 smc_rdma_gid_v4(const union ib_gid *gid);
-struct workqueue_struct *smc_rdma_wq(void);
+void smc_rdma_dev_list(struct smc_rdma_dev *rdev);
+void smc_rdma_dev_unlist(struct smc_rdma_dev *rdev);
 
 /* lgr.c */
 extern const struct smc_xport smc_rdma_xport;
@@ -441,6 +442,9 @@ void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
 bool smc_rdma_stalled(struct smc_rdma_link *link,
 		      struct smc_rdma_stall *stall);
+struct workqueue_struct *smc_rdma_wq(void);
+int smc_rdma_wq_init(void);
+void smc_rdma_wq_exit(void);
 void smc_rdma_llc_wake(struct smc_rdma_link *link);
 void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what);
 

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The RDMA core's client: devices come and go, and what happens to them.
+ *
+ * A device is made known to the core of SMC with the transport's table, so this
+ * is the top of rdma/.
+ *
+ * Context: process; events of a device in any.  rdev->lock as in rdma.h.
+ * Tests: selftests/vm/tests.
+ */
+#include <linux/device.h>
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+
+#include "init.h"
+#include "rdma.h"
+
+static bool gid_lost(struct smc_rdma_link *link)
+{
+	union ib_gid gid;
+
+	return rdma_query_gid(link->ibdev, link->port, link->gid_index,
+			      &gid) ||
+	       memcmp(&gid, &link->gid, sizeof(gid));
+}
+
+/* Does this event take the link down? */
+static enum smc_reason link_hit(struct smc_rdma_link *link,
+				const struct ib_event *event)
+{
+	if (event->event == IB_EVENT_DEVICE_FATAL)
+		return SMC_REASON_LINK_FATAL;
+	if (event->event == IB_EVENT_PORT_ERR &&
+	    link->port == event->element.port_num)
+		return SMC_REASON_LINK_PORT;
+	if (event->event == IB_EVENT_GID_CHANGE &&
+	    link->port == event->element.port_num && gid_lost(link))
+		return SMC_REASON_LINK_GID;
+	return SMC_REASON_OK;
+}
+
+static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct smc_rdma_dev *rdev = container_of(handler, struct smc_rdma_dev,
+						 events);
+	struct smc_rdma_link *link;
+	enum smc_reason why;
+
+	spin_lock_bh(&rdev->lock);
+	list_for_each_entry(link, &rdev->links, dev_node) {
+		why = link_hit(link, event);
+		if (why != SMC_REASON_OK)
+			smc_rdma_link_lost(link, why);
+	}
+	spin_unlock_bh(&rdev->lock);
+}
+
+/* Enough of everything, and at least one RoCE port? */
+static bool dev_usable(struct ib_device *ibdev)
+{
+	unsigned int port;
+
+	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    ibdev->attrs.max_qp_wr < SMC_RDMA_SQ_DEPTH ||
+	    ibdev->attrs.max_qp_wr < SMC_RDMA_RX_MIN + 1)
+		return false;
+	rdma_for_each_port(ibdev, port) {
+		if (rdma_protocol_roce(ibdev, port))
+			return true;
+	}
+	return false;
+}
+
+static struct ib_client client;
+
+static int dev_add(struct ib_device *ibdev)
+{
+	struct smc_rdma_dev *rdev;
+
+	if (!dev_usable(ibdev))
+		return -EOPNOTSUPP;
+	rdev = kzalloc(sizeof(*rdev), GFP_KERNEL);
+	if (!rdev)
+		return -ENOMEM;
+	rdev->ibdev = ibdev;
+	spin_lock_init(&rdev->lock);
+	INIT_LIST_HEAD(&rdev->links);
+	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);
+	if (ibdev->dev.parent)
+		strscpy(rdev->dev.parent, dev_name(ibdev->dev.parent),
+			sizeof(rdev->dev.parent));
+	smc_dev_add(&rdev->dev, &smc_rdma_xport, dev_name(&ibdev->dev));
+	ib_set_client_data(ibdev, &client, rdev);
+	ib_register_event_handler(&rdev->events);
+	smc_rdma_dev_list(rdev);
+	return 0;
+}
+
+static void dev_remove(struct ib_device *ibdev, void *data)
+{
+	struct smc_rdma_dev *rdev = data;
+
+	smc_rdma_dev_unlist(rdev);
+	ib_unregister_event_handler(&rdev->events);
+	/* Ends all groups on it and waits for them. */
+	smc_dev_del(&rdev->dev);
+	WARN_ON_ONCE(!list_empty(&rdev->links));
+	kfree(rdev);
+}
+
+static void dev_rename(struct ib_device *ibdev, void *data)
+{
+	struct smc_rdma_dev *rdev = data;
+
+	strscpy(rdev->dev.name, dev_name(&ibdev->dev), sizeof(rdev->dev.name));
+}
+
+static struct ib_client client = {
+	.name = "smc",
+	.add = dev_add,
+	.remove = dev_remove,
+	.rename = dev_rename,
+};
+
+int smc_rdma_init(void)
+{
+	int rc;
+
+	rc = smc_rdma_wq_init();
+	if (rc)
+		return rc;
+	rc = smc_xport_register(&smc_rdma_xport);
+	if (rc)
+		goto err_wq;
+	rc = ib_register_client(&client);
+	if (rc)
+		goto err_xport;
+	return 0;
+
+err_xport:
+	smc_xport_unregister(&smc_rdma_xport);
+err_wq:
+	smc_rdma_wq_exit();
+	return rc;
+}
+
+void smc_rdma_exit(void)
+{
+	ib_unregister_client(&client);
+	smc_xport_unregister(&smc_rdma_xport);
+	smc_rdma_wq_exit();
+}
