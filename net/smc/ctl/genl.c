@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family SMC_GEN_NETLINK: commands, rights, helpers, and
- * what is too small for a file of its own.
+ * The generic netlink family SMC_GEN_NETLINK: commands, rights, and what is
+ * too small for a file of its own.
  *
  * Everybody may look, CAP_NET_ADMIN in the initial user namespace may change
  * something.  What is shown is the requester's network namespace and nothing
@@ -18,7 +18,6 @@
  * Context: process; generic netlink calls one function of a family at a time.
  * Tests: selftests/smc/genl.py.
  */
-#include <linux/module.h>
 #include <linux/smc.h>
 #include <linux/string.h>
 #include "../host.h"
@@ -28,79 +27,6 @@
 
 #define SMC_VERSION	2
 #define SMC_RELEASE	1
-
-/**
- * smc_genl_net() - whose rows are wanted?
- * @cb: dump
- *
- * Return: state of the requester's namespace.
- */
-struct smc_net *smc_genl_net(const struct netlink_callback *cb)
-{
-	return smc_net(sock_net(cb->skb->sk));
-}
-
-/**
- * smc_genl_row() - begin a message of a dump
- * @skb: being filled
- * @cb: dump
- * @cmd: SMC_NETLINK_*
- *
- * Return: for genlmsg_end() or genlmsg_cancel(); NULL: no room.
- */
-void *smc_genl_row(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
-{
-	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-			   cb->nlh->nlmsg_seq, &smc_genl_family, NLM_F_MULTI,
-			   cmd);
-}
-
-/**
- * smc_genl_once() - a dump of one message
- * @skb: being filled
- * @cb: dump
- * @cmd: SMC_NETLINK_*
- * @fill: puts the attributes; 0 or -EMSGSIZE
- *
- * Return: what a dump function returns.
- */
-int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
-		  int (*fill)(struct sk_buff *skb, struct smc_net *sn))
-{
-	void *hdr;
-	int rc;
-
-	if (cb->args[0])
-		return 0;
-	hdr = smc_genl_row(skb, cb, cmd);
-	if (!hdr)
-		return -EMSGSIZE;
-	rc = fill(skb, smc_genl_net(cb));
-	if (rc) {
-		genlmsg_cancel(skb, hdr);
-		return rc;
-	}
-	genlmsg_end(skb, hdr);
-	cb->args[0] = 1;
-	return skb->len;
-}
-
-/**
- * smc_genl_put_uint() - 32 bits if that is enough, else 64
- * @skb: being filled
- * @attr: attribute
- * @val: value
- *
- * Return: 0 or -EMSGSIZE.
- */
-int smc_genl_put_uint(struct sk_buff *skb, int attr, u64 val)
-{
-	u32 low = val;
-
-	if (low == val)
-		return nla_put_u32(skb, attr, low);
-	return nla_put_u64_64bit(skb, attr, val, 0);
-}
 
 static int fill_sys_info(struct sk_buff *skb, struct smc_net *sn)
 {
@@ -153,12 +79,6 @@ static int set_hs_limit(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-/* Attribute 1 where a command takes none. */
-static const struct nla_policy no_attrs[] = {
-	[SMC_GEN_UNSPEC]	= { .type = NLA_UNSPEC, },
-	[SMC_GEN_SYS_INFO]	= { .type = NLA_REJECT, },
-};
-
 #define LENIENT	(GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP_STRICT)
 
 #define GET(_cmd, _dump)						\
@@ -194,22 +114,13 @@ static const struct genl_ops ops[] = {
 	SET(SMC_NETLINK_DISABLE_HS_LIMITATION, set_hs_limit),
 };
 
-struct genl_family smc_genl_family __ro_after_init = {
-	.name = SMC_GENL_FAMILY_NAME,
-	.version = SMC_GENL_FAMILY_VERSION,
-	.module = THIS_MODULE,
-	.netnsok = true,
-	.ops = ops,
-	.n_ops = ARRAY_SIZE(ops),
-	.policy = no_attrs,
-	.maxattr = ARRAY_SIZE(no_attrs) - 1,
-	.resv_start_op = SMC_NETLINK_DISABLE_HS_LIMITATION + 1,
-};
-
+/* The module's init function: afterwards the family cannot be written. */
 int smc_genl_init(void)
 {
 	int rc;
 
+	smc_genl_family.ops = ops;
+	smc_genl_family.n_ops = ARRAY_SIZE(ops);
 	rc = genl_register_family(&smc_genl_family);
 	if (rc)
 		return rc;

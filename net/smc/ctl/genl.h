@@ -12,13 +12,12 @@
 
 struct smc_net;
 
-extern struct genl_family smc_genl_family;
-
 /* Both families.  0 or -errno.  Process. */
 int smc_genl_init(void);
 void smc_genl_exit(void);
 
-/* genl.c */
+/* genl_row.c */
+extern struct genl_family smc_genl_family;
 struct smc_net *smc_genl_net(const struct netlink_callback *cb);
 void *smc_genl_row(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
