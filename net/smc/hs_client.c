@@ -262,34 +262,6 @@ enum smc_reason smc_hs_client_group(struct smc_hs_priv *priv)
 }
 
 /**
- * smc_hs_reconnect() - the stream is spoilt: connect again as plain TCP
- * @priv: handshake
- * @why: what the connection will be told as the reason
- *
- * Return: false if that failed: priv->err tells why.
- */
-bool smc_hs_reconnect(struct smc_hs_priv *priv, enum smc_reason why)
-{
-	struct smc_hs *hs = priv->hs;
-	struct sockaddr *addr = (struct sockaddr *)&hs->addr;
-	int rc;
-
-	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
-	smc_hs_enter(priv, SMC_HS_REOPEN, 0);
-	rc = smc_inner_disconnect(hs->inner);
-	if (!rc) {
-		smc_synopt_withdraw(hs->inner->sk);
-		rc = kernel_connect(hs->inner->sock,
-				    (struct sockaddr_unsized *)addr,
-				    hs->addr_len, O_NONBLOCK);
-	}
-	if (!rc || rc == -EINPROGRESS)
-		return true;
-	priv->err = -rc;
-	return false;
-}
-
-/**
  * smc_hs_step_reopen() - waiting for TCP to be established without the option
  * @priv: handshake
  *

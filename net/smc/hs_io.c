@@ -16,6 +16,7 @@
  * Context: process, from a step: priv->step is held.
  * Test: selftests/smc/fallback*.sh
  */
+#include <linux/net.h>
 #include <linux/tcp.h>
 #include <net/tcp_states.h>
 #include <net/inet_sock.h>
@@ -326,6 +327,31 @@ static enum smc_reason why_declined(const struct smc_hs_priv *priv)
 	return SMC_REASON_PEERDECL;
 }
 
+/*
+ * The stream is spoilt: connect again as plain TCP.  False if that failed:
+ * priv->err tells why.
+ */
+static bool reconnect(struct smc_hs_priv *priv)
+{
+	struct smc_hs *hs = priv->hs;
+	struct sockaddr *addr = (struct sockaddr *)&hs->addr;
+	int rc;
+
+	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
+	smc_hs_enter(priv, SMC_HS_REOPEN, 0);
+	rc = smc_inner_disconnect(hs->inner);
+	if (!rc) {
+		smc_synopt_withdraw(hs->inner->sk);
+		rc = kernel_connect(hs->inner->sock,
+				    (struct sockaddr_unsized *)addr,
+				    hs->addr_len, O_NONBLOCK);
+	}
+	if (!rc || rc == -EINPROGRESS)
+		return true;
+	priv->err = -rc;
+	return false;
+}
+
 static enum smc_hs_verdict conclude_client(struct smc_hs_priv *priv,
 					   enum smc_reason why)
 {
@@ -337,7 +363,7 @@ static enum smc_hs_verdict conclude_client(struct smc_hs_priv *priv,
 		return SMC_HS_V_TCP;
 	if (!spoilt(why) && !write_decline(priv, why))
 		return SMC_HS_V_TCP;
-	return smc_hs_reconnect(priv, why) ? SMC_HS_V_GO_ON : SMC_HS_V_ERR;
+	return reconnect(priv) ? SMC_HS_V_GO_ON : SMC_HS_V_ERR;
 }
 
 /**

@@ -192,7 +192,6 @@ enum smc_reason smc_hs_step_open(struct smc_hs_priv *priv);
 enum smc_reason smc_hs_step_accept(struct smc_hs_priv *priv);
 enum smc_reason smc_hs_step_reopen(struct smc_hs_priv *priv);
 enum smc_reason smc_hs_client_group(struct smc_hs_priv *priv);
-bool smc_hs_reconnect(struct smc_hs_priv *priv, enum smc_reason why);
 
 /* hs_server.c */
 enum smc_reason smc_hs_step_proposal(struct smc_hs_priv *priv);
