@@ -12,7 +12,7 @@
 #include "hs.h"
 #include "hs_select.h"
 
-/* What a handshake waits for; indexes the table of steps in hs_io.c. */
+/* What a handshake waits for; indexes the table of steps in hs.c. */
 enum smc_hs_state {
 	SMC_HS_OPEN,		/* client: TCP to be established */
 	SMC_HS_PROPOSAL,	/* server: the first message */
@@ -149,9 +149,12 @@ enum smc_hs_verdict {
 	SMC_HS_V_ERR,
 };
 
-/* All of these: process context, priv->step held. */
+/* All of these but smc_hs_kick(): process context, priv->step held. */
 
-/* hs.c */
+/* hs_wait.c */
+extern struct workqueue_struct *smc_hs_wq;
+
+void smc_hs_kick(struct smc_hs_priv *priv);
 void smc_hs_enter(struct smc_hs_priv *priv, enum smc_hs_state state,
 		  unsigned int ms);
 void smc_hs_enter_until(struct smc_hs_priv *priv, enum smc_hs_state state,
