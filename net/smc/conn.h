@@ -169,11 +169,6 @@ int smc_conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer);
  */
 void smc_conn_leave(struct smc_conn *conn);
 
-/*
- * Push what may be pushed: data within the peer's window, then state.
- * Context: any, BH enabled or disabled; takes tx_lock.
- */
-void smc_conn_push(struct smc_conn *conn);
 /* The reader advanced read_pos: announce it if that is due. */
 void smc_conn_read_done(struct smc_conn *conn, bool force);
 /* Add sticky state flags and push; done/closed go after the last byte. */

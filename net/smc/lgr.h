@@ -172,9 +172,6 @@ void smc_lgr_put(struct smc_lgr *lgr);
 /* Unpublish and mark dead; a worker does the rest.  Idempotent, any context. */
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
 
-/* RCU lookup for the receive path; the caller is in an RCU read section. */
-struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
-
 /* Iterate over the groups of a namespace; @fn runs under the table lock. */
 int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 		 void *arg);

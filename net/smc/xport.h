@@ -351,6 +351,9 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
  */
 void smc_dev_del(struct smc_dev *dev);
 
+/* The receive path's lookup; the caller is in an RCU read section. */
+struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
+
 /*
  * A CDC message for @conn arrived.  The transport found @conn by token under
  * RCU (smc_lgr_conn_find()) or otherwise guarantees that it lives for the
@@ -358,6 +361,12 @@ void smc_dev_del(struct smc_dev *dev);
  * lock of its own.  Context: any, BH disabled; serialised by conn->rx_lock.
  */
 bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc);
+
+/*
+ * Push what may be pushed: data within the peer's window, then state.
+ * Context: any, BH enabled or disabled; takes tx_lock.
+ */
+void smc_conn_push(struct smc_conn *conn);
 
 /*
  * All source bytes up to @end_pos have been read by the device; wakes writers
