@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""cmetrics.py - sizes and include cycles of the sources.
+"""cmetrics.py - sizes of the sources, and cycles among them.
 
   cmetrics.py size FILE...   files over 800 lines, C functions over 80
   cmetrics.py top FILE...    the 20 longest functions
-  cmetrics.py scc FILE...    include cycles across folders, or of more than
+  cmetrics.py calls BUILD    cycles of calls, as the symbols of the objects in a
+                             build directory tell: fails above three files.
+                             Prints each cycle, and what to cut first
+  cmetrics.py includes FILE...  include cycles across folders, or of more than
                              three files inside one
 
 Limits that are exceeded for a good reason are listed, with the reason, in
 tools/dev/exceptions: "FILE[:FUNCTION] LIMIT REASON", one a line; those of
-counters are for static.sh.
+counters are for static.sh.  "cycle:FILE LIMIT REASON" is the length of the cycle
+of calls that FILE is in: when it gets shorter, the limit has to follow.
 """
 
 import os
 import re
+import subprocess
 import sys
 
 FILE_MAX = 800
@@ -25,8 +30,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 NAME = re.compile(r'(\w+)\s*\(')
 
 
-def exceptions():
-    """What may be longer: {"file[:function]": limit}."""
+def exceptions(kind=''):
+    """What may be longer: {"file[:function]": limit}; or the exceptions that
+    begin with "kind:", without that."""
     limits = {}
     with open(os.path.join(HERE, 'exceptions'), encoding='utf-8') as file:
         for number, line in enumerate(file, 1):
@@ -36,8 +42,10 @@ def exceptions():
             words = line.split(None, 2)
             if len(words) < 3 or not words[1].isdigit():
                 sys.exit(f'exceptions:{number}: FILE[:FUNCTION] LIMIT REASON')
-            if not words[0].startswith('counter:'):
-                limits[words[0]] = int(words[1])
+            found, name = re.match(r'(?:(counter|cycle):)?(.*)',
+                                   words[0]).groups('')
+            if found == kind:
+                limits[name] = int(words[1])
     return limits
 
 
@@ -150,7 +158,7 @@ def components(graph):
     return [component for component in found if len(component) > 1]
 
 
-def scc(paths):
+def includes(paths):
     bad = 0
     for component in components(include_graph(paths)):
         folders = {os.path.dirname(node) for node in component}
@@ -160,8 +168,93 @@ def scc(paths):
     return bad
 
 
+def symbols(path):
+    """(defined, used) global symbols of an object."""
+    defined, used = set(), set()
+    listing = subprocess.run(['nm', '-g', path], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+    for line in listing.splitlines():
+        *_, kind, name = line.split()
+        (used if kind in 'Uwv' else defined).add(name)
+    return defined, used
+
+
+def call_graph(build):
+    """{file: {file it needs: symbols}} of the objects that have a source."""
+    owner, uses = {}, {}
+    for folder, _, names in os.walk(os.path.join(build, 'net')):
+        for name in names:
+            path = os.path.join(folder, name)
+            source = os.path.relpath(path, build)[:-1] + 'c'
+            if not name.endswith('.o') or not os.path.exists(source):
+                continue
+            defined, uses[source] = symbols(path)
+            owner.update(dict.fromkeys(defined, source))
+    graph = {}
+    for source, used in uses.items():
+        edges = graph.setdefault(source, {})
+        for name in sorted(used):
+            if owner.get(name, source) != source:
+                edges.setdefault(owner[name], []).append(name)
+    return graph
+
+
+def longest(graph):
+    return max(map(len, components(graph)), default=1)
+
+
+def cuts(graph, limit):
+    """Edges (file, file, symbols) to cut, one after the other, until no cycle
+    is longer than @limit: of all edges the one that shortens the longest cycle
+    most for its number of symbols, and where none does the one with the fewest
+    symbols."""
+    graph = {source: dict(edges) for source, edges in graph.items()}
+    while (before := longest(graph)) > limit:
+        best = None
+        members = set(max(components(graph), key=len))
+        for source in sorted(members):
+            for target in sorted(members & set(graph[source])):
+                names = graph[source].pop(target)
+                gain = before - longest(graph)
+                graph[source][target] = names
+                rank = (-gain / len(names), len(names))
+                if best is None or rank < best[0]:
+                    best = rank, source, target, names
+        _, source, target, names = best
+        del graph[source][target]
+        yield source, target, names, longest(graph)
+
+
+def calls(arguments):
+    graph = call_graph(arguments[0])
+    if not graph:
+        sys.exit(f'{arguments[0]}: no objects of these sources')
+    limits = exceptions('cycle')
+    wrong, report = [], []
+    for component in sorted(components(graph), key=len, reverse=True):
+        length = len(component)
+        known = [name for name in limits if name in component]
+        limit = max([CYCLE_MAX] + [limits.pop(name) for name in known])
+        report.append(f'{length} files in a cycle, at most {limit}: '
+                      f'{" ".join(sorted(component))}')
+        if length > limit:
+            wrong.append(report[-1])
+        elif known and length < limit:
+            wrong.append(f'tools/dev/exceptions: cycle:{known[0]} is {length} '
+                         f'now')
+        inside = {source: {target: used
+                           for target, used in graph[source].items()
+                           if target in component} for source in component}
+        report += [f'  {left:2} after {source} -> {target}: {" ".join(used)}'
+                   for source, target, used, left in cuts(inside, CYCLE_MAX)]
+    wrong += [f'tools/dev/exceptions: cycle:{name} is not needed any more'
+              for name in limits]
+    print('\n'.join(wrong + report))
+    return len(wrong)
+
+
 def main():
-    verbs = {'size': size, 'top': top, 'scc': scc}
+    verbs = {'size': size, 'top': top, 'calls': calls, 'includes': includes}
     if len(sys.argv) < 3 or sys.argv[1] not in verbs:
         sys.exit(__doc__)
     sys.exit(1 if verbs[sys.argv[1]](sys.argv[2:]) else 0)

@@ -61,9 +61,12 @@ check_size() {
 	files '\.(c|h|sh|py)$' | xargs python3 tools/dev/cmetrics.py size
 }
 
+# Files that need each other, by #include and by the symbols of their objects
 check_scc() {
 	need python3 || return
-	files '^net/.*\.[ch]$' | xargs python3 tools/dev/cmetrics.py scc
+	build_dir || return
+	files '^net/.*\.[ch]$' | xargs python3 tools/dev/cmetrics.py includes &&
+		python3 tools/dev/cmetrics.py calls "$build"
 }
 
 # The licence is named in the first line, or after "#!" in the second
