@@ -34,20 +34,6 @@
 
 #include <asm/ioctls.h>
 
-/**
- * smc_sock_connecting() - is a connect() under way?
- * @smc: socket
- *
- * It may end at any moment, and the mode is set before.  To be sure of "neither
- * connected nor connecting" ask here first and look at the mode afterwards.
- *
- * Context: any.
- */
-bool smc_sock_connecting(const struct smc_sock *smc)
-{
-	return test_bit_acquire(SMC_SK_CONNECTING, &smc->bits);
-}
-
 /* -- init -- */
 
 /* Wait until @smc does not connect any more.  0 or -errno. */

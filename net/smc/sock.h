@@ -213,6 +213,16 @@ static inline enum smc_reason smc_sock_barred(const struct smc_sock *smc)
 	return SMC_REASON_OK;
 }
 
+/*
+ * Is a connect() under way?  It may end at any moment, and the mode is set
+ * before.  To be sure of "neither connected nor connecting" ask here first and
+ * look at the mode afterwards.  Any context.
+ */
+static inline bool smc_sock_connecting(const struct smc_sock *smc)
+{
+	return test_bit_acquire(SMC_SK_CONNECTING, &smc->bits);
+}
+
 static inline struct smc_net *smc_sock_net(const struct smc_sock *smc)
 {
 	return smc->hs.sn;
@@ -405,7 +415,6 @@ void smc_sock_set_sizes(struct smc_sock *smc);
 void smc_sock_connect_failed(struct smc_sock *smc, int err);
 
 /* mode.c */
-bool smc_sock_connecting(const struct smc_sock *smc);
 int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg);
 void smc_mode_move_error(struct smc_sock *smc);
 
