@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a connection, and every step of state.c on the way there.
- *
- * smc_sock_event() looks a step up under state_lock, stores the next state and
- * what the step says about the socket, and then carries the rest out without
- * the lock.  Events come from system calls, from the core's up-calls (softirq;
- * they may not push, so they mark the flags to be sent) and from the timer.
- * Whatever sleeps is left to smc->work.
+ * The end of a connection: system calls, the worker and the timer that bring it
+ * about step by step (event.c).
  *
  * close() does not wait (except for SO_LINGER).  What the program wrote is
  * delivered by the core; the socket lives on without a file, on the reference
@@ -16,13 +11,7 @@
  * Unread bytes at close mean abort, as with TCP, and so do bytes that come
  * after it: their writer would wait for ever, or take them for delivered.
  *
- * FIN of the inner connection means nothing while SMC is in use (RFC 7609
- * section 4.7): it may overtake the last RDMA write.  A reset counts in one
- * case: the peer has given up after our last handshake message, so that it
- * does not know our ring and no abort can come.
- *
- * Context: per function.  Tests: selftests/unit/unit_state.c for the table,
- * selftests/smc for the rest.
+ * Context: per function.  Tests: selftests/smc.
  */
 #include <linux/delay.h>
 #include <linux/sched/signal.h>
@@ -31,295 +20,9 @@
 
 #include "sock.h"
 #include "stats.h"
-#include "trace.h"
 
 /* How long the last flags may wait for a free send slot, in steps of 20 ms. */
 #define LAST_FLAGS_TRIES	50
-
-/**
- * smc_sock_queue_work() - leave something that sleeps to the worker
- * @smc: socket, the caller has a reference
- * @bit: SMC_SK_WORK_*
- *
- * Context: any.
- */
-void smc_sock_queue_work(struct smc_sock *smc, int bit)
-{
-	set_bit(bit, &smc->bits);
-	sock_hold(&smc->sk);	/* the work's */
-	if (!queue_work(smc_sock_wq, &smc->work))
-		sock_put(&smc->sk);
-}
-
-/*
- * Reset, and nothing has ever come from the peer by way of SMC; or its host
- * does not answer TCP any more (SO_KEEPALIVE, or our FIN).
- */
-static bool peer_gone(const struct smc_sock *smc)
-{
-	const struct smc_conn *conn = &smc->conn;
-	int err = READ_ONCE(smc->inner.sk->sk_err);
-
-	if (!err || inet_sk_state_load(smc->inner.sk) != TCP_CLOSE)
-		return false;
-	return err == ETIMEDOUT || (!READ_ONCE(conn->rcvd_pos) &&
-				    !READ_ONCE(conn->peer_read_pos) &&
-				    !READ_ONCE(conn->rx_conn_flags));
-}
-
-/**
- * smc_close_inner_reset() - has the peer given up in the last moment?
- * @smc: socket in mode SMC
- *
- * Context: any, interrupts possibly off.
- */
-void smc_close_inner_reset(struct smc_sock *smc)
-{
-	if (unlikely(peer_gone(smc)))
-		smc_sock_queue_work(smc, SMC_SK_WORK_PEER_GONE);
-}
-
-/**
- * smc_close_over() - would TCP have closed this connection?
- * @smc: socket in mode SMC
- *
- * Both have finished and nothing is left to send, or it was aborted.
- *
- * Context: any, lockless.
- */
-bool smc_close_over(const struct smc_sock *smc)
-{
-	if (unlikely(test_bit(SMC_SK_LATE, &smc->bits)))
-		return true;
-	switch (READ_ONCE(smc->sk.sk_state)) {
-	case SMC_APPCLOSEWAIT2:
-	case SMC_PEERCLOSEWAIT2:
-	case SMC_APPFINCLOSEWAIT:
-	case SMC_PEERFINCLOSEWAIT:
-		return !(READ_ONCE(smc->st_flags) & (SMC_ST_DONE_QUEUED |
-						     SMC_ST_CLOSE_QUEUED));
-	case SMC_PROCESSABORT:
-	case SMC_CLOSED:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * TCP's error for a reset in the present state: EPIPE where the peer has
- * finished and we have not; none when it is over.
- */
-static int reset_err(const struct smc_sock *smc)
-{
-	if (smc_close_over(smc))
-		return 0;
-	return smc->sk.sk_state == SMC_APPCLOSEWAIT1 ? EPIPE : ECONNRESET;
-}
-
-/**
- * smc_close_shut_both() - has the program given up reading, and writing, too?
- * @smc: socket in mode SMC
- *
- * Context: any, lockless.
- */
-bool smc_close_shut_both(const struct smc_sock *smc)
-{
-	return READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
-	       (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
-		READ_ONCE(smc->sk.sk_shutdown) & SEND_SHUTDOWN);
-}
-
-/* What a step changes in the socket itself; state_lock held. */
-static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
-		 const struct smc_state_step *step)
-{
-	struct sock *sk = &smc->sk;
-	u16 todo = step->actions;
-	u8 shut = sk->sk_shutdown;
-	int err = 0;
-
-	if (todo & SMC_DO_ERR_RESET) {
-		err = reset_err(smc);
-		if (!err)
-			todo &= ~SMC_DO_ERR_RESET;
-		shut = SHUTDOWN_MASK;
-	}
-	if (todo & SMC_DO_RCV_EOF &&
-	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
-		set_bit(SMC_SK_PEER_DONE, &smc->bits);
-	/* Delivered and said so: a peer that keeps its end open is no error. */
-	if (ev == SMC_EV_TIMEOUT && smc->st_flags & SMC_ST_CLOSE_SENT)
-		todo &= ~SMC_DO_SEND_ABORT;
-	if (ev == SMC_EV_PEER_CLOSED)
-		smc->st_flags |= SMC_ST_PEER_CLOSED;
-	if (todo & SMC_DO_FLUSH) {
-		if (todo & SMC_DO_SEND_DONE)
-			smc->st_flags |= SMC_ST_DONE_QUEUED;
-		if (todo & SMC_DO_SEND_CLOSED)
-			smc->st_flags |= SMC_ST_CLOSE_QUEUED;
-	} else if (todo & (SMC_DO_SEND_DONE | SMC_DO_SEND_CLOSED |
-			   SMC_DO_SEND_ABORT)) {
-		smc->st_flags &= ~(SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
-		if (todo & (SMC_DO_SEND_CLOSED | SMC_DO_SEND_ABORT))
-			smc->st_flags |= SMC_ST_CLOSE_SENT;
-	}
-	if (ev == SMC_EV_SHUT_WR)
-		shut |= SEND_SHUTDOWN;
-	if (todo & SMC_DO_RCV_EOF)
-		shut |= RCV_SHUTDOWN;
-	if (todo & SMC_DO_ERR_ABORTED)
-		err = smc->abort_err ?: ECONNABORTED;
-	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
-	    step->next == SMC_CLOSED)
-		shut = SHUTDOWN_MASK;
-	/* what is here by now did not come late, see smc_close_late() */
-	if (shut == SHUTDOWN_MASK && !smc_close_shut_both(smc))
-		WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
-	/*
-	 * Data calls and poll() take no lock: who sees the state sees the
-	 * shutdown bits, and who sees those sees the error.
-	 */
-	if (err)
-		WRITE_ONCE(sk->sk_err, err);
-	smp_wmb();
-	WRITE_ONCE(sk->sk_shutdown, shut);
-	smp_wmb();
-	WRITE_ONCE(sk->sk_state, step->next);
-	return todo;
-}
-
-static void send_flags(struct smc_sock *smc, enum smc_state_event ev, u16 todo,
-		       bool upcall)
-{
-	struct smc_conn *conn = &smc->conn;
-	u8 flags = 0;
-
-	if (todo & SMC_DO_SEND_DONE)
-		flags |= SMC_CDC_DONE;
-	if (todo & SMC_DO_SEND_CLOSED)
-		flags |= SMC_CDC_CLOSED;
-	if (todo & SMC_DO_SEND_ABORT)
-		flags |= SMC_CDC_ABORT;
-	/* They were marked when the flush began, and went with the last byte */
-	if (!flags || ev == SMC_EV_FLUSHED)
-		return;
-	/* The peer reads nothing any more: do not claim a complete stream. */
-	if (!(todo & SMC_DO_FLUSH) && flags & SMC_CDC_CLOSED &&
-	    smc_conn_unsent(conn))
-		flags |= SMC_CDC_ABORT;
-	clear_bit(SMC_CONN_CORKED, &conn->flags);
-	if (todo & SMC_DO_FLUSH)
-		set_bit(SMC_CONN_FLUSH, &conn->flags);
-	if (upcall)
-		smc_conn_mark_flags(conn, flags);
-	else
-		smc_conn_set_flags(conn, flags);
-}
-
-static void wake(struct smc_sock *smc, u16 todo)
-{
-	struct sock *sk = &smc->sk;
-
-	sk->sk_state_change(sk);
-	if (todo & SMC_DO_RCV_EOF)
-		sk_wake_async(sk, SOCK_WAKE_WAITD,
-			      sk->sk_shutdown == SHUTDOWN_MASK ? POLL_HUP :
-								 POLL_IN);
-	if (todo & (SMC_DO_ERR_RESET | SMC_DO_ERR_ABORTED))
-		sk_error_report(sk);
-}
-
-/**
- * smc_sock_event() - something happened to the connection
- * @smc: socket
- * @ev: what
- * @set: SMC_ST_* facts that become true with it
- * @upcall: called from the core, which must not be called back
- *
- * Context: any; state_lock and no lock of the core is taken, except by
- * smc_conn_set_flags() if not @upcall.
- * Return: the actions of the step; they have been carried out or queued.
- */
-u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
-		   unsigned int set, bool upcall)
-{
-	const struct smc_state_step *step;
-	struct sock *sk = &smc->sk;
-	bool released;
-	u16 todo;
-	u8 old;
-
-	spin_lock_bh(&smc->state_lock);
-	smc->st_flags |= set;
-	old = sk->sk_state;
-	step = smc_state_next(old, ev, smc->st_flags);
-	todo = apply(smc, ev, step);
-	released = smc->st_flags & SMC_ST_RELEASED;
-	spin_unlock_bh(&smc->state_lock);
-	trace_smc_state(sock_net(sk)->net_cookie, smc->conn.token, old,
-			smc_state_event_name(ev), step->next, todo);
-
-	send_flags(smc, ev, todo, upcall);
-	if (todo & SMC_DO_TCP_SHUT_WR)
-		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT_WR);
-	if (todo & SMC_DO_TCP_SHUT)
-		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT);
-	if (todo & SMC_DO_TCP_ABORT)
-		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_ABORT);
-	if (todo & SMC_DO_WAKE)
-		wake(smc, todo);
-	if (todo & SMC_DO_FREE && released)
-		smc_sock_queue_work(smc, SMC_SK_WORK_FREE);
-	return todo;
-}
-
-/**
- * smc_close_late() - bytes came for a socket that nobody reads any more
- * @smc: socket in mode SMC that smc_close_shut_both()
- * @upcall: called from the core, which must not be called back
- *
- * They are answered with a reset, as with TCP, unless they had come before.
- *
- * Context: any.
- */
-void smc_close_late(struct smc_sock *smc, bool upcall)
-{
-	struct sock *sk = &smc->sk;
-	bool gone;
-
-	/* A peer that has reset us hears no reset, and its error stays. */
-	if (READ_ONCE(smc->conn.rx_conn_flags) & SMC_CDC_ABORT)
-		return;
-	/* pairs with who stored shut_pos and then said so */
-	smp_rmb();
-	if (smp_load_acquire(&smc->conn.rcvd_pos) == READ_ONCE(smc->shut_pos) ||
-	    test_and_set_bit(SMC_SK_LATE, &smc->bits))
-		return;
-	gone = READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
-	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
-	/* before the state, see apply() */
-	if (!gone)
-		WRITE_ONCE(sk->sk_err, ECONNRESET);
-	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, upcall);
-	if (!gone)
-		sk_error_report(sk);
-}
-
-/**
- * smc_close_killed() - the connection cannot go on
- * @smc: socket in mode SMC
- * @err: positive errno for its program
- * @why: what the tools tell of it
- *
- * Context: process or softirq; no lock of the core is held.
- */
-void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why)
-{
-	smc->abort_err = err;
-	smc->abort_reason = why;
-	smc_sock_event(smc, SMC_EV_KILLED, 0, false);
-}
 
 /* -- worker and timer -- */
 
@@ -411,7 +114,7 @@ void smc_sock_work(struct work_struct *work)
 			smc_inner_abort(&smc->inner);
 	}
 	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) &&
-	    peer_gone(smc)) {
+	    smc_close_peer_gone(smc)) {
 		smc_close_killed(smc, smc_inner_take_error(&smc->inner),
 				 SMC_REASON_LOSTPEER);
 	}
@@ -512,25 +215,6 @@ void smc_sock_reset_conn(struct smc_sock *smc, int err)
 	sk->sk_state_change(sk);
 	if (err)
 		sk_error_report(sk);
-}
-
-/**
- * smc_close_no_reader() - bytes were written that the peer will never read
- * @smc: socket in mode SMC whose peer has closed
- *
- * TCP's peer would answer with a reset: so do we here, in its name, and the
- * peer is told, which may have shut down without having closed.
- *
- * Context: process.
- */
-void smc_close_no_reader(struct smc_sock *smc)
-{
-	struct sock *sk = &smc->sk;
-
-	/* before the state, see apply() */
-	WRITE_ONCE(sk->sk_err, EPIPE);
-	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, false);
-	sk_error_report(sk);
 }
 
 /**

@@ -35,8 +35,6 @@
 /* Sockets passed over without letting go of the lock. */
 #define WALK_STEP	256
 
-struct workqueue_struct *smc_sock_wq;
-
 /* IPPROTO_SMC sockets nest their inner ones, which are AF_INET too. */
 static struct lock_class_key inet_slock_key[2], inet_lock_key[2];
 

@@ -330,7 +330,7 @@ static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (smc_rx_urgent_valid(smc))
 		mask |= EPOLLPRI;
-	/* the error is set before the shutdown bits, see close.c */
+	/* the error is set before the shutdown bits, see event.c */
 	smp_rmb();
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;

@@ -411,7 +411,7 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 
 	if (r->copied >= r->target)
 		return 1;
-	/* Set in the opposite order, see close.c. */
+	/* Set in the opposite order, see event.c. */
 	closed = READ_ONCE(sk->sk_state) == SMC_CLOSED;
 	smp_rmb();
 	over = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;

@@ -343,21 +343,25 @@ bool smc_rx_urgent_valid(struct smc_sock *smc);
 extern const struct smc_conn_owner smc_sock_conn_owner;
 void smc_owner_early_flags(struct smc_sock *smc);
 
+/* event.c */
+extern struct workqueue_struct *smc_sock_wq;
+u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
+		   unsigned int set, bool upcall);
+void smc_sock_queue_work(struct smc_sock *smc, int bit);
+bool smc_close_over(const struct smc_sock *smc);
+bool smc_close_shut_both(const struct smc_sock *smc);
+bool smc_close_peer_gone(const struct smc_sock *smc);
+void smc_close_inner_reset(struct smc_sock *smc);
+void smc_close_late(struct smc_sock *smc, bool upcall);
+void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why);
+void smc_close_no_reader(struct smc_sock *smc);
+
 /* close.c */
 int smc_sock_release(struct socket *sock);
 int smc_sock_shutdown(struct socket *sock, int how);
 int smc_close_shutdown(struct smc_sock *smc, int how);
 int smc_close_disconnect(struct smc_sock *smc);
-void smc_close_no_reader(struct smc_sock *smc);
-bool smc_close_over(const struct smc_sock *smc);
 void smc_sock_dispose(struct smc_sock *smc);
-u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
-		   unsigned int set, bool upcall);
-void smc_sock_queue_work(struct smc_sock *smc, int bit);
-void smc_close_inner_reset(struct smc_sock *smc);
-void smc_close_late(struct smc_sock *smc, bool upcall);
-void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why);
-bool smc_close_shut_both(const struct smc_sock *smc);
 void smc_sock_free(struct smc_sock *smc);
 void smc_sock_reset_conn(struct smc_sock *smc, int err);
 void smc_sock_work(struct work_struct *work);
@@ -434,7 +438,6 @@ void smc_listen_gone(struct smc_sock *smc, int err);
 /* family.c */
 struct sock *smc_sock_clone(struct sock *listener);
 void smc_sock_take_cookie(struct smc_sock *smc);
-extern struct workqueue_struct *smc_sock_wq;
 int smc_sock_init(void);
 void smc_sock_exit(void);
 

@@ -9,7 +9,7 @@
  * nothing waits on this side but a writer without room.
  *
  * SO_KEEPALIVE: TCP's own probes go on, on the inner connection, whose failure
- * ends ours (close.c).  They say nothing about the way of the data: over RDMA
+ * ends ours (event.c).  They say nothing about the way of the data: over RDMA
  * an idle connection also sends a message of state every TCP_KEEPINTVL after
  * TCP_KEEPIDLE, and TCP_KEEPCNT of them without an acknowledgment by the
  * peer's device end the connection.  The peer's program has no part in it.
