@@ -49,21 +49,6 @@ static void wait_last_flags(struct smc_conn *conn)
 }
 
 /**
- * smc_sock_stop_hs() - end whatever the handshake still does
- * @smc: socket; its handshake's done() has run, or will not
- *
- * Context: process; lock_sock() may be held.
- */
-void smc_sock_stop_hs(struct smc_sock *smc)
-{
-	if (smc_hs_cancel(&smc->hs))
-		clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
-	else
-		wait_on_bit(&smc->bits, SMC_SK_HS_ACTIVE,
-			    TASK_UNINTERRUPTIBLE);
-}
-
-/**
  * smc_sock_free() - the last step of a socket nobody has a file for
  * @smc: socket; the reference of its owner is dropped
  *

@@ -28,36 +28,6 @@
 /* Ring sizes: a power of two from here (size code 0). */
 #define RING_MIN	16384U
 
-/**
- * smc_sock_wait() - sleep on our wait queue
- * @sk: socket
- * @timeo: jiffies left, updated
- * @done: true ends the wait
- *
- * Context: process, no lock held.
- * Return: 0; -EAGAIN when the time is over; the errno for a signal.
- */
-int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk))
-{
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	int rc = 0;
-
-	add_wait_queue(sk_sleep(sk), &wait);
-	/* who changes what done() looks at looks for sleepers after it */
-	smp_mb();
-	while (!done(sk)) {
-		if (!*timeo)
-			rc = -EAGAIN;
-		else if (signal_pending(current))
-			rc = sock_intr_errno(*timeo);
-		if (rc)
-			break;
-		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
-	}
-	remove_wait_queue(sk_sleep(sk), &wait);
-	return rc;
-}
-
 static u32 ring_size(int buf)
 {
 	u32 len = clamp(buf / 2, (int)RING_MIN, 1 << 29);

@@ -356,6 +356,10 @@ void smc_close_late(struct smc_sock *smc, bool upcall);
 void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why);
 void smc_close_no_reader(struct smc_sock *smc);
 
+/* wait.c */
+int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk));
+void smc_sock_stop_hs(struct smc_sock *smc);
+
 /* close.c */
 int smc_sock_release(struct socket *sock);
 int smc_sock_shutdown(struct socket *sock, int how);
@@ -366,7 +370,6 @@ void smc_sock_free(struct smc_sock *smc);
 void smc_sock_reset_conn(struct smc_sock *smc, int err);
 void smc_sock_work(struct work_struct *work);
 void smc_sock_timer(struct timer_list *t);
-void smc_sock_stop_hs(struct smc_sock *smc);
 
 /**
  * smc_sock_start_timer() - start a timer that holds a reference while armed
@@ -412,7 +415,6 @@ int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 extern const struct proto_ops smc_sock_ops;
 extern const struct smc_hs_owner smc_sock_hs_owner;
 void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key);
-int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk));
 /* Set fallback: reason, count, trace, mode. */
 void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
 void smc_sock_set_sizes(struct smc_sock *smc);
