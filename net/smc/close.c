@@ -70,7 +70,7 @@ void smc_sock_free(struct smc_sock *smc)
 	mutex_lock(&smc->conn_mutex);
 	smc_conn_leave(&smc->conn);
 	/* Nothing of the program's is on TCP then: no reason to linger. */
-	if (smc->mode != &smc_mode_tcp && smc->inner.sk)
+	if (smc->mode->id != SMC_MODE_TCP && smc->inner.sk)
 		sock_reset_flag(smc->inner.sk, SOCK_LINGER);
 	mutex_unlock(&smc->conn_mutex);
 	smc_inner_release(&smc->inner);
@@ -156,7 +156,7 @@ void smc_sock_timer(struct timer_list *t)
 
 	if (!(READ_ONCE(smc->st_flags) & SMC_ST_RELEASED)) {
 		smc_listen_deferred_ready(smc);
-		if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+		if (smc_sock_mode(smc) == SMC_MODE_SMC)
 			smc_tx_uncork(smc);
 	} else if (!orphan_gets_on(smc)) {
 		orphan_ends(smc);
@@ -178,7 +178,7 @@ void smc_sock_reset_conn(struct smc_sock *smc, int err)
 	struct sock *sk = &smc->sk;
 
 	smc_sock_stop_hs(smc);
-	if (smp_load_acquire(&smc->mode) != &smc_mode_init)
+	if (smc_sock_mode(smc) != SMC_MODE_INIT)
 		return;
 	mutex_lock(&smc->conn_mutex);
 	smc_conn_leave(&smc->conn);
@@ -300,7 +300,7 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	lock_sock(sk);
 	rc = smp_load_acquire(&smc->mode)->shutdown(smc, how);
 	/* as TCP: connect() has nothing to tell any more */
-	if (smc->mode != &smc_mode_init)
+	if (smc->mode->id != SMC_MODE_INIT)
 		clear_bit(SMC_SK_CONNECTED, &smc->bits);
 	release_sock(sk);
 	return rc;
@@ -345,7 +345,7 @@ static void close_smc(struct smc_sock *smc, bool abort)
 void smc_sock_dispose(struct smc_sock *child)
 {
 	smc_sock_stop_hs(child);
-	if (child->mode == &smc_mode_smc) {
+	if (child->mode->id == SMC_MODE_SMC) {
 		close_smc(child, true);
 		return;
 	}
@@ -371,10 +371,10 @@ int smc_sock_release(struct socket *sock)
 	timeo = linger ? sk->sk_lingertime : 0;
 	/* The file that the inner socket borrows goes away. */
 	smc_inner_lend(&smc->inner, NULL);
-	if (smc->mode == &smc_mode_listen)
+	if (smc->mode->id == SMC_MODE_LISTEN)
 		smc_listen_drop(smc);
 	smc_sock_stop_hs(smc);
-	if (smc->mode == &smc_mode_smc)
+	if (smc->mode->id == SMC_MODE_SMC)
 		close_smc(smc, linger && !timeo);
 	else
 		timeo = 0;
@@ -383,7 +383,7 @@ int smc_sock_release(struct socket *sock)
 		smc_sock_wait(sk, &timeo, delivered);
 	sock_orphan(sk);
 	sock->sk = NULL;
-	if (smc->mode != &smc_mode_smc)
+	if (smc->mode->id != SMC_MODE_SMC)
 		smc_sock_free(smc);
 	sock_put(sk);
 	return 0;

@@ -57,7 +57,7 @@ static int destroy_init(struct smc_sock *smc, int err)
 		return -ENOENT;
 	if (connecting)
 		smc_sock_stop_hs(smc);
-	if (smp_load_acquire(&smc->mode) != &smc_mode_init)
+	if (smc_sock_mode(smc) != SMC_MODE_INIT)
 		return -EAGAIN;
 	if (!connecting || test_bit(SMC_SK_FAILED, &smc->bits))
 		return -ENOENT;
@@ -69,11 +69,11 @@ static int destroy(struct smc_sock *smc, int err)
 {
 	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 
-	if (mode == &smc_mode_smc)
+	if (mode->id == SMC_MODE_SMC)
 		return destroy_conn(smc, err);
-	if (mode == &smc_mode_tcp)
+	if (mode->id == SMC_MODE_TCP)
 		return destroy_inner(smc, err);
-	if (mode == &smc_mode_listen) {
+	if (mode->id == SMC_MODE_LISTEN) {
 		smc_listen_gone(smc, err);
 		return 0;
 	}

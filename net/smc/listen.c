@@ -96,18 +96,19 @@ static int listen_locked(struct smc_sock *smc, int backlog)
 	struct sock *sk = &smc->sk;
 	int rc;
 
-	if (mode == &smc_mode_smc || connecting)
+	if (mode->id == SMC_MODE_SMC || connecting)
 		return -EINVAL;
 	/* TCP would refuse, but only after our mode had changed for others */
-	if (mode == &smc_mode_tcp && (tcp->state != SS_UNCONNECTED ||
-				      inet_sk_state_load(tcp->sk) != TCP_CLOSE))
+	if (mode->id == SMC_MODE_TCP &&
+	    (tcp->state != SS_UNCONNECTED ||
+	     inet_sk_state_load(tcp->sk) != TCP_CLOSE))
 		return -EINVAL;
 	/* an outcome that connect() has still to fetch */
 	if (test_bit(SMC_SK_FAILED, &smc->bits))
 		return -EINVAL;
 	smc->backlog = min_t(unsigned int, backlog,
 			     READ_ONCE(sock_net(sk)->core.sysctl_somaxconn));
-	if (mode == &smc_mode_listen) {
+	if (mode->id == SMC_MODE_LISTEN) {
 		rc = tcp->ops->listen(tcp, backlog);
 		smc_listen_wake(smc);
 		return rc;
@@ -157,7 +158,7 @@ static void queue_child(struct smc_sock *smc, struct smc_sock *child)
 	list_add(&child->accept_node, &before->accept_node);
 	WRITE_ONCE(smc->accept_len, smc->accept_len + 1);
 	/* unless smc_listen_drop() is about to come for it */
-	if (smp_load_acquire(&smc->mode) == &smc_mode_listen)
+	if (smc_sock_mode(smc) == SMC_MODE_LISTEN)
 		hold_places(smc, smc->held + !child->has_place);
 }
 
@@ -198,7 +199,7 @@ static bool has_data(struct smc_sock *child)
 {
 	const struct sock *sk = &child->sk;
 
-	if (child->mode == &smc_mode_tcp)
+	if (child->mode->id == SMC_MODE_TCP)
 		return !smc_hs_hidden(&child->hs) &&
 		       (smc_inner_queued(&child->inner) ||
 			smc_inner_closed(&child->inner) ||
@@ -270,7 +271,7 @@ static bool defer(struct smc_sock *child)
 	if (!limit_s || has_data(child))
 		return false;
 	/* Below a low-water mark TCP would tell nobody of the first data. */
-	if (child->mode == &smc_mode_tcp &&
+	if (child->mode->id == SMC_MODE_TCP &&
 	    READ_ONCE(child->inner.sk->sk_rcvlowat) > 1)
 		return false;
 	if (!may_wait(child))
@@ -376,12 +377,12 @@ static void look_at_inner(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 
-	if (smp_load_acquire(&smc->mode) != &smc_mode_listen ||
+	if (smc_sock_mode(smc) != SMC_MODE_LISTEN ||
 	    inet_sk_state_load(smc->inner.sk) == TCP_LISTEN)
 		return;
 	/* listen() sets the mode first, under this lock */
 	lock_sock(sk);
-	if (smc->mode == &smc_mode_listen &&
+	if (smc->mode->id == SMC_MODE_LISTEN &&
 	    inet_sk_state_load(smc->inner.sk) != TCP_LISTEN)
 		smc_listen_gone(smc, smc_inner_take_error(&smc->inner) ?:
 				ECONNABORTED);
@@ -406,7 +407,7 @@ void smc_listen_work(struct work_struct *work)
 	old = set_active_memcg(smc->sk.sk_memcg);
 #endif
 	mutex_lock(&smc->conn_mutex);
-	while (smc->mode == &smc_mode_listen && !queue_full(smc) &&
+	while (smc->mode->id == SMC_MODE_LISTEN && !queue_full(smc) &&
 	       smc_inner_acceptable(&smc->inner)) {
 		rc = accept_one(smc);
 		if (rc == -ENOMEM || rc == -ENFILE || rc == -ENOBUFS)
@@ -458,7 +459,7 @@ static struct smc_sock *wait_child(struct smc_sock *smc,
 		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
 					  TASK_INTERRUPTIBLE);
 		child = ERR_PTR(-EINVAL);
-		if (smp_load_acquire(&smc->mode) != &smc_mode_listen)
+		if (smc_sock_mode(smc) != SMC_MODE_LISTEN)
 			break;
 		child = dequeue(smc, &arg->is_empty);
 		if (child)

@@ -73,7 +73,7 @@ static int await_mode(struct smc_sock *smc, long timeo, int unconnected)
 	int rc;
 
 	/* It may have ended since the mode was looked up. */
-	if (!connecting && smp_load_acquire(&smc->mode) != &smc_mode_init)
+	if (!connecting && smc_sock_mode(smc) != SMC_MODE_INIT)
 		return 0;
 	if (READ_ONCE(sk->sk_err))
 		return sock_error(sk);
@@ -84,7 +84,7 @@ static int await_mode(struct smc_sock *smc, long timeo, int unconnected)
 	rc = await_connect(smc, timeo);
 	if (rc)
 		return rc;
-	if (smp_load_acquire(&smc->mode) == &smc_mode_init)
+	if (smc_sock_mode(smc) == SMC_MODE_INIT)
 		return sock_error(sk) ?: unconnected;
 	return 0;
 }
@@ -93,8 +93,7 @@ static int await_mode(struct smc_sock *smc, long timeo, int unconnected)
 static void leave_to_tcp(struct smc_sock *smc)
 {
 	lock_sock(&smc->sk);
-	if (!smc_sock_connecting(smc) &&
-	    smp_load_acquire(&smc->mode) == &smc_mode_init) {
+	if (!smc_sock_connecting(smc) && smc_sock_mode(smc) == SMC_MODE_INIT) {
 		set_bit(SMC_SK_NOSMC, &smc->bits);
 		/* a failed attempt, and the name it had, are forgotten */
 		clear_bit(SMC_SK_FAILED, &smc->bits);
@@ -148,7 +147,7 @@ static __poll_t init_poll(struct smc_sock *smc, struct file *file,
 	if (!smc_sock_connecting(smc)) {
 		/* It may have ended since the mode was looked up. */
 		mode = smp_load_acquire(&smc->mode);
-		if (mode != &smc_mode_init)
+		if (mode->id != SMC_MODE_INIT)
 			return mode->poll(smc, file, wait);
 		mask = EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
 		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
@@ -170,7 +169,7 @@ static int init_shutdown(struct smc_sock *smc, int how)
 	if (connecting)
 		smc_sock_stop_hs(smc);
 	mode = smp_load_acquire(&smc->mode);
-	if (mode != &smc_mode_init)
+	if (mode->id != SMC_MODE_INIT)
 		return mode->shutdown(smc, how);
 	if (connecting) {
 		/* the program's own doing, and still TCP reports it */
@@ -221,7 +220,7 @@ static ssize_t init_splice(struct smc_sock *smc, loff_t *ppos,
 int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg)
 {
 	struct socket *tcp = smc->inner.sock;
-	bool smc_mode = smc->mode == &smc_mode_smc;
+	bool smc_mode = smc->mode->id == SMC_MODE_SMC;
 	int val = 0;
 
 	switch (cmd) {
@@ -246,12 +245,13 @@ int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg)
 	default:
 		return tcp->ops->ioctl(tcp, cmd, arg);
 	}
-	if (smc->mode == &smc_mode_listen && cmd != SIOCATMARK)
+	if (smc->mode->id == SMC_MODE_LISTEN && cmd != SIOCATMARK)
 		return -EINVAL;
 	return put_user(val, (int __user *)arg);
 }
 
 const struct smc_mode smc_mode_init = {
+	.id		= SMC_MODE_INIT,
 	.name		= "init",
 	.sendmsg	= init_sendmsg,
 	.recvmsg	= init_recvmsg,
@@ -301,6 +301,7 @@ static ssize_t listen_splice(struct smc_sock *smc, loff_t *ppos,
 }
 
 const struct smc_mode smc_mode_listen = {
+	.id		= SMC_MODE_LISTEN,
 	.name		= "listen",
 	.sendmsg	= listen_sendmsg,
 	.recvmsg	= listen_recvmsg,
@@ -346,6 +347,7 @@ static ssize_t smc_splice(struct smc_sock *smc, loff_t *ppos,
 }
 
 const struct smc_mode smc_mode_smc = {
+	.id		= SMC_MODE_SMC,
 	.name		= "smc",
 	.sendmsg	= smc_tx_sendmsg,
 	.recvmsg	= smc_rx_recvmsg,
@@ -500,6 +502,7 @@ static ssize_t tcp_splice_mode(struct smc_sock *smc, loff_t *ppos,
 }
 
 const struct smc_mode smc_mode_tcp = {
+	.id		= SMC_MODE_TCP,
 	.name		= "tcp",
 	.sendmsg	= tcp_sendmsg_mode,
 	.recvmsg	= tcp_recvmsg_mode,

@@ -65,7 +65,7 @@ static void owner_peer_flags(struct smc_conn *conn, u8 flags)
 	struct smc_sock *smc = smc_of_conn(conn);
 
 	/* This may become TCP yet; see smc_owner_early_flags(). */
-	if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+	if (smc_sock_mode(smc) == SMC_MODE_SMC)
 		peer_flags(smc, flags, true);
 }
 
@@ -102,7 +102,7 @@ static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 	smc->abort_err = err;
 	smc->abort_reason = why;
 	/* Until then it is the handshake's; established() looks again. */
-	if (smp_load_acquire(&smc->mode) != &smc_mode_smc)
+	if (smc_sock_mode(smc) != SMC_MODE_SMC)
 		return;
 	smc_sock_event(smc, SMC_EV_KILLED, 0, true);
 	smc_listen_deferred_ready(smc);

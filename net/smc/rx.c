@@ -157,8 +157,7 @@ int smc_rx_set_lowat(struct sock *sk, int val)
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		cap = READ_ONCE(sk->sk_rcvbuf) >> 1;
 	WRITE_ONCE(sk->sk_rcvlowat, min(val, cap) ?: 1);
-	if (smp_load_acquire(&smc->mode) == &smc_mode_smc &&
-	    smc_rx_readable(smc))
+	if (smc_sock_mode(smc) == SMC_MODE_SMC && smc_rx_readable(smc))
 		sk->sk_data_ready(sk);
 	return 0;
 }
@@ -222,7 +221,7 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		return -ERESTARTSYS;
 	urg = READ_ONCE(conn->urg_rx_pos);
 	rc = -EINVAL;
-	if (smp_load_acquire(&smc->mode) != &smc_mode_smc) {
+	if (smc_sock_mode(smc) != SMC_MODE_SMC) {
 		/* connect(AF_UNSPEC) came first: there is no ring any more */
 	} else if (smc_rx_urgent_valid(smc) && smc_close_over(smc) &&
 	    !test_bit(SMC_SK_PEER_DONE, &smc->bits)) {
@@ -531,7 +530,7 @@ static int receive(struct smc_sock *smc, struct reader *r)
 	r->locked = true;
 	r->disconnects = smc->disconnects;
 	/* connect(AF_UNSPEC) was quicker, and has taken the ring */
-	if (unlikely(smp_load_acquire(&smc->mode) != &smc_mode_smc)) {
+	if (unlikely(smc_sock_mode(smc) != SMC_MODE_SMC)) {
 		mutex_unlock(&smc->rx_mutex);
 		return sock_error(sk) ?: -ENOTCONN;
 	}

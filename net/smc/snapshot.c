@@ -114,14 +114,14 @@ void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap)
 	snap->reason = READ_ONCE(smc->reason);
 	snap->peer_diagnosis = READ_ONCE(smc->peer_diagnosis);
 	snap_addresses(smc, snap);
-	if (mode == &smc_mode_tcp) {
+	if (mode->id == SMC_MODE_TCP) {
 		snap->mode = 1;
 		if (snap->state != SMC_CLOSED)
 			snap->state = snap_tcp_state(smc);
 		snap->shutdown = smc->inner.sk->sk_shutdown;
 		return;
 	}
-	if (mode != &smc_mode_smc)
+	if (mode->id != SMC_MODE_SMC)
 		return;
 
 	mutex_lock(&smc->conn_mutex);

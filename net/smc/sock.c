@@ -244,11 +244,11 @@ void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
 	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 	struct sock *sk = &smc->sk;
 
-	if (mode == &smc_mode_listen) {
+	if (mode->id == SMC_MODE_LISTEN) {
 		smc_listen_wake(smc);
-	} else if (mode == &smc_mode_smc) {
+	} else if (mode->id == SMC_MODE_SMC) {
 		smc_close_inner_reset(smc);
-	} else if (mode == &smc_mode_tcp) {
+	} else if (mode->id == SMC_MODE_TCP) {
 		smc_hs_wake(&smc->hs, key);
 		/* Another error (IP_RECVERR) is for who sleeps in TCP. */
 		if (inet_sk_state_load(inner->sk) == TCP_CLOSE)
@@ -297,7 +297,7 @@ static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	 * The inner connection may be closed long before ours, or after it; 2
 	 * asks for the peer's name whatever its state, as accept() does.
 	 */
-	if (peer == 1 && smc->mode == &smc_mode_smc) {
+	if (peer == 1 && smc->mode->id == SMC_MODE_SMC) {
 		if (smc_close_over(smc))
 			return -ENOTCONN;
 		peer = 2;
@@ -359,11 +359,11 @@ static int disconnect(struct smc_sock *smc)
 	if (connecting)
 		smc_sock_stop_hs(smc);
 	mode = smp_load_acquire(&smc->mode);
-	if (mode == &smc_mode_tcp)
+	if (mode->id == SMC_MODE_TCP)
 		return 1;
-	if (mode == &smc_mode_smc)
+	if (mode->id == SMC_MODE_SMC)
 		return smc_close_disconnect(smc);
-	if (mode == &smc_mode_listen) {
+	if (mode->id == SMC_MODE_LISTEN) {
 		smc_listen_drop(smc);
 	} else {
 		err = connecting ? ECONNRESET : READ_ONCE(smc->sk.sk_err);
@@ -506,7 +506,7 @@ static int connect_wait(struct smc_sock *smc, int flags, int pending)
 		return -EPIPE;
 	if (rc)
 		return rc == -EAGAIN ? pending : rc;
-	if (smp_load_acquire(&smc->mode) == &smc_mode_init)
+	if (smc_sock_mode(smc) == SMC_MODE_INIT)
 		return fetch_failure(smc);
 	clear_bit(SMC_SK_CONNECTED, &smc->bits);
 	return 0;
@@ -540,14 +540,14 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 	enum smc_reason why;
 	int rc;
 
-	if (mode == &smc_mode_tcp)
+	if (mode->id == SMC_MODE_TCP)
 		return 1;
 	if (addr->sa_family == AF_UNSPEC)
 		return disconnect(smc);
-	if (mode == &smc_mode_smc &&
+	if (mode->id == SMC_MODE_SMC &&
 	    test_and_clear_bit(SMC_SK_CONNECTED, &smc->bits))
 		return tell_connected(smc);
-	if (mode != &smc_mode_init)
+	if (mode->id != SMC_MODE_INIT)
 		return -EISCONN;
 	if (test_bit(SMC_SK_DISCONNECTING, &smc->bits))
 		return -EINVAL;
@@ -642,9 +642,9 @@ static void sock_splice_eof_op(struct socket *sock)
 	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 	struct socket *tcp = smc->inner.sock;
 
-	if (mode == &smc_mode_smc && !test_bit(SMC_SK_CORK, &smc->bits))
+	if (mode->id == SMC_MODE_SMC && !test_bit(SMC_SK_CORK, &smc->bits))
 		smc_tx_uncork(smc);
-	else if (mode == &smc_mode_tcp)
+	else if (mode->id == SMC_MODE_TCP)
 		tcp->ops->splice_eof(tcp);
 }
 

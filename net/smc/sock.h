@@ -253,8 +253,16 @@ static inline void smc_sock_count_bytes(const struct smc_sock *smc,
 	smc_hist_count(smc_sock_net(smc), xport->id, hist, bytes);
 }
 
+enum smc_mode_id {
+	SMC_MODE_INIT,
+	SMC_MODE_LISTEN,
+	SMC_MODE_SMC,
+	SMC_MODE_TCP,
+};
+
 /**
  * struct smc_mode - behaviour of a socket in one phase of its life
+ * @id: which of the four
  * @name: for traces
  * @sendmsg: as in proto_ops
  * @recvmsg: as in proto_ops
@@ -264,6 +272,7 @@ static inline void smc_sock_count_bytes(const struct smc_sock *smc,
  * @splice_read: as in proto_ops
  */
 struct smc_mode {
+	enum smc_mode_id id;
 	const char *name;
 	int (*sendmsg)(struct smc_sock *smc, struct msghdr *msg, size_t len);
 	int (*recvmsg)(struct smc_sock *smc, struct msghdr *msg, size_t len,
@@ -276,6 +285,12 @@ struct smc_mode {
 			       struct pipe_inode_info *pipe, size_t len,
 			       unsigned int flags);
 };
+
+/* What was stored before the mode can be seen afterwards.  Any context. */
+static inline enum smc_mode_id smc_sock_mode(const struct smc_sock *smc)
+{
+	return smp_load_acquire(&smc->mode)->id;
+}
 
 extern const struct smc_mode smc_mode_init;
 extern const struct smc_mode smc_mode_listen;

@@ -73,7 +73,7 @@ void smc_sockopt_to_tcp(struct smc_sock *smc)
 
 static bool in_mode_tcp(const struct smc_sock *smc)
 {
-	return smp_load_acquire(&smc->mode) == &smc_mode_tcp;
+	return smc_sock_mode(smc) == SMC_MODE_TCP;
 }
 
 /* Means something only where packets are. */
@@ -206,7 +206,7 @@ static int set_for_tcp(struct smc_sock *smc, int level, int optname,
 	lock_sock(sk);
 	/* in this order, see there */
 	smc_now = smc_sock_connecting(smc) ||
-		  smp_load_acquire(&smc->mode) == &smc_mode_smc;
+		  smc_sock_mode(smc) == SMC_MODE_SMC;
 	marked = smc_now || test_and_set_bit(SMC_SK_NOSMC, &smc->bits);
 	release_sock(sk);
 	if (smc_now && too_late)
@@ -225,16 +225,16 @@ static int set_plain(struct smc_sock *smc, bool on)
 	bool connecting = smc_sock_connecting(smc);
 	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 
-	if (mode == &smc_mode_tcp && on)
+	if (mode->id == SMC_MODE_TCP && on)
 		return 0;
-	if (mode == &smc_mode_tcp || mode == &smc_mode_smc || connecting)
+	if (mode->id == SMC_MODE_TCP || mode->id == SMC_MODE_SMC || connecting)
 		return -EINVAL;
 	if (on) {
 		set_bit(SMC_SK_PLAIN, &smc->bits);
 		return 0;
 	}
 	clear_bit(SMC_SK_PLAIN, &smc->bits);
-	if (mode == &smc_mode_listen && smc_sock_barred(smc) == SMC_REASON_OK)
+	if (mode->id == SMC_MODE_LISTEN && smc_sock_barred(smc) == SMC_REASON_OK)
 		smc_synopt_offer(smc->inner.sk);
 	return 0;
 }
@@ -255,19 +255,19 @@ static int set_cork(struct smc_sock *smc, sockptr_t optval,
 		return rc;
 	if (val) {
 		set_bit(SMC_SK_CORK, &smc->bits);
-		if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+		if (smc_sock_mode(smc) == SMC_MODE_SMC)
 			smc_sock_count(smc, SMC_TECH_CORK, 1);
 		return 0;
 	}
 	clear_bit(SMC_SK_CORK, &smc->bits);
-	if (smp_load_acquire(&smc->mode) == &smc_mode_smc)
+	if (smc_sock_mode(smc) == SMC_MODE_SMC)
 		smc_tx_uncork(smc);
 	return 0;
 }
 
 static void set_nodelay(struct smc_sock *smc)
 {
-	if (smp_load_acquire(&smc->mode) != &smc_mode_smc)
+	if (smc_sock_mode(smc) != SMC_MODE_SMC)
 		return;
 	smc_sock_count(smc, SMC_TECH_NODELAY, 1);
 	/* an explicit push, as TCP has it, of a corked socket too */
@@ -384,8 +384,7 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 	if (level == SOL_TCP && optname == TCP_INFO && in_mode_tcp(smc) &&
 	    (smc->inner.hs_sent || smc->inner.hs_rcvd))
 		return smc_sock_tcp_info(smc, optval, optlen);
-	if (level == SOL_TCP &&
-	    smp_load_acquire(&smc->mode) == &smc_mode_smc) {
+	if (level == SOL_TCP && smc_sock_mode(smc) == SMC_MODE_SMC) {
 		if (optname == TCP_INFO)
 			return smc_sock_tcp_info(smc, optval, optlen);
 		/* no mapping of ours can be TCP's */

@@ -101,9 +101,9 @@ int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 	tcp_get_info(smc->inner.sk, &info);
 	/* connect(AF_UNSPEC) may take the connection away meanwhile */
 	mutex_lock(&smc->conn_mutex);
-	if (smc->mode == &smc_mode_smc)
+	if (smc->mode->id == SMC_MODE_SMC)
 		over_rings(smc, &info);
-	else if (smc->mode == &smc_mode_tcp)
+	else if (smc->mode->id == SMC_MODE_TCP)
 		less_handshake(&smc->inner, &info);
 	mutex_unlock(&smc->conn_mutex);
 	if (put_user(len, optlen) || copy_to_user(optval, &info, len))

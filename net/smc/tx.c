@@ -383,7 +383,7 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
 						     MSG_DONTWAIT));
 	/* connect(AF_UNSPEC) was quicker, and has taken the ring */
-	if (unlikely(smp_load_acquire(&smc->mode) != &smc_mode_smc))
+	if (unlikely(smc_sock_mode(smc) != SMC_MODE_SMC))
 		rc = -EPIPE;
 	else if (unlikely(no_reader(smc)))
 		rc = send_to_nobody(smc, msg);

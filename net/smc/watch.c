@@ -116,7 +116,7 @@ static long look_alive(struct smc_sock *smc)
 
 static bool over(const struct smc_sock *smc)
 {
-	return smp_load_acquire(&smc->mode) != &smc_mode_smc ||
+	return smc_sock_mode(smc) != SMC_MODE_SMC ||
 	       smc_close_over(smc) || test_bit(SMC_SK_FREED, &smc->bits) ||
 	       test_bit(SMC_CONN_DEAD, &smc->conn.flags);
 }
@@ -157,7 +157,7 @@ void smc_watch_timer(struct timer_list *t)
  */
 void smc_watch_start(struct smc_sock *smc)
 {
-	if (smp_load_acquire(&smc->mode) == &smc_mode_smc &&
+	if (smc_sock_mode(smc) == SMC_MODE_SMC &&
 	    (READ_ONCE(smc->user_timeout_ms) || keepalive(smc)))
 		smc_sock_start_timer(smc, &smc->watch.timer, jiffies + 1);
 }
