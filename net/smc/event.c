@@ -40,6 +40,19 @@ void smc_sock_queue_work(struct smc_sock *smc, int bit)
 }
 
 /**
+ * smc_listen_deferred_ready() - TCP_DEFER_ACCEPT may have waited for this
+ * @child: socket that has data now, or will have none
+ *
+ * Context: any, the caller has a reference.
+ */
+void smc_listen_deferred_ready(struct smc_sock *child)
+{
+	if (unlikely(test_bit(SMC_SK_DEFERRED, &child->bits)) &&
+	    test_and_clear_bit(SMC_SK_DEFERRED, &child->bits))
+		smc_sock_queue_work(child, SMC_SK_WORK_READY);
+}
+
+/**
  * smc_close_peer_gone() - has the peer given up, or its host?
  * @smc: socket in mode SMC
  *

@@ -221,19 +221,6 @@ void smc_listen_child_ready(struct smc_sock *child)
 }
 
 /**
- * smc_listen_deferred_ready() - TCP_DEFER_ACCEPT may have waited for this
- * @child: socket that has data now, or will have none
- *
- * Context: any, the caller has a reference.
- */
-void smc_listen_deferred_ready(struct smc_sock *child)
-{
-	if (unlikely(test_bit(SMC_SK_DEFERRED, &child->bits)) &&
-	    test_and_clear_bit(SMC_SK_DEFERRED, &child->bits))
-		smc_sock_queue_work(child, SMC_SK_WORK_READY);
-}
-
-/**
  * smc_listen_tcp_ready() - a child in mode TCP may have its first data
  * @child: socket in mode TCP
  *

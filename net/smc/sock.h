@@ -363,6 +363,7 @@ extern struct workqueue_struct *smc_sock_wq;
 u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
 		   unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
+void smc_listen_deferred_ready(struct smc_sock *child);
 bool smc_close_over(const struct smc_sock *smc);
 bool smc_close_shut_both(const struct smc_sock *smc);
 bool smc_close_peer_gone(const struct smc_sock *smc);
@@ -448,7 +449,6 @@ void smc_listen_work(struct work_struct *work);
 void smc_listen_drop(struct smc_sock *smc);
 void smc_listen_child_done(struct smc_sock *child, bool usable);
 void smc_listen_child_ready(struct smc_sock *child);
-void smc_listen_deferred_ready(struct smc_sock *child);
 void smc_listen_tcp_ready(struct smc_sock *child);
 void smc_listen_gone(struct smc_sock *smc, int err);
 
