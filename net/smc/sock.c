@@ -25,28 +25,6 @@
 #include "stats.h"
 #include "trace.h"
 
-/* Ring sizes: a power of two from here (size code 0). */
-#define RING_MIN	16384U
-
-static u32 ring_size(int buf)
-{
-	u32 len = clamp(buf / 2, (int)RING_MIN, 1 << 29);
-
-	return roundup_pow_of_two(len);
-}
-
-/**
- * smc_sock_set_sizes() - choose the rings by SO_SNDBUF and SO_RCVBUF
- * @smc: socket before its handshake
- *
- * The option values count double, as usual.
- */
-void smc_sock_set_sizes(struct smc_sock *smc)
-{
-	smc->hs.snd_len = ring_size(READ_ONCE(smc->sk.sk_sndbuf));
-	smc->hs.rcv_len = ring_size(READ_ONCE(smc->sk.sk_rcvbuf));
-}
-
 /**
  * smc_sock_fallback() - from now on this is plain TCP
  * @smc: socket

@@ -422,6 +422,7 @@ int smc_sock_setsockopt(struct socket *sock, int level, int optname,
 int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 			char __user *optval, int __user *optlen);
 void smc_sockopt_to_tcp(struct smc_sock *smc);
+void smc_sock_set_sizes(struct smc_sock *smc);
 
 /* tcpinfo.c */
 int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
@@ -433,7 +434,6 @@ extern const struct smc_hs_owner smc_sock_hs_owner;
 void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key);
 /* Set fallback: reason, count, trace, mode. */
 void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
-void smc_sock_set_sizes(struct smc_sock *smc);
 void smc_sock_connect_failed(struct smc_sock *smc, int err);
 
 /* mode.c */

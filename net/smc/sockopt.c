@@ -33,6 +33,9 @@
 /* Seconds for which TCP_DEFER_ACCEPT may wait; TCP has a limit, too. */
 #define DEFER_MAX	65535
 
+/* Ring sizes: a power of two from here (size code 0). */
+#define RING_MIN	16384U
+
 static int get_int(sockptr_t optval, unsigned int optlen, int *val)
 {
 	if (optlen < sizeof(int))
@@ -69,6 +72,25 @@ void smc_sockopt_to_tcp(struct smc_sock *smc)
 			      READ_ONCE(smc->sk.sk_peek_off));
 	if (test_bit(SMC_SK_CORK, &smc->bits))
 		inner_set_int(smc, SOL_TCP, TCP_CORK, 1);
+}
+
+static u32 ring_size(int buf)
+{
+	u32 len = clamp(buf / 2, (int)RING_MIN, 1 << 29);
+
+	return roundup_pow_of_two(len);
+}
+
+/**
+ * smc_sock_set_sizes() - choose the rings by SO_SNDBUF and SO_RCVBUF
+ * @smc: socket before its handshake
+ *
+ * The option values count double, as usual.
+ */
+void smc_sock_set_sizes(struct smc_sock *smc)
+{
+	smc->hs.snd_len = ring_size(READ_ONCE(smc->sk.sk_sndbuf));
+	smc->hs.rcv_len = ring_size(READ_ONCE(smc->sk.sk_rcvbuf));
 }
 
 static bool in_mode_tcp(const struct smc_sock *smc)
