@@ -25,36 +25,6 @@
 #include "stats.h"
 #include "trace.h"
 
-/**
- * smc_sock_fallback() - from now on this is plain TCP
- * @smc: socket
- * @reason: why
- * @peer_diagnosis: code of the Decline the peer sent, or 0
- *
- * Context: process.
- */
-void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
-{
-	struct sock *sk = &smc->sk;
-
-	WRITE_ONCE(smc->reason, reason);
-	WRITE_ONCE(smc->peer_diagnosis, peer_diagnosis);
-	spin_lock_bh(&smc->state_lock);
-	if (smc_inner_established(&smc->inner))
-		WRITE_ONCE(sk->sk_state, SMC_ACTIVE);
-	else
-		WRITE_ONCE(sk->sk_state, SMC_INIT);
-	WRITE_ONCE(sk->sk_shutdown, 0);
-	smc->st_flags = 0;
-	spin_unlock_bh(&smc->state_lock);
-	smc_stats_fallback(smc_sock_net(smc), smc->hs.role == SMC_SERV, reason);
-	trace_smc_switch_to_fallback(sk, smc->inner.sk,
-				     sock_net(sk)->net_cookie, reason);
-	smc_sockopt_to_tcp(smc);
-	smp_store_release(&smc->mode, &smc_mode_tcp);
-	smc_mode_move_error(smc);
-}
-
 /* The handshake ended with a bound connection. */
 static void established(struct smc_sock *smc)
 {

@@ -432,11 +432,11 @@ int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 extern const struct proto_ops smc_sock_ops;
 extern const struct smc_hs_owner smc_sock_hs_owner;
 void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key);
-/* Set fallback: reason, count, trace, mode. */
-void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
 void smc_sock_connect_failed(struct smc_sock *smc, int err);
 
 /* mode.c */
+/* Set fallback: reason, count, trace, mode. */
+void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
 int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg);
 void smc_mode_move_error(struct smc_sock *smc);
 
