@@ -336,7 +336,7 @@ static int accept_one(struct smc_sock *smc)
 	/* on the way from TCP's queue to ours its place must not look free */
 	add_places(smc, 1);
 	rc = smc_inner_accept(&child->inner, &smc->inner, smc->sk.sk_uid,
-			      smc_sock_inner_wake);
+			      smc->inner.wake);
 	if (rc) {
 		add_places(smc, -1);
 		sock_put(sk);
