@@ -71,6 +71,8 @@ static void sock_destruct(struct sock *sk)
 	smc->core_destruct(sk);
 }
 
+static void accept_work(struct work_struct *work);
+
 /* Everything but the inner socket.  The memory is zeroed, the sock set up. */
 static void sock_setup(struct sock *sk)
 {
@@ -88,7 +90,7 @@ static void sock_setup(struct sock *sk)
 	INIT_LIST_HEAD(&smc->accept_q);
 	INIT_LIST_HEAD(&smc->children);
 	INIT_WORK(&smc->work, smc_sock_work);
-	INIT_DELAYED_WORK(&smc->accept_work, smc_listen_work);
+	INIT_DELAYED_WORK(&smc->accept_work, accept_work);
 	timer_setup(&smc->timer, smc_sock_timer, 0);
 	timer_setup(&smc->watch.timer, smc_watch_timer, 0);
 	smc_conn_init(&smc->conn, &smc_sock_conn_owner);
@@ -135,18 +137,6 @@ static int sock_open(struct sock *sk, int inner_family)
 	if (!rc)
 		smc_sock_take_cookie(smc);
 	return rc;
-}
-
-/**
- * smc_sock_take_cookie() - go by the same name as the inner socket
- * @smc: socket nobody else knows yet
- *
- * BPF programs are shown the inner socket; what they learn of it the program
- * finds by SO_COOKIE of its descriptor.
- */
-void smc_sock_take_cookie(struct smc_sock *smc)
-{
-	atomic64_set(&smc->sk.sk_cookie, smc_inner_cookie(&smc->inner));
 }
 
 static int inet_smc_init(struct sock *sk)
@@ -278,15 +268,11 @@ static void inherit_owner(struct sock *sk, struct sock *from)
 	security_sk_clone(from, sk);
 }
 
-/**
- * smc_sock_clone() - make the socket for a connection of a listener
- * @listener: listening socket
- *
- * Context: process.
- * Return: socket without inner socket and without struct socket, one
- * reference for the caller; or NULL.
+/*
+ * Make the socket for a connection of a listener.  It has no inner socket and no
+ * struct socket, and one reference for the caller.  NULL: no memory.
  */
-struct sock *smc_sock_clone(struct sock *listener)
+static struct sock *sock_clone(struct sock *listener)
 {
 	struct sock *sk;
 
@@ -310,6 +296,12 @@ struct sock *smc_sock_clone(struct sock *listener)
 	/* until accept() grafts it, for the core's checks at the end */
 	sock_set_flag(sk, SOCK_DEAD);
 	return sk;
+}
+
+static void accept_work(struct work_struct *work)
+{
+	smc_listen_work(container_of(to_delayed_work(work), struct smc_sock,
+				     accept_work), sock_clone);
 }
 
 static const struct net_proto_family smc_family = {

@@ -323,13 +323,14 @@ static void add_places(struct smc_sock *smc, int num)
 }
 
 /* Take one connection.  0, -EAGAIN, or another error. */
-static int accept_one(struct smc_sock *smc)
+static int accept_one(struct smc_sock *smc,
+		      struct sock *(*clone)(struct sock *listener))
 {
 	struct smc_sock *child;
 	struct sock *sk;
 	int rc;
 
-	sk = smc_sock_clone(&smc->sk);
+	sk = clone(&smc->sk);
 	if (!sk)
 		return -ENOMEM;
 	child = smc_sk(sk);
@@ -378,14 +379,14 @@ static void look_at_inner(struct smc_sock *smc)
 
 /**
  * smc_listen_work() - take what the inner listener has
- * @work: a listener's accept_work
+ * @smc: listener; the reference of its accept_work is dropped
+ * @clone: makes the socket for a connection, see family.c
  *
  * Context: worker.  Bounded: each round takes one established connection.
  */
-void smc_listen_work(struct work_struct *work)
+void smc_listen_work(struct smc_sock *smc,
+		     struct sock *(*clone)(struct sock *listener))
 {
-	struct smc_sock *smc = container_of(to_delayed_work(work),
-					    struct smc_sock, accept_work);
 	struct mem_cgroup *old = NULL;
 	int rc = 0;
 
@@ -396,7 +397,7 @@ void smc_listen_work(struct work_struct *work)
 	mutex_lock(&smc->conn_mutex);
 	while (smc->mode->id == SMC_MODE_LISTEN && !queue_full(smc) &&
 	       smc_inner_acceptable(&smc->inner)) {
-		rc = accept_one(smc);
+		rc = accept_one(smc, clone);
 		if (rc == -ENOMEM || rc == -ENFILE || rc == -ENOBUFS)
 			break;
 		if (rc == -EAGAIN)

@@ -214,6 +214,16 @@ static inline enum smc_reason smc_sock_barred(const struct smc_sock *smc)
 }
 
 /*
+ * Go by the same name as the inner socket, as long as no other thread knows ours.
+ * BPF programs are shown the inner socket; what they learn of it the program
+ * finds by SO_COOKIE of its descriptor.
+ */
+static inline void smc_sock_take_cookie(struct smc_sock *smc)
+{
+	atomic64_set(&smc->sk.sk_cookie, smc_inner_cookie(&smc->inner));
+}
+
+/*
  * Is a connect() under way?  It may end at any moment, and the mode is set
  * before.  To be sure of "neither connected nor connecting" ask here first and
  * look at the mode afterwards.  Any context.
@@ -445,7 +455,8 @@ int smc_sock_listen(struct socket *sock, int backlog);
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg);
 void smc_listen_wake(struct smc_sock *smc);
-void smc_listen_work(struct work_struct *work);
+void smc_listen_work(struct smc_sock *smc,
+		     struct sock *(*clone)(struct sock *listener));
 void smc_listen_drop(struct smc_sock *smc);
 void smc_listen_child_done(struct smc_sock *child, bool usable);
 void smc_listen_child_ready(struct smc_sock *child);
@@ -453,8 +464,6 @@ void smc_listen_tcp_ready(struct smc_sock *child);
 void smc_listen_gone(struct smc_sock *smc, int err);
 
 /* family.c */
-struct sock *smc_sock_clone(struct sock *listener);
-void smc_sock_take_cookie(struct smc_sock *smc);
 int smc_sock_init(void);
 void smc_sock_exit(void);
 
