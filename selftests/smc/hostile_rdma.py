@@ -5,8 +5,9 @@
 It is behind a TAP device (minitcp.py, roce.py), connects to a server of this
 host, confirms the link as it should and then sends what no peer may.  Each
 message is refused and counted, and harms nothing; only an impossible cursor
-ends its connection.  Needs the module, root, the device clc0 and the RDMA port
-clcrxe on it.
+ends its connection.  It also has what each end may do with a link: ask whether
+the other is still there, and end it.  Needs the module, root, the device clc0
+and the RDMA port clcrxe on it.
 """
 import argparse
 import os
@@ -17,7 +18,7 @@ import time
 
 import cases
 from clcpeer import UEID, accept_r, proposal
-from counters import Counters
+from counters import Counters, sysctl
 from limits import limit
 from minitcp import MAGIC, Net
 from roce import Qp
@@ -26,18 +27,22 @@ KERNEL, PORT = "10.99.0.1", 7600
 QPN, PSN = 0x77, 0x7c01f3               # those of accept_r()
 CONFIRM_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK = 0x21, 0x24, 0x26, 0x27
 RESPONSE, NO_EYEC, DL_ALL = 0x80, 0x03, 0x40
-LIMIT = limit(60)
+LIMIT = limit(20)
 
 
 class Peer:
-    """one connection over RDMA, as honest as can be"""
+    """one connection over RDMA at a time, as honest as can be"""
     def __init__(self):
         self.net = Net("clc0", "10.99.0.2", KERNEL)
-        args = argparse.Namespace(ip=self.net.ip, mac=self.net.MAC, ueid=UEID)
         self.lst = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
         self.lst.settimeout(LIMIT)
         self.lst.bind((KERNEL, PORT))
         self.lst.listen(1)
+        self.connect()
+
+    def connect(self):
+        """the first connection of a new group"""
+        args = argparse.Namespace(ip=self.net.ip, mac=self.net.MAC, ueid=UEID)
         self.tcp = self.net.connect(PORT, True, LIMIT)
         assert self.tcp.option, "no SMC"
         self.tcp.send(proposal(args))
@@ -62,6 +67,10 @@ class Peer:
             data = self.qp.messages.get(timeout=LIMIT)
             if data[0] == kind:
                 return data
+
+    def disconnect(self):
+        self.tcp.rst()
+        self.sock.close()
 
     def alive(self):
         """the link answers, so that it has seen all that was sent before"""
@@ -130,24 +139,37 @@ def case_cdc_old():
     peer.refused(CdcOld=1, RxCdc=2)
 
 
-def case_cdc_forged():
-    """acknowledges bytes that were never sent"""
+def case_silence():
+    """a peer that says nothing is asked, and kept as long as it answers"""
     begin()
-    peer.cdc(6, cons=1000)
-    peer.alive()
-    c = peer.counters.moved()
-    assert c["CdcForged"] == c["ConnAborted"] == 1 and "LgrLost" not in c, c
+    sysctl("smcr_testlink_time", 1)
     try:
-        peer.sock.recv(1)
-        raise AssertionError("nothing happens to the connection")
-    except ConnectionResetError:
+        for _ in range(2):
+            question = peer.llc(TEST_LINK)
+            assert not question[3] & RESPONSE, question.hex()
+            peer.qp.send(question[:3] + bytes([RESPONSE]) + question[4:])
+    finally:
+        sysctl("smcr_testlink_time", 0)
+    peer.refused()
+
+
+def connection_ends(error):
+    """the program hears of it"""
+    try:
+        data = peer.sock.recv(1)
+        raise AssertionError(f"no error, but {data}")
+    except error:
         pass
 
 
 def case_delete_link():
-    """the peer ends the group, with the link that carries the message"""
+    """the peer ends the group, with the link that carries the message: the
+    server says so, too, and the connection ends"""
     begin()
     peer.qp.send(bytes([DELETE_LINK, 44, 0, DL_ALL]) + bytes(40))
+    connection_ends(ConnectionAbortedError)
+    answer = peer.llc(DELETE_LINK)
+    assert answer[3] & (DL_ALL | RESPONSE) == DL_ALL, answer.hex()
     end = time.monotonic() + LIMIT
     while peer.counters.moved().get("LinkDestroyed") != 1:
         assert time.monotonic() < end, peer.counters.moved()
@@ -156,10 +178,21 @@ def case_delete_link():
     assert c["LinkDownPeer"] == c["LgrLost"] == 1, c
 
 
+def case_cdc_forged():
+    """acknowledges bytes that were never sent"""
+    peer.disconnect()
+    peer.connect()
+    begin()
+    peer.cdc(6, cons=1000)
+    peer.alive()
+    c = peer.counters.moved()
+    assert c["CdcForged"] == c["ConnAborted"] == 1 and "LgrLost" not in c, c
+    connection_ends(ConnectionResetError)
+
+
 if __name__ == "__main__":
     peer = Peer()
     bad = cases.main(globals())
-    peer.tcp.rst()
-    peer.sock.close()
+    peer.disconnect()
     peer.lst.close()
     sys.exit(bad)
