@@ -28,6 +28,7 @@ QPN, PSN = 0x77, 0x7c01f3               # those of accept_r()
 CONFIRM_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK = 0x21, 0x24, 0x26, 0x27
 RESPONSE, NO_EYEC, DL_ALL = 0x80, 0x03, 0x40
 LIMIT = limit(20)
+ANSWER = limit(5)                       # many cases may have to wait for it
 
 
 class Peer:
@@ -61,10 +62,12 @@ class Peer:
         self.sock = self.lst.accept()[0]
         self.sock.settimeout(LIMIT)
 
-    def llc(self, kind):
+    def llc(self, kind, seconds=LIMIT):
         """the next message of this kind"""
+        end = time.monotonic() + seconds
         while True:
-            data = self.qp.messages.get(timeout=LIMIT)
+            left = max(0, end - time.monotonic())
+            data = self.qp.messages.get(timeout=left)
             if data[0] == kind:
                 return data
 
@@ -76,7 +79,7 @@ class Peer:
         """the link answers, so that it has seen all that was sent before"""
         self.qp.send(bytes([TEST_LINK, 44]) + bytes(2) + b"0123456789abcdef" +
                      bytes(24))
-        assert self.llc(TEST_LINK)[4:20] == b"0123456789abcdef"
+        assert self.llc(TEST_LINK, ANSWER)[4:20] == b"0123456789abcdef"
 
     def cdc(self, seq, token=None, prod=0, cons=0, kind=b"\xfe\x2c"):
         self.qp.send(kind + struct.pack(">H4s2xHI2xHI", seq,
