@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""badverbs - RDMA verbs fail, one call after the other
+
+The module badverbs (selftests/vm/planted) makes the first call of a verb fail,
+then the second, until a connection from connect() to close() makes fewer calls.
+Each of these connections works, over RDMA or over TCP, or its ends are told: no
+end waits for ever, and none takes a part of the data for all.  Afterwards the
+next one works.  Needs the module, root, badverbs on rxe0, and an RDMA port rxe0
+that serves 10.9.0.1 on this host.
+"""
+import collections
+import errno
+import select
+import socket
+import sys
+import time
+
+import cases
+from counters import read, sysctl
+from limits import limit
+
+PARAMETERS = "/sys/module/badverbs/parameters/"
+ADDRESS = "10.9.0.1"
+DATA = bytes(range(256)) * 160
+TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
+LIMIT = limit(20)
+
+
+def bad(name, value):
+    with open(PARAMETERS + name, "w", encoding="ascii") as f:
+        f.write(value)
+
+
+def number(name):
+    with open(PARAMETERS + name, encoding="ascii") as f:
+        return int(f.read())
+
+
+def await_that(what, is_so):
+    end = time.monotonic() + LIMIT
+    while not is_so():
+        assert time.monotonic() < end, what
+        time.sleep(0.005)
+
+
+def links_gone():
+    c = read()
+    return c["LinkCreated"] == c["LinkDestroyed"]
+
+
+def fresh():
+    """no link group is left: the device says that it has failed"""
+    bad("event", "fatal")
+    await_that("links stay", links_gone)
+
+
+class Told(Exception):
+    """an end has been told that the connection is over"""
+
+
+class Life:
+    """one connection; its ends are used in turn"""
+    def __init__(self, ring=65536):
+        self.lst, self.cli = (socket.socket(socket.AF_INET, socket.SOCK_STREAM,
+                                            256) for _ in range(2))
+        self.srv = None
+        for s in self.lst, self.cli:
+            s.settimeout(LIMIT)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ring)
+
+    def call(self, fn, *args):
+        try:
+            return fn(*args)
+        except TimeoutError as e:
+            # the error, not the end of our patience
+            assert e.errno == errno.ETIMEDOUT, "an end waits for ever"
+            raise Told(e.errno) from e
+        except OSError as e:
+            assert e.errno in TOLD, e
+            raise Told(e.errno) from e
+
+    def connect(self):
+        self.lst.bind((ADDRESS, 0))
+        self.lst.listen(1)
+        self.call(self.cli.connect, self.lst.getsockname())
+        self.srv = self.call(self.lst.accept)[0]
+        self.srv.settimeout(LIMIT)
+
+    def recv(self, to, frm):
+        """An end whose link is gone cannot tell the other one, which finds out
+        by TEST LINK: too late for this test."""
+        p = select.poll()
+        p.register(to, select.POLLIN)
+        p.register(frm, 0)
+        ready = dict(p.poll(LIMIT * 1000))
+        assert ready, "both ends wait for ever"
+        if ready.get(frm.fileno(), 0) & select.POLLERR:
+            raise Told(frm.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+        return self.call(to.recv, len(DATA)) if to.fileno() in ready else None
+
+    def eof(self, to, frm):
+        data = None
+        while data is None:
+            data = self.recv(to, frm)
+        return data == b""
+
+    def move(self, frm, to):
+        self.call(frm.sendall, DATA)
+        got = b""
+        while len(got) < len(DATA):
+            part = self.recv(to, frm)
+            assert part != b"", f"end of file after {len(got)} bytes"
+            got += part or b""
+        assert got == DATA, "wrong data"
+
+    def ends(self):
+        for a, b in (self.cli, self.srv), (self.srv, self.cli):
+            self.call(a.shutdown, socket.SHUT_WR)
+            assert self.eof(b, a), "data after the end"
+
+    def told_too(self):
+        """The end that is still open hears of it, once its device fails.  No
+        end has sent an end of file before one was told."""
+        fresh()
+        for s in self.cli, self.srv:
+            if not s:
+                continue
+            try:
+                while self.call(s.recv, 65536):
+                    pass
+            except Told:
+                pass
+
+    def run(self):
+        """tcp, smcr, or what the program was told"""
+        before = read()
+        try:
+            self.connect()
+            self.move(self.cli, self.srv)
+            self.move(self.srv, self.cli)
+            self.ends()
+            after = read()
+            names = "HsClientSmcr", "HsServerSmcr"
+            modes = {after[n] - before[n] for n in names}
+            assert len(modes) == 1, "the ends do not agree"
+            return "smcr" if modes.pop() else "tcp"
+        except Told as e:
+            self.told_too()
+            return errno.errorcode[e.args[0]]
+        finally:
+            self.close()
+
+    def close(self):
+        for s in self.lst, self.cli, self.srv:
+            if s:
+                s.close()
+
+
+def one_cause_each():
+    """each link that is gone ended for one of the reasons counted"""
+    await_that("links stay", links_gone)
+    c = read()
+    downs = {n: v for n, v in c.items() if n.startswith("LinkDown") and v}
+    assert sum(downs.values()) == c["LinkDestroyed"], (downs, c)
+
+
+def joined():
+    """a connection that the next one shares its group with"""
+    base = Life()
+    base.connect()
+    base.move(base.cli, base.srv)
+    return base
+
+
+def sweep(rule, join=False, most=100):
+    """the outcomes, for each call that fails, as a counter"""
+    sysctl("transports", "smcr")
+    outcomes = collections.Counter()
+    start = time.monotonic()
+    for nth in range(1, most + 1):
+        fresh()
+        base = joined() if join else None
+        bad("rule", rule.format(nth))
+        try:
+            result = Life(262144 if join else 65536).run()
+        except AssertionError as e:
+            raise AssertionError(f"{rule.format(nth)}: {e}") from e
+        hits = number("hits")
+        bad("rule", "off")
+        if base:
+            base.close()
+        if not hits:
+            break
+        outcomes[result] += 1
+        result = Life().run()
+        assert result in ("smcr", "tcp"), f"{rule}, {nth}: afterwards {result}"
+    assert hits == 0 or nth == most
+    print(f"# {rule}: {dict(outcomes)} in {time.monotonic() - start:.1f} s",
+          flush=True)
+    if nth < most:
+        assert result == "smcr", f"without a failure: {result}"
+    fresh()
+    one_cause_each()
+    assert outcomes
+    return outcomes
+
+
+def case_create_cq():
+    """before any other: completion queues serve one link after the other"""
+    assert set(sweep("create_cq fail nth={}")) <= {"tcp"}
+
+
+def case_alloc_pd():
+    assert set(sweep("alloc_pd fail nth={}")) <= {"tcp"}
+
+
+def case_create_qp():
+    """twice: the first may have been one without inline data"""
+    assert set(sweep("create_qp fail nth={}")) == {"smcr"}
+    assert "tcp" in sweep("create_qp fail nth={} count=2")
+
+
+def case_modify_qp():
+    assert set(sweep("modify_qp fail nth={} arg=22")) <= {"tcp"}
+
+
+def case_alloc_mr():
+    assert set(sweep("alloc_mr fail nth={} arg=11")) <= {"tcp"}
+    sweep("alloc_mr fail nth={}")
+    assert set(sweep("alloc_mr fail nth={} arg=11", True)) <= {"tcp"}
+
+
+def case_map_mr_sg():
+    """an error, and fewer pages than there are"""
+    assert set(sweep("map_mr_sg fail nth={} arg=22")) <= {"tcp"}
+    assert set(sweep("map_mr_sg fail nth={} arg=0")) <= {"tcp"}
+    assert set(sweep("map_mr_sg fail nth={} arg=22", True)) <= {"tcp"}
+
+
+def case_post_recv():
+    """the 1st to the 3rd and the last of a queue: they are posted together"""
+    sweep("post_recv fail nth={}", most=3)
+    sweep("post_recv fail nth=255 arg={}", most=1)
+
+
+def case_post_send():
+    assert {"tcp"} < set(sweep("post_send fail nth={}"))
+
+
+def case_post_send_reg():
+    assert set(sweep("post_send fail op=reg_mr nth={}")) <= {"tcp"}
+    assert set(sweep("post_send fail op=reg_mr nth={}", True)) <= {"tcp"}
+
+
+def case_post_send_write():
+    """a chain of which the first part is posted"""
+    sweep("post_send fail op=send nth={}")
+    sweep("post_send fail op=write nth={}")
+
+
+def case_poll_cq():
+    """an error is as good as nothing"""
+    assert set(sweep("poll_cq fail nth={} arg=5", most=6)) == {"smcr"}
+
+
+def case_status():
+    """12: the device gave up; 5: flushed; 10: access refused"""
+    for status in 12, 5, 10:
+        sweep("poll_cq status arg=%d op=send nth={}" % status)
+    sweep("poll_cq status arg=10 op=reg_mr nth={}")
+    sweep("poll_cq status arg=10 op=reg_mr nth={}", True)
+    sweep("poll_cq status arg=5 op=recv nth={}")
+
+
+def case_swallow():
+    """of the confirmation: request and answer"""
+    assert set(sweep("post_send swallow op=send nth={}", most=2)) == {"tcp"}
+
+
+def case_hold():
+    """no completion comes while the link is being confirmed"""
+    sweep("poll_cq hold nth={} count=0", most=1)
+
+
+if __name__ == "__main__":
+    sys.exit(cases.main(globals()))

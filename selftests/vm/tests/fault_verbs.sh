@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# RDMA verbs fail: a module of the tests (planted/badverbs.c) stands between SMC
+# and soft-RoCE.  Of every verb each call in the life of a connection fails, one
+# after the other: selftests/smc/badverbs.py.
+# guests: 1
+# rdma: lo
+s=/lab/selftests/smc
+g A "sysctl -q net.smc.handshake_timeout_ms=1000
+	insmod /lab/badverbs.ko dev=rxe0 || exit
+	$s/badverbs.py ${VERBS_CASES:-}
+	rc=\$?
+	rmmod badverbs || exit
+	exit \$rc" || fail "sweep"
+g A 'sysctl -q net.smc.transports="smcd smcr"'
