@@ -78,6 +78,17 @@ void smc_sock_free(struct smc_sock *smc)
 	sock_put(sk);
 }
 
+/* The end of it, if it is not FIN that looked like a byte for a moment. */
+static void end_gone(struct smc_sock *smc)
+{
+	int err = smc_inner_take_error(&smc->inner);
+	u8 byte;
+
+	if (!err && smc_inner_peek(&smc->inner, &byte, sizeof(byte)) <= 0)
+		return;
+	smc_close_killed(smc, err ?: ECONNRESET, SMC_REASON_LOSTPEER);
+}
+
 /**
  * smc_sock_work() - what events left to do
  * @work: a socket's work
@@ -99,10 +110,8 @@ void smc_sock_work(struct work_struct *work)
 			smc_inner_abort(&smc->inner);
 	}
 	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) &&
-	    smc_close_peer_gone(smc)) {
-		smc_close_killed(smc, smc_inner_take_error(&smc->inner),
-				 SMC_REASON_LOSTPEER);
-	}
+	    smc_close_peer_gone(smc))
+		end_gone(smc);
 	if (test_and_clear_bit(SMC_SK_WORK_READY, &smc->bits))
 		smc_listen_child_ready(smc);
 	if (test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits)) {

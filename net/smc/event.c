@@ -11,7 +11,9 @@
  * FIN of the inner connection means nothing while SMC is in use (RFC 7609
  * section 4.7): it may overtake the last RDMA write.  A reset counts in one
  * case: the peer has given up after our last handshake message, so that it
- * does not know our ring and no abort can come.
+ * does not know our ring and no abort can come.  Nor do bytes mean anything
+ * else: a peer whose device lost the link in the last moment of the handshake
+ * has declined, and what its program writes goes where nothing reads it.
  *
  * Context: per function.  Tests: selftests/unit/unit_state.c for the table,
  * selftests/smc for the rest.
@@ -56,8 +58,9 @@ void smc_listen_deferred_ready(struct smc_sock *child)
  * smc_close_peer_gone() - has the peer given up, or its host?
  * @smc: socket in mode SMC
  *
- * Reset, and nothing has ever come from the peer by way of SMC; or its host
- * does not answer TCP any more (SO_KEEPALIVE, or our FIN).
+ * Reset, or written to by way of TCP, and nothing has ever come from the peer by
+ * way of SMC; or its host does not answer TCP any more (SO_KEEPALIVE, or our
+ * FIN).
  *
  * Context: any.
  */
@@ -66,11 +69,13 @@ bool smc_close_peer_gone(const struct smc_sock *smc)
 	const struct smc_conn *conn = &smc->conn;
 	int err = READ_ONCE(smc->inner.sk->sk_err);
 
-	if (!err || inet_sk_state_load(smc->inner.sk) != TCP_CLOSE)
-		return false;
-	return err == ETIMEDOUT || (!READ_ONCE(conn->rcvd_pos) &&
-				    !READ_ONCE(conn->peer_read_pos) &&
-				    !READ_ONCE(conn->rx_conn_flags));
+	bool reset = err && inet_sk_state_load(smc->inner.sk) == TCP_CLOSE;
+
+	if (reset && err == ETIMEDOUT)
+		return true;
+	return (reset || smc_inner_readable(&smc->inner)) &&
+	       !READ_ONCE(conn->rcvd_pos) && !READ_ONCE(conn->peer_read_pos) &&
+	       !READ_ONCE(conn->rx_conn_flags);
 }
 
 /**
