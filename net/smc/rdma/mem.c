@@ -306,8 +306,7 @@ void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
 	retire = rbuf->registered && !READ_ONCE(link->dead);
 	if (retire) {
 		list_move_tail(&rbuf->node, &link->retired);
-		if (!link->retired_num++)
-			link->retire_heard = jiffies;
+		link->retired_num++;
 	} else {
 		rbuf_free(link, rbuf);
 	}
@@ -349,7 +348,7 @@ void smc_rdma_retire_sent(struct smc_rdma_link *link)
 	mutex_lock(&link->mem_mutex);
 	link->retire_asked++;
 	link->retire_again = false;
-	link->retire_stamp = jiffies;
+	link->retire_looks = 0;
 	mutex_unlock(&link->mem_mutex);
 }
 
@@ -378,8 +377,8 @@ bool smc_rdma_retire_done(struct smc_rdma_link *link)
 	} else if (link->retire_late) {
 		link->retire_late--;
 	}
-	link->retire_stamp = jiffies;
-	link->retire_heard = jiffies;
+	link->retire_looks = 0;
+	link->retire_silent = 0;
 	mutex_unlock(&link->mem_mutex);
 	return useful;
 }
@@ -387,24 +386,34 @@ bool smc_rdma_retire_done(struct smc_rdma_link *link)
 /* Is the next key to be told about, or the last one again?  mem_mutex held. */
 static bool retire_due(struct smc_rdma_link *link)
 {
-	unsigned long ms = link->retire_late ? SMC_RDMA_STUCK_MS :
-					       SMC_RDMA_LLC_MS;
+	u32 ms = link->retire_late ? SMC_RDMA_STUCK_MS : SMC_RDMA_LLC_MS;
 
 	if (!link->retire_late && !link->retire_asked)
 		return false;
-	if (!time_after(jiffies, link->retire_stamp + msecs_to_jiffies(ms)))
+	if (++link->retire_looks <= SMC_RDMA_LOOKS(ms))
 		return false;
-	/* Nobody was asked meanwhile. */
+	link->retire_looks = 0;
+	/* The peer was not asked meanwhile. */
 	if (link->retire_late)
-		link->retire_heard = jiffies;
+		link->retire_silent = 0;
 	link->retire_late = 0;
 	link->retire_again = link->retire_asked;
 	return true;
 }
 
+/* For how long has the peer left too many keys unanswered?  mem_mutex held. */
+static bool retire_given_up(struct smc_rdma_link *link)
+{
+	if (link->retired_num > RETIRED_MAX)
+		link->retire_silent++;
+	else
+		link->retire_silent = 0;
+	return link->retire_silent > SMC_RDMA_LOOKS(SMC_RDMA_STUCK_MS);
+}
+
 /**
  * smc_rdma_retire_tick() - is the response to a DELETE RKEY overdue?
- * @link: link
+ * @link: link; called every SMC_RDMA_LOOK_MS
  *
  * A peer may drop a request that comes at a bad moment: ask again.  Answers
  * that are still missing after a long silence were dropped, too.  A peer that
@@ -415,13 +424,11 @@ static bool retire_due(struct smc_rdma_link *link)
  */
 void smc_rdma_retire_tick(struct smc_rdma_link *link)
 {
-	unsigned long limit = msecs_to_jiffies(SMC_RDMA_STUCK_MS);
 	bool due, lost;
 
 	mutex_lock(&link->mem_mutex);
 	due = retire_due(link);
-	lost = link->retired_num > RETIRED_MAX &&
-	       time_after(jiffies, link->retire_heard + limit);
+	lost = retire_given_up(link);
 	mutex_unlock(&link->mem_mutex);
 	if (lost)
 		smc_rdma_link_lost(link, SMC_REASON_LINK_KEYS);

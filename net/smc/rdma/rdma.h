@@ -306,8 +306,8 @@ struct smc_bringup {
  * @retire_again: DELETE RKEY for the first of @retired is to be repeated
  * @retire_asked: how often it has been sent
  * @retire_late: answers still to come about the key before it
- * @retire_stamp: when it was sent, or an answer came
- * @retire_heard: when the peer answered last, or did not have to
+ * @retire_looks: looks since it was sent, or an answer came
+ * @retire_silent: looks since the peer answered, or there were too many keys
  * @retired_num: length of @retired
  *
  * @llc_lock: see above
@@ -380,8 +380,8 @@ struct smc_rdma_link {
 	bool retire_again;
 	u32 retire_asked;
 	u32 retire_late;
-	unsigned long retire_stamp;
-	unsigned long retire_heard;
+	u32 retire_looks;
+	u32 retire_silent;
 	u32 retired_num;
 
 	spinlock_t llc_lock;	/* see above */
