@@ -33,27 +33,26 @@ ANSWER = limit(5)                       # many cases may have to wait for it
 
 class Peer:
     """one connection over RDMA at a time, as honest as can be"""
-    def __init__(self):
-        self.net = Net("clc0", "10.99.0.2", KERNEL)
+    def __init__(self, net=None, ring=131072):
+        self.net = net or Net("clc0", "10.99.0.2", KERNEL)
+        self.args = argparse.Namespace(ip=self.net.ip, mac=self.net.MAC,
+                                       ueid=UEID)
         self.lst = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
         self.lst.settimeout(LIMIT)
+        self.lst.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.lst.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ring)
         self.lst.bind((KERNEL, PORT))
         self.lst.listen(1)
         self.connect()
 
     def connect(self):
         """the first connection of a new group"""
-        args = argparse.Namespace(ip=self.net.ip, mac=self.net.MAC, ueid=UEID)
-        self.tcp = self.net.connect(PORT, True, LIMIT)
-        assert self.tcp.option, "no SMC"
-        self.tcp.send(proposal(args))
-        head = self.tcp.recv(8, LIMIT)
-        assert head[:5] == MAGIC + b"\2", head.hex()
-        acc = head + self.tcp.recv(struct.unpack(">H", head[5:7])[0] - 8, LIMIT)
+        self.tcp, acc = self.proposed()
+        assert acc, "declined"
         self.qp = Qp(self.net, QPN, PSN)
         self.qp.peer = int.from_bytes(acc[38:41], "big")
         self.token = acc[46:50]
-        self.tcp.send(accept_r(args, 3))
+        self.tcp.send(accept_r(self.args, 3))
         request = self.llc(CONFIRM_LINK)
         self.qp.send(request[:3] + bytes([RESPONSE | NO_EYEC]) + self.net.MAC +
                      bytes(10) + b"\xff\xff" + self.net.ip +
@@ -61,6 +60,29 @@ class Peer:
                      b"\0\0\0\7\2\xff" + bytes(8))
         self.sock = self.lst.accept()[0]
         self.sock.settimeout(LIMIT)
+
+    def proposed(self):
+        """a connection by TCP and the Accept, None for a Decline"""
+        tcp = self.net.connect(PORT, True, LIMIT)
+        assert tcp.option, "no SMC"
+        tcp.send(proposal(self.args))
+        head = tcp.recv(8, LIMIT)
+        kind, length = struct.unpack(">BH", head[4:7])
+        assert head[:4] == MAGIC and kind in (2, 4), head.hex()
+        msg = head + tcp.recv(length - 8, LIMIT)
+        return tcp, msg if kind == 2 else None
+
+    def another(self):
+        """one more connection on the link; None if it is declined"""
+        tcp, acc = self.proposed()
+        if acc:
+            tcp.send(accept_r(self.args, 3, False))
+        sock = self.lst.accept()[0]
+        if acc:
+            return tcp, sock
+        tcp.rst()
+        sock.close()
+        return None
 
     def llc(self, kind, seconds=LIMIT):
         """the next message of this kind"""

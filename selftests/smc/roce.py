@@ -35,6 +35,7 @@ class Qp:
         self.peer, self.msn = None, 0
         self.messages = queue.Queue()
         self.acked = -1
+        self.refuse = None      # the syndrome of a NAK
         net.udp[PORT] = self.on_packet
 
     def packet(self, opcode, psn, rest, ack_please):
@@ -61,6 +62,10 @@ class Qp:
             return
         if opcode == ACK:
             self.acked = psn
+            return
+        if self.refuse:
+            self.packet(ACK, psn, struct.pack(">I", self.refuse << 24 |
+                                              self.msn & M24), 0)
             return
         body = p[12:len(p) - 4 - (flags >> 4 & 3)]
         if opcode in SENDS:

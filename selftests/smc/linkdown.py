@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""linkdown - each cause of a link's end happens once
+
+The peer of every case is a host of its own (hostile_rdma.py), so that the link
+has one end here.  The cause is counted, no other one is, and the program is
+told what include/uapi/linux/smc_reason.h says.  The next case begins with a new
+link to the same peer.  Needs what hostile_rdma.py needs; some cases need the
+module badverbs (selftests/vm/planted) on clcrxe.
+"""
+import errno
+import glob
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import cases
+from badverbs import bad
+from counters import Counters, sysctl
+from hostile_rdma import KERNEL, Peer
+from limits import limit
+from minitcp import Net
+
+LIMIT = limit(60)
+REMOTE_ACCESS = 0x62            # a NAK
+TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
+
+
+def await_that(what, is_so):
+    end = time.monotonic() + LIMIT
+    while not is_so():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
+
+
+class Link:
+    """a link with one connection, to see how it ends"""
+    def __init__(self, ring=131072):
+        if not hasattr(Link, "net"):
+            Link.net = Net("clc0", "10.99.0.2", KERNEL)
+        bad("rule", "off")
+        self.counters = Counters()
+        self.peer = Peer(Link.net, ring)
+        self.sock = self.peer.sock
+        self.sock.settimeout(LIMIT)
+
+    def send(self):
+        """until it does not work any more: some messages ask the device for a
+        completion"""
+        end = time.monotonic() + LIMIT
+        try:
+            while time.monotonic() < end:
+                self.sock.send(b"x")
+                time.sleep(0.01)
+        except BrokenPipeError as e:
+            raise AssertionError("the error has been lost") from e
+
+    def told(self, want, fn, *args):
+        try:
+            raise AssertionError(f"no error: {fn(*args)}")
+        except OSError as e:
+            assert e.errno == want, e
+
+    def ends(self, cause, want, fn=None, *args):
+        """the program calls something that tells it"""
+        self.told(want, fn or self.sock.recv, *(args if fn else (1,)))
+        self.sock.close()
+        self.peer.tcp.rst()
+        self.peer.lst.close()
+        await_that("the link stays",
+                   lambda: self.counters.moved().get("LinkDestroyed") == 1)
+        moved = self.counters.moved()
+        assert moved["LinkCreated"] == moved["LgrLost"] == 1, moved
+        downs = {n: v for n, v in moved.items() if n.startswith("LinkDown")}
+        assert downs == {cause: 1}, downs
+
+
+def case_post():
+    link = Link()
+    bad("rule", "post_send fail op=send")
+    link.ends("LinkDownPost", errno.ECONNABORTED, link.send)
+
+
+def case_retry():
+    link = Link()
+    bad("rule", "poll_cq status op=send arg=12")
+    link.ends("LinkDownRetry", errno.ETIMEDOUT, link.send)
+
+
+def case_send():
+    """the peer's device refuses the write"""
+    link = Link()
+    link.peer.qp.refuse = REMOTE_ACCESS
+    link.ends("LinkDownSend", errno.ECONNABORTED, link.send)
+
+
+def case_queue():
+    link = Link()
+    bad("event", "queue")
+    link.ends("LinkDownQueue", errno.ECONNABORTED)
+
+
+def case_fatal():
+    link = Link()
+    bad("event", "fatal")
+    link.ends("LinkDownFatal", errno.ECONNABORTED)
+
+
+def case_gid():
+    def address(verb):
+        subprocess.run(["ip", "address", verb, KERNEL + "/24", "dev", "clc0"],
+                       check=True)
+
+    def served():
+        for path in glob.glob("/sys/class/infiniband/clcrxe/ports/1/gids/*"):
+            with open(path, encoding="ascii") as f:
+                if "0a63:0001" in f.read():
+                    return True
+        return False
+
+    await_that("no GID", served)
+    link = Link()
+    address("delete")
+    try:
+        link.ends("LinkDownGid", errno.ECONNABORTED)
+    finally:
+        address("add")
+        await_that("no GID", served)
+
+
+def case_stuck():
+    """the device takes messages and does nothing"""
+    sysctl("smcr_testlink_time", 0)
+    link = Link()
+    bad("rule", "post_send swallow op=send count=0")
+    link.sock.send(bytes(60000))
+    link.ends("LinkDownStuck", errno.ETIMEDOUT)
+
+
+def case_reg():
+    """a new connection needs a ring, which the device does not register"""
+    sysctl("smcr_testlink_time", 0)
+    link = Link()
+    bad("rule", "post_send swallow op=reg_mr")
+    assert not link.peer.another(), "not declined"
+    link.ends("LinkDownReg", errno.ECONNABORTED)
+
+
+def case_test():
+    """the peer's device answers, and the peer does not"""
+    sysctl("smcr_testlink_time", 1)
+    link = Link()
+    link.ends("LinkDownTest", errno.ETIMEDOUT)
+
+
+def case_keys():
+    """connections end and the peer does not say that it forgets their rings;
+    at first there are new ones for the next"""
+    sysctl("smcr_testlink_time", 0)
+    link = Link(ring=16384)
+    for _ in range(TOO_MANY_KEYS):
+        tcp, sock = link.peer.another()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                        struct.pack("ii", 1, 0))
+        sock.close()
+        tcp.rst()
+    await_that("connections stay",
+               lambda: link.counters.moved().get("ConnDestroyed", 0) ==
+               TOO_MANY_KEYS)
+    assert not link.peer.another(), "still a new ring"
+    assert "LinkDownKeys" not in link.counters.moved()
+    link.ends("LinkDownKeys", errno.ECONNABORTED)
+
+
+if __name__ == "__main__":
+    code = cases.main(globals())
+    sys.stdout.flush()
+    os._exit(code)

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0
+# What ends a link, each cause once: it is counted and the program is told:
+# selftests/smc/linkdown.py.  The device does it (planted/badverbs.c), or the
+# peer, in whose place a program is.
+# guests: 1
+# rdma: none
+s=/lab/selftests/smc
+g A "modprobe -a tun ib_uverbs rdma_rxe
+	sysctl -q net.smc.handshake_timeout_ms=20000 || exit
+	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
+	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
+	insmod /lab/badverbs.ko dev=clcrxe || exit
+	$s/linkdown.py ${LINKDOWN_CASES:-}
+	rc=\$?
+	rmmod badverbs || exit
+	exit \$rc" || fail "causes"
+g A 'sysctl -q net.smc.smcr_testlink_time=30'
