@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Network namespaces: SMC-D between two of them, each with its own sockets,
 # counters and settings, and deleting one with live connections.
-# when: long debug, not yet seen to pass there
+# when: 1/4 debug, minutes there
 # guests: 1
 # timeout: 240
 # rdma: none

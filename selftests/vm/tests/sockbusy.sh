@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Calls at the moment when a handshake ends see the socket before or after, on
 # SMC-D, SMC-R and fallback: selftests/smc/sockbusy.c.
-# when: long debug, not yet seen to pass there
 # guests: 1
 # timeout: 450
 # rdma: lo

@@ -2,7 +2,7 @@
 # No accepted byte is lost or repeated, whatever ends the writer: faults,
 # close(), exit(), SIGKILL, time-outs.  selftests/smc/sockclose.c, on TCP and on
 # sockets of ours over both transports and after fallback.
-# when: long debug, takes half an hour there
+# when: 1/3 debug, minutes there
 # guests: 1
 # timeout: 450
 # rdma: lo

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # splice, tee, sendfile, vectors and io_uring on sockets of ours, over both
 # transports and after fallback: selftests/smc/sockmove.c and sockuring.c.
-# when: long debug, fails there over SMC-R (io_uring, connect_and_accept)
 # guests: 1
 # timeout: 300
 # rdma: lo

@@ -2,7 +2,6 @@
 # poll, epoll, low-water marks, SIGIO, SIGURG, SIGPIPE and urgent data at every
 # place of the ring are TCP's.  selftests/smc/sockready.c, on TCP and on sockets
 # of ours over both transports and after fallback.
-# when: long debug, not yet seen to pass there
 # guests: 1
 # timeout: 300
 # rdma: lo
