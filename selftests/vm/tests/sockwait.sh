@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Who waits when a connection is taken away is told, and nobody waits for what
 # does not come, on SMC-D, SMC-R and fallback: selftests/smc/sockwait.c.
-# when: long debug, not yet seen to pass there
+# when: 1/2 debug, minutes there
 # guests: 1
 # cpus: 2
 # timeout: 300
