@@ -13,39 +13,31 @@
  *
  * Context: per function.  Tests: selftests/smc.
  */
-#include <linux/delay.h>
 #include <linux/sched/signal.h>
 #include <linux/wait_bit.h>
 #include <net/sock.h>
 
 #include "sock.h"
-#include "stats.h"
-
-/* How long the last flags may wait for a free send slot, in steps of 20 ms. */
-#define LAST_FLAGS_TRIES	50
 
 /* -- worker and timer -- */
 
-/* Have the last flags left?  A transport that is busy may need a moment. */
-static void wait_last_flags(struct smc_conn *conn)
+/*
+ * The socket and its connection part: no event of the one changes the other any
+ * more, and calls that use the connection end.  The caller has a reference of
+ * the connection, and wakes.
+ */
+static void part(struct smc_sock *smc, struct smc_conn *conn)
 {
-	u8 flags = 0;
-	int i;
+	bool ours;
 
-	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
-		flags = SMC_CDC_ABORT;
-	else if (test_bit(SMC_CONN_WANT_CLOSED, &conn->flags))
-		flags = SMC_CDC_CLOSED;
-	for (i = 0; i < LAST_FLAGS_TRIES; i++) {
-		if ((READ_ONCE(conn->tx_conn_flags) & flags) == flags ||
-		    test_bit(SMC_CONN_DEAD, &conn->flags) ||
-		    !test_bit(SMC_CONN_BOUND, &conn->flags))
-			return;
-		smc_conn_push(conn);
-		if ((READ_ONCE(conn->tx_conn_flags) & flags) == flags)
-			return;
-		msleep(20);
-	}
+	spin_lock_bh(&smc->state_lock);
+	ours = smc_conn_is_current(conn);
+	if (ours)
+		RCU_INIT_POINTER(smc->conn, NULL);
+	spin_unlock_bh(&smc->state_lock);
+	smc_conn_stop(conn);
+	if (ours)
+		smc_conn_put(conn);	/* the socket's */
 }
 
 /**
@@ -59,34 +51,37 @@ static void wait_last_flags(struct smc_conn *conn)
 void smc_sock_free(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
+	struct smc_conn *conn;
 
 	if (test_and_set_bit(SMC_SK_FREED, &smc->bits))
 		return;
 	sk_stop_timer(sk, &smc->timer);
 	if (test_bit(SMC_SK_ORPHAN, &smc->bits))
 		atomic_dec(&smc_sock_net(smc)->orphan_count);
-	sk_stop_timer(sk, &smc->watch.timer);
 	smc_sock_stop_hs(smc);
-	mutex_lock(&smc->conn_mutex);
-	smc_conn_leave(&smc->conn);
+	conn = smc_sock_conn_get(smc);
+	if (conn) {
+		part(smc, conn);
+		smc_conn_put(conn);
+	}
 	/* Nothing of the program's is on TCP then: no reason to linger. */
 	if (smc->mode->id != SMC_MODE_TCP && smc->inner.sk)
 		sock_reset_flag(smc->inner.sk, SOCK_LINGER);
-	mutex_unlock(&smc->conn_mutex);
 	smc_inner_release(&smc->inner);
 	WRITE_ONCE(sk->sk_state, SMC_CLOSED);
 	sock_put(sk);
 }
 
 /* The end of it, if it is not FIN that looked like a byte for a moment. */
-static void end_gone(struct smc_sock *smc)
+static void end_gone(struct smc_conn *conn)
 {
-	int err = smc_inner_take_error(&smc->inner);
+	struct smc_inner *inner = &smc_of_conn(conn)->inner;
+	int err = smc_inner_take_error(inner);
 	u8 byte;
 
-	if (!err && smc_inner_peek(&smc->inner, &byte, sizeof(byte)) <= 0)
+	if (!err && smc_inner_peek(inner, &byte, sizeof(byte)) <= 0)
 		return;
-	smc_close_killed(smc, err ?: ECONNRESET, SMC_REASON_LOSTPEER);
+	smc_close_killed(conn, err ?: ECONNRESET, SMC_REASON_LOSTPEER);
 }
 
 /**
@@ -99,6 +94,7 @@ void smc_sock_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, work);
 	struct socket *tcp = smc->inner.sock;
+	struct smc_conn *conn;
 
 	/* Only this work, or a close without events, releases the socket. */
 	if (tcp) {
@@ -109,67 +105,16 @@ void smc_sock_work(struct work_struct *work)
 		if (test_and_clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits))
 			smc_inner_abort(&smc->inner);
 	}
-	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) &&
-	    smc_close_peer_gone(smc))
-		end_gone(smc);
+	conn = smc_sock_conn_get(smc);
+	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) && conn &&
+	    smc_close_peer_gone(conn))
+		end_gone(conn);
+	if (conn)
+		smc_conn_put(conn);
 	if (test_and_clear_bit(SMC_SK_WORK_READY, &smc->bits))
 		smc_listen_child_ready(smc);
-	if (test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits)) {
-		wait_last_flags(&smc->conn);
+	if (test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))
 		smc_sock_free(smc);
-	}
-	sock_put(&smc->sk);
-}
-
-/* An orphan has waited long enough, or there are too many of them. */
-static void orphan_ends(struct smc_sock *smc)
-{
-	if (!(READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT)) {
-		smc_stats_inc(smc_sock_net(smc), SMC_STAT_ORPHAN_ABORTED);
-		smc->abort_reason = SMC_REASON_ORPHANED;
-	}
-	smc_sock_event(smc, SMC_EV_TIMEOUT, 0, false);
-}
-
-static void start_orphan_timer(struct smc_sock *smc)
-{
-	unsigned int timeout_s = READ_ONCE(smc_sock_net(smc)->orphan_timeout_s);
-
-	smc->orphan_pos = READ_ONCE(smc->conn.sent_pos);
-	smc_sock_start_timer(smc, &smc->timer, jiffies + timeout_s * HZ);
-}
-
-/* Its peer reads, if slowly: another time is granted. */
-static bool orphan_gets_on(struct smc_sock *smc)
-{
-	if (READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT ||
-	    READ_ONCE(smc->conn.sent_pos) == smc->orphan_pos)
-		return false;
-	start_orphan_timer(smc);
-	/* smc_sock_free() says that it has begun, and then stops the timer */
-	smp_mb();
-	if (test_bit(SMC_SK_FREED, &smc->bits))
-		sk_stop_timer(&smc->sk, &smc->timer);
-	return true;
-}
-
-/**
- * smc_sock_timer() - corked long enough; or an orphan waited long enough
- * @t: a socket's timer
- *
- * Context: softirq.
- */
-void smc_sock_timer(struct timer_list *t)
-{
-	struct smc_sock *smc = from_timer(smc, t, timer);
-
-	if (!(READ_ONCE(smc->st_flags) & SMC_ST_RELEASED)) {
-		smc_listen_deferred_ready(smc);
-		if (smc_sock_mode(smc) == SMC_MODE_SMC)
-			smc_tx_uncork(smc);
-	} else if (!orphan_gets_on(smc)) {
-		orphan_ends(smc);
-	}
 	sock_put(&smc->sk);
 }
 
@@ -178,7 +123,7 @@ void smc_sock_timer(struct timer_list *t)
 /**
  * smc_sock_reset_conn() - give a connect() up, or forget a failed one
  * @smc: socket in mode init
- * @err: positive errno that TCP reports then, or 0
+ * @err: positive errno that TCP reports then; 0: what there is, if any
  *
  * Context: process, lock_sock() held.
  */
@@ -189,16 +134,14 @@ void smc_sock_reset_conn(struct smc_sock *smc, int err)
 	smc_sock_stop_hs(smc);
 	if (smc_sock_mode(smc) != SMC_MODE_INIT)
 		return;
-	mutex_lock(&smc->conn_mutex);
-	smc_conn_leave(&smc->conn);
-	mutex_unlock(&smc->conn_mutex);
 	smc_inner_disconnect(&smc->inner);
 	spin_lock_bh(&smc->state_lock);
 	WRITE_ONCE(sk->sk_state, SMC_INIT);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	smc->st_flags = 0;
 	spin_unlock_bh(&smc->state_lock);
-	WRITE_ONCE(sk->sk_err, err);
+	if (err)
+		WRITE_ONCE(sk->sk_err, err);
 	clear_bit(SMC_SK_FAILED, &smc->bits);
 	clear_bit(SMC_SK_DISCONNECTING, &smc->bits);
 	/* nor has the next attempt an outcome yet that connect() may tell */
@@ -213,28 +156,28 @@ void smc_sock_reset_conn(struct smc_sock *smc, int err)
 
 /**
  * smc_close_disconnect() - connect(AF_UNSPEC) in mode SMC
- * @smc: socket; afterwards unconnected, with the same options and binding
+ * @conn: the socket's connection, referenced by the caller; afterwards the
+ *	socket is unconnected, with the same options and binding
  *
- * The connection is aborted, as TCP's is reset.
+ * The connection is aborted, as TCP's is reset.  A call that is using it ends
+ * in its own time.
  *
  * Context: process, lock_sock() held.
- * Return: 0, or the errno for a signal.
  */
-int smc_close_disconnect(struct smc_sock *smc)
+void smc_close_disconnect(struct smc_conn *conn)
 {
-	bool over;
-	int err;
+	struct smc_sock *smc = smc_of_conn(conn);
+	bool over = smc_close_over(conn);
+	struct sock *sk = conn->sk;
 
-	/* Nobody copies; who waits for either looks again, see @disconnects. */
-	if (mutex_lock_interruptible(&smc->tx_mutex))
-		return -ERESTARTSYS;
-	if (mutex_lock_interruptible(&smc->rx_mutex)) {
-		mutex_unlock(&smc->tx_mutex);
-		return -ERESTARTSYS;
-	}
-	over = smc_close_over(smc);
-	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, false);
-	wait_last_flags(&smc->conn);
+	/*
+	 * The program's own doing, and still TCP reports it.  Before a sleeping
+	 * writer can see that the connection is over.
+	 */
+	if (!over)
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
+	smp_store_release(&smc->mode, &smc_mode_init);
+	part(smc, conn);
 	/*
 	 * What is left to the worker would hit the next connection, or a socket
 	 * that close() frees itself now that the mode is no longer smc.
@@ -243,21 +186,16 @@ int smc_close_disconnect(struct smc_sock *smc)
 	clear_bit(SMC_SK_WORK_TCP_SHUT, &smc->bits);
 	clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits);
 	clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits);
-	smp_store_release(&smc->mode, &smc_mode_init);
 	flush_work(&smc->work);
-	smc_watch_stop(smc);
-	err = xchg(&smc->sk.sk_err, 0);
 	WRITE_ONCE(smc->disconnects, smc->disconnects + 1);
-	/* the program's own doing, and still TCP reports it */
-	smc_sock_reset_conn(smc, over ? err : ECONNRESET);
-	mutex_unlock(&smc->rx_mutex);
-	mutex_unlock(&smc->tx_mutex);
-	return 0;
+	smc_sock_reset_conn(smc, 0);
+	if (!over)
+		sk_error_report(sk);
 }
 
 /**
  * smc_close_shutdown() - shutdown() in mode SMC
- * @smc: socket
+ * @conn: the socket's connection
  * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
  *
  * One direction after the other is the same as both at once.
@@ -265,33 +203,34 @@ int smc_close_disconnect(struct smc_sock *smc)
  * Context: process, lock_sock() held.
  * Return: 0 or -ENOTCONN.
  */
-int smc_close_shutdown(struct smc_sock *smc, int how)
+int smc_close_shutdown(struct smc_conn *conn, int how)
 {
-	struct sock *sk = &smc->sk;
+	struct smc_sock *smc = smc_of_conn(conn);
+	struct sock *sk = conn->sk;
 	int rc;
 
 	rc = smc_state_shut_check(READ_ONCE(sk->sk_state));
-	if (smc_close_over(smc))
+	if (smc_close_over(conn))
 		rc = -ENOTCONN;
 	/* before the bits that say so, see smc_close_late() */
-	if (!smc_close_shut_both(smc))
-		WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
+	if (!smc_close_shut_both(conn))
+		WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	smp_mb__before_atomic();
 	if (how & RCV_SHUTDOWN)
-		set_bit(SMC_SK_SHUT_RD, &smc->bits);
-	if (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
+		set_bit(SMC_CONN_SHUT_RD, &conn->flags);
+	if (test_bit(SMC_CONN_SHUT_RD, &conn->flags) &&
 	    (how | READ_ONCE(sk->sk_shutdown)) & SEND_SHUTDOWN)
 		how = SHUTDOWN_MASK;
 	spin_lock_bh(&smc->state_lock);
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	spin_unlock_bh(&smc->state_lock);
 	if (!rc && how == SHUTDOWN_MASK)
-		smc_sock_event(smc, SMC_EV_CLOSE, 0, false);
+		smc_conn_event(conn, SMC_EV_CLOSE, 0, false);
 	else if (!rc && how == SEND_SHUTDOWN)
-		smc_sock_event(smc, SMC_EV_SHUT_WR, 0, false);
+		smc_conn_event(conn, SMC_EV_SHUT_WR, 0, false);
 	/* what came in between nobody else has noticed */
-	if (!rc && smc_close_shut_both(smc))
-		smc_close_late(smc, false);
+	if (!rc && smc_close_shut_both(conn))
+		smc_close_late(conn, false);
 	sk->sk_state_change(sk);
 	return rc;
 }
@@ -321,27 +260,32 @@ static bool delivered(struct sock *sk)
 	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
 }
 
-/* The program has closed an SMC connection, or never got hold of it. */
+/*
+ * The program has closed an SMC connection, or never got hold of it.  Nothing
+ * parts the two before smc_sock_free(), which this sets going.
+ */
 static void close_smc(struct smc_sock *smc, bool abort)
 {
+	struct smc_conn *conn = smc_sock_conn_get(smc);
 	struct smc_net *sn = smc_sock_net(smc);
 	enum smc_state_event ev;
 	bool many;
 
-	WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
-	abort = abort || smc_conn_readable(&smc->conn);
+	WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
+	abort = abort || smc_conn_readable(conn);
 	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;
 	set_bit(SMC_SK_ORPHAN, &smc->bits);
 	many = atomic_inc_return(&sn->orphan_count) >
 	       READ_ONCE(sn->max_orphans);
 	/* before the event: what it sets going stops the timer */
-	start_orphan_timer(smc);
-	smc_sock_event(smc, ev, SMC_ST_RELEASED, false);
+	smc_orphan_start_timer(conn);
+	smc_conn_event(conn, ev, SMC_ST_RELEASED, false);
 	/* what came in between nobody else has noticed */
 	if (!abort)
-		smc_close_late(smc, false);
+		smc_close_late(conn, false);
 	if (unlikely(many))
-		orphan_ends(smc);
+		smc_orphan_end(conn);
+	smc_conn_put(conn);
 }
 
 /**

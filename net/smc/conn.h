@@ -2,6 +2,12 @@
 /*
  * A connection: two byte rings and a token.
  *
+ * An object of its own, counted: the handshake that makes it has a reference,
+ * then its socket, and each call that uses it, each armed timer and each
+ * up-call under way.  connect(AF_UNSPEC) and close() take it from the socket
+ * (smc_conn_stop()); the last reference has it leave its group, in a work item,
+ * so whoever has a reference finds group and rings in place.
+ *
  * Sending:  prod_pos >= sent_pos >= done_pos   peer_read_pos <= sent_pos
  * Receiving: rcvd_pos >= read_pos >= announced_pos
  *
@@ -11,10 +17,12 @@
  *
  * Locks: tx_lock (spinlock, BH) covers sent_pos, announced_pos, the CDC
  * sequence and flags; rx_lock (spinlock, BH) serialises smc_conn_rx() and
- * makes smc_conn_leave() final: no up-call comes after it.  Order: tx_lock of
+ * makes smc_conn_stop() final: no up-call comes after it.  Order: tx_lock of
  * one connection, then rx_lock of its loopback peer; never tx_lock inside
  * rx_lock, so an up-call must not push: it marks (smc_conn_mark_flags()) and
  * the caller of smc_conn_rx() pushes when it holds no lock.
+ * tx_mutex and rx_mutex are the socket's: one writer of prod_pos, one of
+ * read_pos; outside both spinlocks.
  */
 #ifndef SMC_CONN_H
 #define SMC_CONN_H
@@ -22,18 +30,23 @@
 #include <linux/spinlock.h>
 #include <linux/bitops.h>
 #include <linux/cache.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
 #include "xport.h"
 #include "lgr.h"
 #include "buf.h"
 
 struct smc_conn;
+struct sock;
 
 /**
  * struct smc_conn_owner - core to socket, all with BH disabled, no sleeping,
  *	rx_lock possibly held: must not call smc_conn_push() or anything that
  *	does (smc_conn_mark_flags() is the way to answer from here)
- * @get: take a reference if the socket is not being freed; false: too late
- * @put: drop it
+ * @release: the connection is over, its group left: let go of the socket.
+ *	Process context, no lock held
  * @readable: rcvd_pos moved, or a state flag arrived; @urgent: an urgent
  *	byte was announced (SIGURG)
  * @out_of_line: are urgent bytes no part of the stream (no SO_OOBINLINE)?
@@ -44,8 +57,7 @@ struct smc_conn;
  * @aborted: the connection cannot go on: @err is for sk_err
  */
 struct smc_conn_owner {
-	bool (*get)(struct smc_conn *conn);
-	void (*put)(struct smc_conn *conn);
+	void (*release)(struct smc_conn *conn);
 	void (*readable)(struct smc_conn *conn, bool urgent);
 	bool (*out_of_line)(struct smc_conn *conn);
 	void (*writable)(struct smc_conn *conn);
@@ -69,13 +81,43 @@ enum smc_conn_bits {
 	SMC_CONN_WANT_ABORT,	/* ... at once */
 	SMC_CONN_JOINED,
 	SMC_CONN_TELL_SENT,	/* owner->writable() when bytes leave, too */
+	/* the socket's */
+	SMC_CONN_STOPPED,	/* taken from its socket, for good */
+	SMC_CONN_PEER_DONE,	/* its last byte is here: end of file for good */
+	SMC_CONN_SHUT_RD,	/* the program has shut reading down */
+	SMC_CONN_LATE,		/* bytes came after that, and were answered */
 };
 
 /* No urgent mark. */
 #define SMC_NO_POS	(~0ULL)
 
+/**
+ * struct smc_keepalive - is the peer still there? (watch.c)
+ * @timer: holds a reference while armed; the rest is its own
+ * @waiting: something was waiting at the last look
+ * @stamp: jiffies when it began to, or when some of it was last taken
+ * @taken: position then
+ * @alive: position of the last sign of life
+ * @alive_stamp: jiffies when it was seen
+ * @probe_stamp: jiffies of the last probe
+ * @probes: unanswered ones
+ */
+struct smc_keepalive {
+	struct timer_list timer;
+	bool waiting;
+	unsigned long stamp;
+	u64 taken;
+	u64 alive;
+	unsigned long alive_stamp;
+	unsigned long probe_stamp;
+	int probes;
+};
+
 struct smc_conn {
 	const struct smc_conn_owner *owner;
+	struct sock *sk;		/* referenced until owner->release() */
+	refcount_t refs;
+	struct work_struct release;	/* what the last reference leaves to do */
 	const struct smc_xport *xport;
 	struct smc_lgr *lgr;		/* referenced */
 	void *xp;			/* the transport's private area */
@@ -117,6 +159,22 @@ struct smc_conn {
 	u16 rx_seq;
 	u8 rx_prod_flags;
 	u8 rx_conn_flags;
+
+	/* the socket's: writing and reading */
+	struct mutex tx_mutex ____cacheline_aligned_in_smp;
+	u32 tx_want;			/* free bytes waited for, 0: none */
+	u64 nudge_pos;			/* a completion was asked for up to it */
+	struct mutex rx_mutex;
+	u64 shut_pos;			/* rcvd_pos when both ways were shut */
+	u64 urg_read_pos;		/* taken by recv(MSG_OOB) */
+	u64 urg_past_pos;		/* urgent bytes before it are passed */
+	u8 urg_byte;			/* the one a short read has passed */
+	/* the socket's: the end */
+	struct timer_list timer;	/* of corked data; later of the orphan */
+	u64 orphan_pos;			/* sent_pos when that was started */
+	int abort_err;			/* positive errno of the end */
+	u32 abort_reason;		/* enum smc_reason of the end */
+	struct smc_keepalive keepalive;
 };
 
 static inline u32 smc_conn_readable(const struct smc_conn *conn)
@@ -148,8 +206,17 @@ static inline u32 smc_conn_unsent(const struct smc_conn *conn)
 	return READ_ONCE(conn->prod_pos) - READ_ONCE(conn->sent_pos);
 }
 
-/* Initialise the embedded object; no group yet. */
-void smc_conn_init(struct smc_conn *conn, const struct smc_conn_owner *owner);
+int smc_conn_init(void);
+void smc_conn_exit(void);
+struct smc_conn *smc_conn_alloc(const struct smc_conn_owner *owner,
+				struct sock *sk);
+bool smc_conn_tryget(struct smc_conn *conn);
+void smc_conn_get(struct smc_conn *conn);
+void smc_conn_put(struct smc_conn *conn);
+void smc_conn_stop(struct smc_conn *conn);
+void smc_conn_start_timer(struct smc_conn *conn, struct timer_list *timer,
+			  unsigned long expires);
+void smc_conn_stop_timer(struct smc_conn *conn, struct timer_list *timer);
 
 /*
  * Join @lgr (takes over the caller's group reference and its place), get

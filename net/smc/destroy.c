@@ -10,7 +10,6 @@
  *
  * sock_diag finds a socket without a file, so a call may meet close().  The
  * socket lock is for that: close() takes it, too, and says SMC_SK_RELEASED.
- * conn_mutex keeps the connection in its group meanwhile.
  *
  * Context: process, no lock held.  Tests: selftests/smc/destroy.py.
  */
@@ -33,15 +32,16 @@ static int destroy_inner(struct smc_sock *smc, int err)
 
 static int destroy_conn(struct smc_sock *smc, int err)
 {
+	struct smc_conn *conn = smc_sock_conn_get(smc);
 	int rc = -ENOENT;
 
-	mutex_lock(&smc->conn_mutex);
-	if (test_bit(SMC_CONN_JOINED, &smc->conn.flags) &&
-	    READ_ONCE(smc->sk.sk_state) != SMC_CLOSED) {
-		smc_close_killed(smc, err, SMC_REASON_OK);
+	if (!conn)
+		return rc;
+	if (READ_ONCE(smc->sk.sk_state) != SMC_CLOSED) {
+		smc_close_killed(conn, err, SMC_REASON_OK);
 		rc = 0;
 	}
-	mutex_unlock(&smc->conn_mutex);
+	smc_conn_put(conn);
 	return rc;
 }
 

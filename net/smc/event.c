@@ -2,7 +2,7 @@
 /*
  * Every step of state.c that a socket takes.
  *
- * smc_sock_event() looks a step up under state_lock, stores the next state and
+ * smc_conn_event() looks a step up under state_lock, stores the next state and
  * what the step says about the socket, and then carries the rest out without
  * the lock.  Events come from system calls, from the core's up-calls (softirq;
  * they may not push, so they mark the flags to be sent) and from the timer.
@@ -56,7 +56,7 @@ void smc_listen_deferred_ready(struct smc_sock *child)
 
 /**
  * smc_close_peer_gone() - has the peer given up, or its host?
- * @smc: socket in mode SMC
+ * @conn: connection of a socket in mode SMC
  *
  * Reset, or written to by way of TCP, and nothing has ever come from the peer by
  * way of SMC; or its host does not answer TCP any more (SO_KEEPALIVE, or our
@@ -64,16 +64,16 @@ void smc_listen_deferred_ready(struct smc_sock *child)
  *
  * Context: any.
  */
-bool smc_close_peer_gone(const struct smc_sock *smc)
+bool smc_close_peer_gone(const struct smc_conn *conn)
 {
-	const struct smc_conn *conn = &smc->conn;
-	int err = READ_ONCE(smc->inner.sk->sk_err);
+	const struct smc_inner *inner = &smc_of_conn(conn)->inner;
+	int err = READ_ONCE(inner->sk->sk_err);
 
-	bool reset = err && inet_sk_state_load(smc->inner.sk) == TCP_CLOSE;
+	bool reset = err && inet_sk_state_load(inner->sk) == TCP_CLOSE;
 
 	if (reset && err == ETIMEDOUT)
 		return true;
-	return (reset || smc_inner_readable(&smc->inner)) &&
+	return (reset || smc_inner_readable(inner)) &&
 	       !READ_ONCE(conn->rcvd_pos) && !READ_ONCE(conn->peer_read_pos) &&
 	       !READ_ONCE(conn->rx_conn_flags);
 }
@@ -86,21 +86,28 @@ bool smc_close_peer_gone(const struct smc_sock *smc)
  */
 void smc_close_inner_reset(struct smc_sock *smc)
 {
-	if (unlikely(smc_close_peer_gone(smc)))
+	const struct smc_conn *conn;
+
+	rcu_read_lock();
+	conn = rcu_dereference(smc->conn);
+	if (conn && unlikely(smc_close_peer_gone(conn)))
 		smc_sock_queue_work(smc, SMC_SK_WORK_PEER_GONE);
+	rcu_read_unlock();
 }
 
 /**
  * smc_close_over() - would TCP have closed this connection?
- * @smc: socket in mode SMC
+ * @conn: connection of a socket in mode SMC
  *
  * Both have finished and nothing is left to send, or it was aborted.
  *
  * Context: any, lockless.
  */
-bool smc_close_over(const struct smc_sock *smc)
+bool smc_close_over(const struct smc_conn *conn)
 {
-	if (unlikely(test_bit(SMC_SK_LATE, &smc->bits)))
+	const struct smc_sock *smc = smc_of_conn(conn);
+
+	if (unlikely(test_bit(SMC_CONN_LATE, &conn->flags)))
 		return true;
 	switch (READ_ONCE(smc->sk.sk_state)) {
 	case SMC_APPCLOSEWAIT2:
@@ -121,44 +128,48 @@ bool smc_close_over(const struct smc_sock *smc)
  * TCP's error for a reset in the present state: EPIPE where the peer has
  * finished and we have not; none when it is over.
  */
-static int reset_err(const struct smc_sock *smc)
+static int reset_err(const struct smc_conn *conn)
 {
-	if (smc_close_over(smc))
+	if (smc_close_over(conn))
 		return 0;
-	return smc->sk.sk_state == SMC_APPCLOSEWAIT1 ? EPIPE : ECONNRESET;
+	return conn->sk->sk_state == SMC_APPCLOSEWAIT1 ? EPIPE : ECONNRESET;
 }
 
 /**
  * smc_close_shut_both() - has the program given up reading, and writing, too?
- * @smc: socket in mode SMC
+ * @conn: connection of a socket in mode SMC
  *
  * Context: any, lockless.
  */
-bool smc_close_shut_both(const struct smc_sock *smc)
+bool smc_close_shut_both(const struct smc_conn *conn)
 {
+	const struct smc_sock *smc = smc_of_conn(conn);
+
 	return READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
-	       (test_bit(SMC_SK_SHUT_RD, &smc->bits) &&
+	       (test_bit(SMC_CONN_SHUT_RD, &conn->flags) &&
 		READ_ONCE(smc->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
 /* What a step changes in the socket itself; state_lock held. */
-static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
+static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 		 const struct smc_state_step *step)
 {
-	struct sock *sk = &smc->sk;
+	struct smc_sock *smc = smc_of_conn(conn);
+	struct sock *sk = conn->sk;
 	u16 todo = step->actions;
 	u8 shut = sk->sk_shutdown;
 	int err = 0;
 
+	lockdep_assert_held(&smc->state_lock);
 	if (todo & SMC_DO_ERR_RESET) {
-		err = reset_err(smc);
+		err = reset_err(conn);
 		if (!err)
 			todo &= ~SMC_DO_ERR_RESET;
 		shut = SHUTDOWN_MASK;
 	}
 	if (todo & SMC_DO_RCV_EOF &&
 	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
-		set_bit(SMC_SK_PEER_DONE, &smc->bits);
+		set_bit(SMC_CONN_PEER_DONE, &conn->flags);
 	/* Delivered and said so: a peer that keeps its end open is no error. */
 	if (ev == SMC_EV_TIMEOUT && smc->st_flags & SMC_ST_CLOSE_SENT)
 		todo &= ~SMC_DO_SEND_ABORT;
@@ -180,13 +191,13 @@ static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 	if (todo & SMC_DO_RCV_EOF)
 		shut |= RCV_SHUTDOWN;
 	if (todo & SMC_DO_ERR_ABORTED)
-		err = smc->abort_err ?: ECONNABORTED;
+		err = conn->abort_err ?: ECONNABORTED;
 	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
 	    step->next == SMC_CLOSED)
 		shut = SHUTDOWN_MASK;
 	/* what is here by now did not come late, see smc_close_late() */
-	if (shut == SHUTDOWN_MASK && !smc_close_shut_both(smc))
-		WRITE_ONCE(smc->shut_pos, READ_ONCE(smc->conn.rcvd_pos));
+	if (shut == SHUTDOWN_MASK && !smc_close_shut_both(conn))
+		WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	/*
 	 * Data calls and poll() take no lock: who sees the state sees the
 	 * shutdown bits, and who sees those sees the error.
@@ -200,10 +211,9 @@ static u16 apply(struct smc_sock *smc, enum smc_state_event ev,
 	return todo;
 }
 
-static void send_flags(struct smc_sock *smc, enum smc_state_event ev, u16 todo,
+static void send_flags(struct smc_conn *conn, enum smc_state_event ev, u16 todo,
 		       bool upcall)
 {
-	struct smc_conn *conn = &smc->conn;
 	u8 flags = 0;
 
 	if (todo & SMC_DO_SEND_DONE)
@@ -228,10 +238,8 @@ static void send_flags(struct smc_sock *smc, enum smc_state_event ev, u16 todo,
 		smc_conn_set_flags(conn, flags);
 }
 
-static void wake(struct smc_sock *smc, u16 todo)
+static void wake(struct sock *sk, u16 todo)
 {
-	struct sock *sk = &smc->sk;
-
 	sk->sk_state_change(sk);
 	if (todo & SMC_DO_RCV_EOF)
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
@@ -241,112 +249,151 @@ static void wake(struct smc_sock *smc, u16 todo)
 		sk_error_report(sk);
 }
 
+/*
+ * The flags have gone first.  Meanwhile the socket may have let go of the
+ * connection: its inner one is for another by now.
+ */
+static void queue_tcp(struct smc_conn *conn, u16 todo)
+{
+	struct smc_sock *smc = smc_of_conn(conn);
+
+	spin_lock_bh(&smc->state_lock);
+	if (smc_conn_is_current(conn)) {
+		if (todo & SMC_DO_TCP_SHUT_WR)
+			smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT_WR);
+		if (todo & SMC_DO_TCP_SHUT)
+			smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT);
+		if (todo & SMC_DO_TCP_ABORT)
+			smc_sock_queue_work(smc, SMC_SK_WORK_TCP_ABORT);
+	}
+	spin_unlock_bh(&smc->state_lock);
+}
+
+/*
+ * An error for the program, before the state that shows it (apply()).  False:
+ * the socket has let go of the connection, the error would be another's.
+ */
+static bool set_error(struct smc_conn *conn, int err)
+{
+	struct smc_sock *smc = smc_of_conn(conn);
+	bool ours;
+
+	spin_lock_bh(&smc->state_lock);
+	ours = smc_conn_is_current(conn);
+	if (ours)
+		WRITE_ONCE(smc->sk.sk_err, err);
+	spin_unlock_bh(&smc->state_lock);
+	return ours;
+}
+
 /**
- * smc_sock_event() - something happened to the connection
- * @smc: socket
+ * smc_conn_event() - something happened to the connection
+ * @conn: connection.  SMC_EV_ESTABLISHED makes it that of its socket, to which
+ *	a reference passes; what happens to it before or after the time when it
+ *	is means nothing to the socket
  * @ev: what
  * @set: SMC_ST_* facts that become true with it
  * @upcall: called from the core, which must not be called back
  *
  * Context: any; state_lock and no lock of the core is taken, except by
  * smc_conn_set_flags() if not @upcall.
- * Return: the actions of the step; they have been carried out or queued.
  */
-u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
-		   unsigned int set, bool upcall)
+void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
+		    unsigned int set, bool upcall)
 {
+	struct smc_sock *smc = smc_of_conn(conn);
 	const struct smc_state_step *step;
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 	bool released;
 	u16 todo;
 	u8 old;
 
 	spin_lock_bh(&smc->state_lock);
+	if (ev == SMC_EV_ESTABLISHED)
+		rcu_assign_pointer(smc->conn, conn);
+	if (!smc_conn_is_current(conn)) {
+		spin_unlock_bh(&smc->state_lock);
+		return;
+	}
 	smc->st_flags |= set;
 	old = sk->sk_state;
 	step = smc_state_next(old, ev, smc->st_flags);
-	todo = apply(smc, ev, step);
+	todo = apply(conn, ev, step);
 	released = smc->st_flags & SMC_ST_RELEASED;
 	spin_unlock_bh(&smc->state_lock);
-	trace_smc_state(sock_net(sk)->net_cookie, smc->conn.token, old,
+	trace_smc_state(sock_net(sk)->net_cookie, conn->token, old,
 			smc_state_event_name(ev), step->next, todo);
 
-	send_flags(smc, ev, todo, upcall);
-	if (todo & SMC_DO_TCP_SHUT_WR)
-		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT_WR);
-	if (todo & SMC_DO_TCP_SHUT)
-		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT);
-	if (todo & SMC_DO_TCP_ABORT)
-		smc_sock_queue_work(smc, SMC_SK_WORK_TCP_ABORT);
+	send_flags(conn, ev, todo, upcall);
+	if (todo & (SMC_DO_TCP_SHUT_WR | SMC_DO_TCP_SHUT | SMC_DO_TCP_ABORT))
+		queue_tcp(conn, todo);
 	if (todo & SMC_DO_WAKE)
-		wake(smc, todo);
+		wake(sk, todo);
 	if (todo & SMC_DO_FREE && released)
 		smc_sock_queue_work(smc, SMC_SK_WORK_FREE);
-	return todo;
 }
 
 /**
  * smc_close_late() - bytes came for a socket that nobody reads any more
- * @smc: socket in mode SMC that smc_close_shut_both()
+ * @conn: connection that smc_close_shut_both()
  * @upcall: called from the core, which must not be called back
  *
  * They are answered with a reset, as with TCP, unless they had come before.
  *
  * Context: any.
  */
-void smc_close_late(struct smc_sock *smc, bool upcall)
+void smc_close_late(struct smc_conn *conn, bool upcall)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 	bool gone;
 
 	/* A peer that has reset us hears no reset, and its error stays. */
-	if (READ_ONCE(smc->conn.rx_conn_flags) & SMC_CDC_ABORT)
+	if (READ_ONCE(conn->rx_conn_flags) & SMC_CDC_ABORT)
 		return;
 	/* pairs with who stored shut_pos and then said so */
 	smp_rmb();
-	if (smp_load_acquire(&smc->conn.rcvd_pos) == READ_ONCE(smc->shut_pos) ||
-	    test_and_set_bit(SMC_SK_LATE, &smc->bits))
+	if (smp_load_acquire(&conn->rcvd_pos) == READ_ONCE(conn->shut_pos) ||
+	    test_and_set_bit(SMC_CONN_LATE, &conn->flags))
 		return;
-	gone = READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
+	gone = READ_ONCE(smc_sk(sk)->st_flags) & SMC_ST_RELEASED ||
 	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
-	/* before the state, see apply() */
-	if (!gone)
-		WRITE_ONCE(sk->sk_err, ECONNRESET);
-	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, upcall);
+	if (!gone && !set_error(conn, ECONNRESET))
+		return;
+	smc_conn_event(conn, SMC_EV_CLOSE_ABORT, 0, upcall);
 	if (!gone)
 		sk_error_report(sk);
 }
 
 /**
  * smc_close_killed() - the connection cannot go on
- * @smc: socket in mode SMC
+ * @conn: connection of a socket in mode SMC
  * @err: positive errno for its program
  * @why: what the tools tell of it
  *
  * Context: process or softirq; no lock of the core is held.
  */
-void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why)
+void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why)
 {
-	smc->abort_err = err;
-	smc->abort_reason = why;
-	smc_sock_event(smc, SMC_EV_KILLED, 0, false);
+	conn->abort_err = err;
+	conn->abort_reason = why;
+	smc_conn_event(conn, SMC_EV_KILLED, 0, false);
 }
 
 /**
  * smc_close_no_reader() - bytes were written that the peer will never read
- * @smc: socket in mode SMC whose peer has closed
+ * @conn: connection whose peer has closed
  *
  * TCP's peer would answer with a reset: so do we here, in its name, and the
  * peer is told, which may have shut down without having closed.
  *
  * Context: process.
  */
-void smc_close_no_reader(struct smc_sock *smc)
+void smc_close_no_reader(struct smc_conn *conn)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 
-	/* before the state, see apply() */
-	WRITE_ONCE(sk->sk_err, EPIPE);
-	smc_sock_event(smc, SMC_EV_CLOSE_ABORT, 0, false);
+	if (!set_error(conn, EPIPE))
+		return;
+	smc_conn_event(conn, SMC_EV_CLOSE_ABORT, 0, false);
 	sk_error_report(sk);
 }

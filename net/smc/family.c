@@ -80,10 +80,7 @@ static void sock_setup(struct sock *sk)
 	struct smc_net *sn = smc_net(sock_net(sk));
 
 	smc->mode = &smc_mode_init;
-	smc->urg_read_pos = SMC_NO_POS;
-	mutex_init(&smc->tx_mutex);
-	mutex_init(&smc->rx_mutex);
-	mutex_init(&smc->conn_mutex);
+	mutex_init(&smc->listen_mutex);
 	spin_lock_init(&smc->state_lock);
 	spin_lock_init(&smc->accept_lock);
 	INIT_LIST_HEAD(&smc->accept_node);
@@ -91,15 +88,12 @@ static void sock_setup(struct sock *sk)
 	INIT_LIST_HEAD(&smc->children);
 	INIT_WORK(&smc->work, smc_sock_work);
 	INIT_DELAYED_WORK(&smc->accept_work, accept_work);
-	timer_setup(&smc->timer, smc_sock_timer, 0);
-	timer_setup(&smc->watch.timer, smc_watch_timer, 0);
-	smc_conn_init(&smc->conn, &smc_sock_conn_owner);
+	timer_setup(&smc->timer, smc_listen_timer, 0);
 
 	spin_lock_init(&smc->hs.lock);
 	smc->hs.owner = &smc_sock_hs_owner;
 	smc->hs.sn = sn;
 	smc->hs.inner = &smc->inner;
-	smc->hs.conn = &smc->conn;
 
 	sk->sk_type = SOCK_STREAM;
 	sk->sk_state = SMC_INIT;

@@ -178,11 +178,11 @@ static void tell_conns(struct smc_lgr *lgr)
 
 	rcu_read_lock();
 	xa_for_each(&lgr->conns, token, conn) {
-		if (!conn->owner->get(conn))
+		if (!smc_conn_tryget(conn))
 			continue;
 		rcu_read_unlock();
 		smc_conn_lgr_dead(conn, lgr->why);
-		conn->owner->put(conn);
+		smc_conn_put(conn);
 		rcu_read_lock();
 	}
 	rcu_read_unlock();

@@ -16,7 +16,7 @@
  *
  * Who removes a child from a list of its listener owns it: hs_done() moves it
  * on, accept() hands it out, and whoever stops the listener disposes of it.
- * conn_mutex makes the end of listening final for the work item.
+ * listen_mutex makes the end of listening final for the work item.
  *
  * Context: process, lock_sock() for listen and its end; accept() takes no
  * socket lock.  Tests: selftests/smc.
@@ -74,9 +74,9 @@ void smc_listen_wake(struct smc_sock *smc)
 
 static void set_mode(struct smc_sock *smc, const struct smc_mode *mode)
 {
-	mutex_lock(&smc->conn_mutex);
+	mutex_lock(&smc->listen_mutex);
 	smp_store_release(&smc->mode, mode);
-	mutex_unlock(&smc->conn_mutex);
+	mutex_unlock(&smc->listen_mutex);
 }
 
 static void set_state(struct smc_sock *smc, enum smc_state state)
@@ -198,13 +198,19 @@ static void child_ready(struct smc_sock *child, bool usable)
 static bool has_data(struct smc_sock *child)
 {
 	const struct sock *sk = &child->sk;
+	const struct smc_conn *conn;
+	bool readable;
 
 	if (child->mode->id == SMC_MODE_TCP)
 		return !smc_hs_hidden(&child->hs) &&
 		       (smc_inner_queued(&child->inner) ||
 			smc_inner_closed(&child->inner) ||
 			READ_ONCE(sk->sk_err));
-	return smc_conn_readable(&child->conn) || READ_ONCE(sk->sk_err) ||
+	rcu_read_lock();
+	conn = rcu_dereference(child->conn);
+	readable = conn && smc_conn_readable(conn);
+	rcu_read_unlock();
+	return readable || READ_ONCE(sk->sk_err) ||
 	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
@@ -232,6 +238,20 @@ void smc_listen_tcp_ready(struct smc_sock *child)
 	if (unlikely(test_bit(SMC_SK_DEFERRED, &child->bits)) &&
 	    has_data(child))
 		smc_listen_deferred_ready(child);
+}
+
+/**
+ * smc_listen_timer() - TCP_DEFER_ACCEPT has waited long enough
+ * @t: a child's timer
+ *
+ * Context: softirq.
+ */
+void smc_listen_timer(struct timer_list *t)
+{
+	struct smc_sock *child = from_timer(child, t, timer);
+
+	smc_listen_deferred_ready(child);
+	sock_put(&child->sk);
 }
 
 /* One of the places for children that wait for data. */
@@ -297,9 +317,11 @@ static bool start_child(struct smc_sock *smc, struct smc_sock *child)
 	if (smc_synopt_peer_has(child->inner.sk)) {
 		/* An offer made before SMC was barred is declined. */
 		child->hs.refuse = barred;
+		child->hs.conn = smc_owner_new_conn(child);
 		set_bit(SMC_SK_HS_ACTIVE, &child->bits);
-		if (!smc_hs_accept(&child->hs))
+		if (child->hs.conn && !smc_hs_accept(&child->hs))
 			return false;
+		smc_sock_drop_hs_conn(child);
 		clear_bit(SMC_SK_HS_ACTIVE, &child->bits);
 		/* The client waits for an answer it will not get. */
 		smc_inner_disconnect(&child->inner);
@@ -394,7 +416,7 @@ void smc_listen_work(struct smc_sock *smc,
 	/* What a child needs is charged to the program, not to the worker. */
 	old = set_active_memcg(smc->sk.sk_memcg);
 #endif
-	mutex_lock(&smc->conn_mutex);
+	mutex_lock(&smc->listen_mutex);
 	while (smc->mode->id == SMC_MODE_LISTEN && !queue_full(smc) &&
 	       smc_inner_acceptable(&smc->inner)) {
 		rc = accept_one(smc, clone);
@@ -404,7 +426,7 @@ void smc_listen_work(struct smc_sock *smc,
 			break;
 		cond_resched();
 	}
-	mutex_unlock(&smc->conn_mutex);
+	mutex_unlock(&smc->listen_mutex);
 #ifdef CONFIG_MEMCG
 	set_active_memcg(old);
 #endif

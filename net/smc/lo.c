@@ -328,10 +328,9 @@ static void push_end(struct pair *pair, enum end end)
 {
 	struct smc_conn *conn = rcu_dereference(pair->conn[end]);
 
-	if (!conn || !conn->owner->get(conn))
-		return;
-	smc_conn_push(conn);
-	conn->owner->put(conn);
+	/* one that has left pushes nothing, and stays until the section ends */
+	if (conn)
+		smc_conn_push(conn);
 }
 
 /* Push what either end has to push, until neither has. */

@@ -108,6 +108,7 @@ static const struct {
 } parts[] = {
 	{ "namespaces",	namespaces_init,	namespaces_exit },
 	{ "groups",	smc_lgr_init,		smc_lgr_exit },
+	{ "connections", smc_conn_init,		smc_conn_exit },
 	{ "identity",	identity_init,		identity_exit },
 	{ "smcd",	smc_lo_init,		smc_lo_exit },
 	{ "smcr",	smc_rdma_init,		smc_rdma_exit },

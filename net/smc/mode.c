@@ -183,25 +183,30 @@ static int init_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 	return rc ?: smc->mode->recvmsg(smc, msg, len, flags);
 }
 
+static __poll_t unconnected_poll(const struct sock *sk)
+{
+	__poll_t mask = EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
+
+	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	return mask;
+}
+
 static __poll_t init_poll(struct smc_sock *smc, struct file *file,
 			  struct poll_table_struct *wait)
 {
 	const struct smc_mode *mode;
 	struct sock *sk = &smc->sk;
-	__poll_t mask = 0;
 
-	if (!smc_sock_connecting(smc)) {
-		/* It may have ended since the mode was looked up. */
-		mode = smp_load_acquire(&smc->mode);
-		if (mode->id != SMC_MODE_INIT)
-			return mode->poll(smc, file, wait);
-		mask = EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
-		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
-			mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	}
-	if (READ_ONCE(sk->sk_err))
-		mask |= EPOLLERR;
-	return mask;
+	if (smc_sock_connecting(smc))
+		return READ_ONCE(sk->sk_err) ? EPOLLERR : 0;
+	/* It may have ended since the mode was looked up. */
+	mode = smp_load_acquire(&smc->mode);
+	if (mode->id != SMC_MODE_INIT)
+		return mode->poll(smc, file, wait);
+	return unconnected_poll(sk);
 }
 
 static int init_shutdown(struct smc_sock *smc, int how)
@@ -254,6 +259,27 @@ static ssize_t init_splice(struct smc_sock *smc, loff_t *ppos,
 	return rc ?: smc->mode->splice_read(smc, ppos, pipe, len, flags);
 }
 
+static bool asks_about_data(unsigned int cmd)
+{
+	return cmd == SIOCINQ || cmd == SIOCATMARK || cmd == SIOCOUTQ ||
+	       cmd == SIOCOUTQNSD;
+}
+
+static int data_value(struct smc_conn *conn, unsigned int cmd)
+{
+	switch (cmd) {
+	case SIOCINQ:
+		return smc_rx_inq(conn);
+	case SIOCATMARK:
+		return smc_rx_at_mark(conn);
+	case SIOCOUTQ:
+		smc_tx_nudge(conn);
+		return smc_conn_outq(conn);
+	default:
+		return smc_conn_unsent(conn);
+	}
+}
+
 /**
  * smc_mode_ioctl() - the ioctls that ask about data
  * @smc: socket, not in mode TCP
@@ -266,30 +292,15 @@ static ssize_t init_splice(struct smc_sock *smc, loff_t *ppos,
 int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg)
 {
 	struct socket *tcp = smc->inner.sock;
-	bool smc_mode = smc->mode->id == SMC_MODE_SMC;
+	struct smc_conn *conn;
 	int val = 0;
 
-	switch (cmd) {
-	case SIOCINQ:
-		if (smc_mode)
-			val = smc_rx_inq(smc);
-		break;
-	case SIOCATMARK:
-		if (smc_mode)
-			val = smc_rx_at_mark(smc);
-		break;
-	case SIOCOUTQ:
-		if (smc_mode) {
-			smc_tx_nudge(smc);
-			val = smc_conn_outq(&smc->conn);
-		}
-		break;
-	case SIOCOUTQNSD:
-		if (smc_mode)
-			val = smc_conn_unsent(&smc->conn);
-		break;
-	default:
+	if (!asks_about_data(cmd))
 		return tcp->ops->ioctl(tcp, cmd, arg);
+	conn = smc_sock_conn_get(smc);
+	if (conn) {
+		val = data_value(conn, cmd);
+		smc_conn_put(conn);
 	}
 	if (smc->mode->id == SMC_MODE_LISTEN && cmd != SIOCATMARK)
 		return -EINVAL;
@@ -359,10 +370,9 @@ const struct smc_mode smc_mode_listen = {
 
 /* -- smc -- */
 
-static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
-			 struct poll_table_struct *wait)
+static __poll_t conn_poll(struct smc_conn *conn)
 {
-	struct sock *sk = &smc->sk;
+	const struct sock *sk = conn->sk;
 	u8 shutdown = READ_ONCE(sk->sk_shutdown);
 	__poll_t mask = 0;
 
@@ -371,11 +381,11 @@ static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (smc_rx_readable(smc))
+	if (smc_rx_readable(conn))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (shutdown & SEND_SHUTDOWN || smc_tx_poll(smc))
+	if (shutdown & SEND_SHUTDOWN || smc_tx_poll(conn))
 		mask |= EPOLLOUT | EPOLLWRNORM;
-	if (smc_rx_urgent_valid(smc))
+	if (smc_rx_urgent_valid(conn))
 		mask |= EPOLLPRI;
 	/* the error is set before the shutdown bits, see event.c */
 	smp_rmb();
@@ -384,22 +394,80 @@ static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
 	return mask;
 }
 
+/*
+ * Each call has the connection for as long as it lasts.  If connect(AF_UNSPEC)
+ * was quicker there is none any more, and the answer is TCP's.
+ */
+static int smc_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
+{
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	int rc;
+
+	if (!conn)
+		return sk_stream_error(&smc->sk, msg->msg_flags, -EPIPE);
+	rc = smc_tx_sendmsg(conn, msg, len);
+	smc_conn_put(conn);
+	return rc;
+}
+
+static int smc_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
+		       int flags)
+{
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	int rc;
+
+	if (!conn)
+		return sock_error(&smc->sk) ?: -ENOTCONN;
+	rc = smc_rx_recvmsg(conn, msg, len, flags);
+	smc_conn_put(conn);
+	return rc;
+}
+
+static __poll_t smc_poll(struct smc_sock *smc, struct file *file,
+			 struct poll_table_struct *wait)
+{
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	__poll_t mask;
+
+	if (!conn)
+		return unconnected_poll(&smc->sk);
+	mask = conn_poll(conn);
+	smc_conn_put(conn);
+	return mask;
+}
+
+static int smc_shutdown(struct smc_sock *smc, int how)
+{
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	int rc = smc_close_shutdown(conn, how);
+
+	smc_conn_put(conn);
+	return rc;
+}
+
 static ssize_t smc_splice(struct smc_sock *smc, loff_t *ppos,
 			  struct pipe_inode_info *pipe, size_t len,
 			  unsigned int flags)
 {
-	return smc_rx_splice(smc, pipe, len, smc->sk.sk_socket->file->f_flags &
-			     O_NONBLOCK);
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	ssize_t rc;
+
+	if (!conn)
+		return sock_error(&smc->sk) ?: -ENOTCONN;
+	rc = smc_rx_splice(conn, pipe, len, smc->sk.sk_socket->file->f_flags &
+			   O_NONBLOCK);
+	smc_conn_put(conn);
+	return rc;
 }
 
 const struct smc_mode smc_mode_smc = {
 	.id		= SMC_MODE_SMC,
 	.name		= "smc",
-	.sendmsg	= smc_tx_sendmsg,
-	.recvmsg	= smc_rx_recvmsg,
+	.sendmsg	= smc_sendmsg,
+	.recvmsg	= smc_recvmsg,
 	.poll		= smc_poll,
 	.ioctl		= smc_mode_ioctl,
-	.shutdown	= smc_close_shutdown,
+	.shutdown	= smc_shutdown,
 	.splice_read	= smc_splice,
 };
 

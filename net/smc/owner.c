@@ -4,9 +4,9 @@
  *
  * Up-calls come in softirq, or from a thread of the peer's program where the
  * transport is shared memory, with rx_lock held: nothing here pushes.  Until
- * the handshake has ended the connection is not the socket's yet.  What the
- * core says before that is looked up when it is (sock.c), or means nothing when
- * TCP takes its place.
+ * the handshake has ended the connection is not the socket's yet, and
+ * smc_conn_event() ignores what the core says of it.  That is looked up when it
+ * is (sock.c), or means nothing when TCP takes its place.
  *
  * Context: BH disabled, rx_lock possibly held, unless a function says
  * otherwise.  Tests: selftests/smc.
@@ -15,19 +15,14 @@
 
 #include "sock.h"
 
-static bool owner_get(struct smc_conn *conn)
+static void owner_release(struct smc_conn *conn)
 {
-	return refcount_inc_not_zero(&smc_of_conn(conn)->sk.sk_refcnt);
-}
-
-static void owner_put(struct smc_conn *conn)
-{
-	sock_put(&smc_of_conn(conn)->sk);
+	sock_put(conn->sk);
 }
 
 static void owner_readable(struct smc_conn *conn, bool urgent)
 {
-	struct sock *sk = &smc_of_conn(conn)->sk;
+	struct sock *sk = conn->sk;
 
 	/* pairs with defer() in listen.c */
 	smp_mb();
@@ -40,16 +35,16 @@ static void owner_readable(struct smc_conn *conn, bool urgent)
 		read_unlock_bh(&sk->sk_callback_lock);
 	}
 	sk->sk_data_ready(sk);
-	if (unlikely(smc_close_shut_both(smc_of_conn(conn))))
-		smc_close_late(smc_of_conn(conn), true);
+	if (unlikely(smc_close_shut_both(conn)) && smc_conn_is_current(conn))
+		smc_close_late(conn, true);
 }
 
 static bool owner_out_of_line(struct smc_conn *conn)
 {
-	return !sock_flag(&smc_of_conn(conn)->sk, SOCK_URGINLINE);
+	return !sock_flag(conn->sk, SOCK_URGINLINE);
 }
 
-static void peer_flags(struct smc_sock *smc, u8 flags, bool upcall)
+static void peer_flags(struct smc_conn *conn, u8 flags, bool upcall)
 {
 	enum smc_state_event ev = SMC_EV_PEER_DONE;
 
@@ -57,60 +52,50 @@ static void peer_flags(struct smc_sock *smc, u8 flags, bool upcall)
 		ev = SMC_EV_PEER_ABORT;
 	else if (flags & SMC_CDC_CLOSED)
 		ev = SMC_EV_PEER_CLOSED;
-	smc_sock_event(smc, ev, 0, upcall);
+	smc_conn_event(conn, ev, 0, upcall);
 }
 
 static void owner_peer_flags(struct smc_conn *conn, u8 flags)
 {
-	struct smc_sock *smc = smc_of_conn(conn);
-
-	/* This may become TCP yet; see smc_owner_early_flags(). */
-	if (smc_sock_mode(smc) == SMC_MODE_SMC)
-		peer_flags(smc, flags, true);
+	peer_flags(conn, flags, true);
 }
 
 /**
  * smc_owner_early_flags() - what the peer said during our handshake counts now
- * @smc: socket, just now in mode SMC
+ * @conn: connection, just now the socket's
  *
  * The peer may be quicker than the end of our own handshake.
  *
  * Context: process.
  */
-void smc_owner_early_flags(struct smc_sock *smc)
+void smc_owner_early_flags(struct smc_conn *conn)
 {
-	struct smc_conn *conn = &smc->conn;
 	u8 flags;
 
-	/* Who took it before has seen the old mode, who does later the new. */
+	/* An up-call that takes rx_lock later finds the socket's pointer. */
 	spin_lock_bh(&conn->rx_lock);
 	flags = conn->rx_conn_flags;
 	spin_unlock_bh(&conn->rx_lock);
 	if (flags)
-		peer_flags(smc, flags, false);
+		peer_flags(conn, flags, false);
 }
 
 static void owner_flushed(struct smc_conn *conn)
 {
-	smc_sock_event(smc_of_conn(conn), SMC_EV_FLUSHED, 0, true);
+	smc_conn_event(conn, SMC_EV_FLUSHED, 0, true);
 }
 
 static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 {
-	struct smc_sock *smc = smc_of_conn(conn);
-
-	smc->abort_err = err;
-	smc->abort_reason = why;
-	/* Until then it is the handshake's; established() looks again. */
-	if (smc_sock_mode(smc) != SMC_MODE_SMC)
-		return;
-	smc_sock_event(smc, SMC_EV_KILLED, 0, true);
-	smc_listen_deferred_ready(smc);
+	conn->abort_err = err;
+	conn->abort_reason = why;
+	/* Ignored until it is the socket's; established() looks again. */
+	smc_conn_event(conn, SMC_EV_KILLED, 0, true);
+	smc_listen_deferred_ready(smc_of_conn(conn));
 }
 
-const struct smc_conn_owner smc_sock_conn_owner = {
-	.get		= owner_get,
-	.put		= owner_put,
+static const struct smc_conn_owner conn_owner = {
+	.release	= owner_release,
 	.readable	= owner_readable,
 	.out_of_line	= owner_out_of_line,
 	.writable	= smc_tx_writable,
@@ -118,3 +103,26 @@ const struct smc_conn_owner smc_sock_conn_owner = {
 	.flushed	= owner_flushed,
 	.aborted	= owner_aborted,
 };
+
+/**
+ * smc_owner_new_conn() - make the connection of a handshake that begins
+ * @smc: socket, the caller has a reference
+ *
+ * Context: process.
+ * Return: connection with one reference, or NULL.
+ */
+struct smc_conn *smc_owner_new_conn(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+	struct smc_conn *conn;
+
+	sock_hold(sk);		/* the connection's */
+	conn = smc_conn_alloc(&conn_owner, sk);
+	if (!conn) {
+		__sock_put(sk);
+		return NULL;
+	}
+	timer_setup(&conn->timer, smc_orphan_timer, 0);
+	timer_setup(&conn->keepalive.timer, smc_watch_timer, 0);
+	return conn;
+}

@@ -38,27 +38,27 @@
  * Position behind the last byte for the program: what came after it had shut
  * both directions down was answered with a reset, and is not to be read.
  */
-static u64 end_pos(const struct smc_sock *smc)
+static u64 end_pos(const struct smc_conn *conn)
 {
-	u64 rcvd = smp_load_acquire(&smc->conn.rcvd_pos);
+	u64 rcvd = smp_load_acquire(&conn->rcvd_pos);
 
-	if (unlikely(test_bit(SMC_SK_LATE, &smc->bits)))
-		return min(rcvd, READ_ONCE(smc->shut_pos));
+	if (unlikely(test_bit(SMC_CONN_LATE, &conn->flags)))
+		return min(rcvd, READ_ONCE(conn->shut_pos));
 	return rcvd;
 }
 
-static u32 readable(const struct smc_sock *smc)
+static u32 readable(const struct smc_conn *conn)
 {
-	s64 len = end_pos(smc) - READ_ONCE(smc->conn.read_pos);
+	s64 len = end_pos(conn) - READ_ONCE(conn->read_pos);
 
 	/* a reader may have been faster than the reset */
 	return len > 0 ? len : 0;
 }
 
 /* Bytes from @pos to the urgent byte if that lies ahead, else U32_MAX. */
-static u32 urgent_ahead(struct smc_sock *smc, u64 pos)
+static u32 urgent_ahead(const struct smc_conn *conn, u64 pos)
 {
-	u64 urg = READ_ONCE(smc->conn.urg_rx_pos);
+	u64 urg = READ_ONCE(conn->urg_rx_pos);
 
 	if (urg == SMC_NO_POS || urg < pos || urg - pos > U32_MAX - 1)
 		return U32_MAX;
@@ -67,43 +67,38 @@ static u32 urgent_ahead(struct smc_sock *smc, u64 pos)
 
 /**
  * smc_rx_urgent_valid() - is there an urgent byte for recv(MSG_OOB)?
- * @smc: socket
+ * @conn: connection
  *
  * Context: any.
  */
-bool smc_rx_urgent_valid(struct smc_sock *smc)
+bool smc_rx_urgent_valid(const struct smc_conn *conn)
 {
-	u64 urg = READ_ONCE(smc->conn.urg_rx_pos);
+	u64 urg = READ_ONCE(conn->urg_rx_pos);
 
-	return urg != SMC_NO_POS && urg != READ_ONCE(smc->urg_read_pos) &&
-	       urg >= READ_ONCE(smc->urg_past_pos);
+	return urg != SMC_NO_POS && urg != READ_ONCE(conn->urg_read_pos) &&
+	       urg >= READ_ONCE(conn->urg_past_pos);
 }
 
-/**
- * smc_rx_dropped() - is the next byte an old urgent one that nobody gets?
- * @smc: socket
- * @pos: position of the next byte
- *
- * It stays lost whatever SO_OOBINLINE is by now, see rx_urgent().
- *
- * Context: any.
+/*
+ * Is the byte at @pos, the next one, an old urgent one that is lost?  It stays
+ * lost whatever SO_OOBINLINE is by now, see rx_urgent().
  */
-bool smc_rx_dropped(struct smc_sock *smc, u64 pos)
+static bool dropped(const struct smc_conn *conn, u64 pos)
 {
-	return unlikely(READ_ONCE(smc->conn.urg_drop_pos) == pos);
+	return unlikely(READ_ONCE(conn->urg_drop_pos) == pos);
 }
 
 /**
  * smc_rx_at_mark() - is the urgent byte the next to be read?
- * @smc: socket
+ * @conn: connection
  *
  * Context: any.
  */
-bool smc_rx_at_mark(struct smc_sock *smc)
+bool smc_rx_at_mark(const struct smc_conn *conn)
 {
-	u64 pos = READ_ONCE(smc->conn.read_pos);
+	u64 pos = READ_ONCE(conn->read_pos);
 
-	return !urgent_ahead(smc, pos + smc_rx_dropped(smc, pos));
+	return !urgent_ahead(conn, pos + dropped(conn, pos));
 }
 
 /*
@@ -121,22 +116,22 @@ static u32 lowat_max(const struct smc_conn *conn)
 
 /**
  * smc_rx_readable() - is there as much as SO_RCVLOWAT asks for?
- * @smc: socket in mode SMC
+ * @conn: connection
  *
  * Context: any.
  */
-bool smc_rx_readable(struct smc_sock *smc)
+bool smc_rx_readable(const struct smc_conn *conn)
 {
-	struct sock *sk = &smc->sk;
+	const struct sock *sk = conn->sk;
 	u32 target = sock_rcvlowat(sk, 0, INT_MAX);
 
 	/* An urgent byte that is next does not count. */
-	if (smc_rx_at_mark(smc) && !sock_flag(sk, SOCK_URGINLINE))
+	if (smc_rx_at_mark(conn) && !sock_flag(sk, SOCK_URGINLINE))
 		target++;
-	if (smc_rx_dropped(smc, READ_ONCE(smc->conn.read_pos)))
+	if (dropped(conn, READ_ONCE(conn->read_pos)))
 		target++;
-	target = min(target, lowat_max(&smc->conn));
-	return readable(smc) >= target;
+	target = min(target, lowat_max(conn));
+	return readable(conn) >= target;
 }
 
 /**
@@ -152,34 +147,38 @@ bool smc_rx_readable(struct smc_sock *smc)
 int smc_rx_set_lowat(struct sock *sk, int val)
 {
 	int cap = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]) >> 1;
-	struct smc_sock *smc = smc_sk(sk);
+	struct smc_conn *conn;
 
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		cap = READ_ONCE(sk->sk_rcvbuf) >> 1;
 	WRITE_ONCE(sk->sk_rcvlowat, min(val, cap) ?: 1);
-	if (smc_sock_mode(smc) == SMC_MODE_SMC && smc_rx_readable(smc))
+	conn = smc_sock_conn_get(smc_sk(sk));
+	if (!conn)
+		return 0;
+	if (smc_rx_readable(conn))
 		sk->sk_data_ready(sk);
+	smc_conn_put(conn);
 	return 0;
 }
 
 /**
  * smc_rx_inq() - bytes a read would return now, for SIOCINQ
- * @smc: socket
+ * @conn: connection
  *
  * Context: any.
  */
-u32 smc_rx_inq(struct smc_sock *smc)
+u32 smc_rx_inq(const struct smc_conn *conn)
 {
-	u32 len = readable(smc);
-	u64 pos = READ_ONCE(smc->conn.read_pos);
+	u32 len = readable(conn);
+	u64 pos = READ_ONCE(conn->read_pos);
 
-	if (len && smc_rx_dropped(smc, pos)) {
+	if (len && dropped(conn, pos)) {
 		len--;
 		pos++;
 	}
-	if (sock_flag(&smc->sk, SOCK_URGINLINE))
+	if (sock_flag(conn->sk, SOCK_URGINLINE))
 		return len;
-	return min(len, urgent_ahead(smc, pos));
+	return min(len, urgent_ahead(conn, pos));
 }
 
 /* Copy @len bytes at @pos to the program; bytes copied. */
@@ -199,34 +198,32 @@ static size_t copy_out(const struct smc_conn *conn, u64 pos, u32 len,
 }
 
 /* One that was passed is where skip_mark() has put it. */
-static size_t copy_urgent(struct smc_sock *smc, u64 urg, struct msghdr *msg)
+static size_t copy_urgent(struct smc_conn *conn, u64 urg, struct msghdr *msg)
 {
-	if (urg < READ_ONCE(smc->conn.read_pos))
-		return copy_to_iter(&smc->urg_byte, 1, &msg->msg_iter);
-	return copy_out(&smc->conn, urg, 1, msg);
+	if (urg < READ_ONCE(conn->read_pos))
+		return copy_to_iter(&conn->urg_byte, 1, &msg->msg_iter);
+	return copy_out(conn, urg, 1, msg);
 }
 
 /* recv(MSG_OOB) */
-static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
+static int recv_urgent(struct smc_conn *conn, struct msghdr *msg, size_t len,
 		       int flags)
 {
-	struct smc_conn *conn = &smc->conn;
-	struct sock *sk = &smc->sk;
 	u64 urg;
 	int rc;
 
-	if (sock_flag(sk, SOCK_URGINLINE) || !smc_rx_urgent_valid(smc))
+	if (sock_flag(conn->sk, SOCK_URGINLINE) || !smc_rx_urgent_valid(conn))
 		return -EINVAL;
-	if (mutex_lock_interruptible(&smc->rx_mutex))
+	if (mutex_lock_interruptible(&conn->rx_mutex))
 		return -ERESTARTSYS;
 	urg = READ_ONCE(conn->urg_rx_pos);
 	rc = -EINVAL;
-	if (smc_sock_mode(smc) != SMC_MODE_SMC) {
-		/* connect(AF_UNSPEC) came first: there is no ring any more */
-	} else if (smc_rx_urgent_valid(smc) && smc_close_over(smc) &&
-	    !test_bit(SMC_SK_PEER_DONE, &smc->bits)) {
+	if (test_bit(SMC_CONN_STOPPED, &conn->flags)) {
+		/* connect(AF_UNSPEC) came first */
+	} else if (smc_rx_urgent_valid(conn) && smc_close_over(conn) &&
+		   !test_bit(SMC_CONN_PEER_DONE, &conn->flags)) {
 		rc = -ENOTCONN;
-	} else if (smc_rx_urgent_valid(smc)) {
+	} else if (smc_rx_urgent_valid(conn)) {
 		rc = 0;
 		msg->msg_flags |= MSG_OOB;
 		if (!len)
@@ -234,11 +231,11 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
 		else if (flags & MSG_TRUNC)
 			rc = 1;
 		else
-			rc = copy_urgent(smc, urg, msg) ? 1 : -EFAULT;
+			rc = copy_urgent(conn, urg, msg) ? 1 : -EFAULT;
 		if (rc >= 0 && !(flags & MSG_PEEK))
-			WRITE_ONCE(smc->urg_read_pos, urg);
+			WRITE_ONCE(conn->urg_read_pos, urg);
 	}
-	mutex_unlock(&smc->rx_mutex);
+	mutex_unlock(&conn->rx_mutex);
 	return rc;
 }
 
@@ -253,7 +250,6 @@ static int recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len,
  * @target: enough to return with
  * @timeo: time left to wait
  * @pos: position of the next byte (runs ahead of read_pos for MSG_PEEK)
- * @disconnects: smc->disconnects of the connection that is read
  * @locked: rx_mutex is held
  * @marked: an urgent mark was passed, the peer is to be told
  */
@@ -267,7 +263,6 @@ struct reader {
 	int target;
 	long timeo;
 	u64 pos;
-	unsigned int disconnects;
 	bool locked;
 	bool marked;
 };
@@ -310,18 +305,17 @@ static size_t copy_to_pipe(const struct smc_conn *conn, u32 len,
 }
 
 /* The next byte is the urgent one and is not wanted in-band. */
-static void skip_mark(struct smc_sock *smc, struct reader *r)
+static void skip_mark(struct smc_conn *conn, struct reader *r)
 {
-	const struct smc_conn *conn = &smc->conn;
 	u64 pos = r->pos++;
 
 	if (r->flags & MSG_PEEK)
 		return;
 	/* its place in the ring is the peer's now, and it may still be wanted */
 	if (pos == READ_ONCE(conn->urg_rx_pos))
-		smc->urg_byte =
+		conn->urg_byte =
 			conn->rcv_base[smc_ring_offset(conn->rcv_size, pos)];
-	smp_store_release(&smc->conn.read_pos, r->pos);
+	smp_store_release(&conn->read_pos, r->pos);
 	r->marked = true;
 }
 
@@ -329,22 +323,21 @@ static void skip_mark(struct smc_sock *smc, struct reader *r)
  * An urgent byte that was passed is out of recv(MSG_OOB)'s reach, but not if
  * the program's buffer turned out to be bad behind it.
  */
-static void pass_urgent(struct smc_sock *smc, const struct reader *r)
+static void pass_urgent(struct smc_conn *conn, const struct reader *r)
 {
-	if (READ_ONCE(smc->conn.urg_rx_pos) != SMC_NO_POS &&
+	if (READ_ONCE(conn->urg_rx_pos) != SMC_NO_POS &&
 	    !(r->flags & MSG_PEEK))
-		WRITE_ONCE(smc->urg_past_pos, r->pos);
+		WRITE_ONCE(conn->urg_past_pos, r->pos);
 }
 
 /*
  * Deliver what is there.  1: go on, or wait if nothing was there; 0: enough;
  * -errno.
  */
-static int take(struct smc_sock *smc, struct reader *r)
+static int take(struct smc_conn *conn, struct reader *r)
 {
-	bool oobinline = sock_flag(&smc->sk, SOCK_URGINLINE);
-	struct smc_conn *conn = &smc->conn;
-	u64 rcvd = end_pos(smc);
+	bool oobinline = sock_flag(conn->sk, SOCK_URGINLINE);
+	u64 rcvd = end_pos(conn);
 	u32 used, urg;
 	size_t n;
 
@@ -357,27 +350,27 @@ static int take(struct smc_sock *smc, struct reader *r)
 	/* nothing is wanted of it: not even an urgent mark is passed */
 	if (!r->len)
 		return 0;
-	if (smc_rx_dropped(smc, r->pos))
-		skip_mark(smc, r);
-	urg = urgent_ahead(smc, r->pos);
+	if (dropped(conn, r->pos))
+		skip_mark(conn, r);
+	urg = urgent_ahead(conn, r->pos);
 	if (!urg && rcvd != r->pos) {
 		if (r->copied)
 			return 0;
 		/* splice() never gets past it, as with TCP */
 		if (r->pipe)
-			return r->timeo || READ_ONCE(smc->sk.sk_shutdown) &
+			return r->timeo || READ_ONCE(conn->sk->sk_shutdown) &
 			       RCV_SHUTDOWN ? 0 : -EAGAIN;
 		if (!oobinline) {
-			skip_mark(smc, r);
+			skip_mark(conn, r);
 			/* as TCP: the mark is all that one byte reaches */
 			if (r->len == 1)
-				pass_urgent(smc, r);
+				pass_urgent(conn, r);
 		}
 		urg = U32_MAX;
 	}
 	used = rcvd - r->pos;
 	if (!used) {
-		pass_urgent(smc, r);
+		pass_urgent(conn, r);
 		return 1;
 	}
 	used = min3((size_t)used, r->len, (size_t)urg);
@@ -393,7 +386,7 @@ static int take(struct smc_sock *smc, struct reader *r)
 	r->copied += n;
 	if (!(r->flags & MSG_PEEK))
 		smp_store_release(&conn->read_pos, r->pos);
-	pass_urgent(smc, r);
+	pass_urgent(conn, r);
 	if (n < used)
 		return r->err;
 	return r->len ? 1 : 0;
@@ -403,9 +396,9 @@ static int take(struct smc_sock *smc, struct reader *r)
  * Nothing there: 0 to wait or look again, 1 to return what was copied (or 0:
  * end of file), -errno.  In the order in which TCP looks.
  */
-static int nothing(struct smc_sock *smc, struct reader *r)
+static int nothing(const struct smc_conn *conn, const struct reader *r)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 	bool over, failed, closed, done;
 
 	if (r->copied >= r->target)
@@ -416,11 +409,14 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 	over = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 	smp_rmb();
 	failed = READ_ONCE(sk->sk_err);
-	done = test_bit(SMC_SK_PEER_DONE, &smc->bits);
+	done = test_bit(SMC_CONN_PEER_DONE, &conn->flags);
 	/* The last bytes may have come just before their end did. */
 	smp_rmb();
-	if (end_pos(smc) > r->pos)
+	if (end_pos(conn) > r->pos)
 		return 0;
+	/* what was read above may be of the next connection */
+	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
+		return -EPIPE;
 	if (r->copied)
 		return failed || over || closed || !r->timeo ||
 		       signal_pending(current);
@@ -440,49 +436,49 @@ static int nothing(struct smc_sock *smc, struct reader *r)
 }
 
 /* Something to look at: more bytes, an error, the end? */
-static bool ready(struct smc_sock *smc, const struct reader *r)
+static bool ready(const struct smc_conn *conn, const struct reader *r)
 {
-	struct sock *sk = &smc->sk;
+	const struct sock *sk = conn->sk;
 
-	return end_pos(smc) > r->pos ||
-	       READ_ONCE(smc->disconnects) != r->disconnects ||
+	return end_pos(conn) > r->pos ||
+	       test_bit(SMC_CONN_STOPPED, &conn->flags) ||
 	       READ_ONCE(sk->sk_err) ||
 	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ||
 	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
 }
 
-static void wait_data(struct smc_sock *smc, struct reader *r)
+static void wait_data(struct smc_conn *conn, struct reader *r)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 
-	mutex_unlock(&smc->rx_mutex);
+	mutex_unlock(&conn->rx_mutex);
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	/* who brings data looks for sleepers after it: skwq_has_sleeper() */
 	smp_mb();
-	if (!ready(smc, r))
+	if (!ready(conn, r))
 		r->timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, r->timeo);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
-	r->locked = !mutex_lock_interruptible(&smc->rx_mutex);
+	r->locked = !mutex_lock_interruptible(&conn->rx_mutex);
 }
 
 /* The loop of recvmsg.  0 or -errno; r->copied counts first. */
-static int recv_all(struct smc_sock *smc, struct reader *r)
+static int recv_all(struct smc_conn *conn, struct reader *r)
 {
-	struct smc_conn *conn = &smc->conn;
 	int rc;
 
 	do {
 		u64 before = r->pos;
 
-		/* The ring went while we slept; there may be another one. */
-		if (unlikely(smc->disconnects != r->disconnects))
+		/* As TCP: there may be another connection by now. */
+		if (unlikely(test_bit(SMC_CONN_STOPPED, &conn->flags)))
 			return -EPIPE;
-		rc = take(smc, r);
+		rc = take(conn, r);
 		if (r->pos != before && !(r->flags & MSG_PEEK)) {
-			trace_smc_rx_recvmsg(smc, sock_net(&smc->sk)->net_cookie,
+			trace_smc_rx_recvmsg(conn->sk,
+					     sock_net(conn->sk)->net_cookie,
 					     r->pos - before, conn->lgr->dev);
 			smc_conn_read_done(conn, r->marked);
 			r->marked = false;
@@ -491,11 +487,11 @@ static int recv_all(struct smc_sock *smc, struct reader *r)
 			break;
 		if (r->pos != before && r->copied)
 			continue;
-		rc = nothing(smc, r);
+		rc = nothing(conn, r);
 		if (rc)
 			break;
-		if (end_pos(smc) <= r->pos)
-			wait_data(smc, r);
+		if (end_pos(conn) <= r->pos)
+			wait_data(conn, r);
 		if (!r->locked)
 			return sock_intr_errno(r->timeo);
 		/* as with TCP: nothing was wanted, whatever ended the wait */
@@ -505,68 +501,74 @@ static int recv_all(struct smc_sock *smc, struct reader *r)
 	return rc < 0 ? rc : 0;
 }
 
-static void count_call(struct smc_sock *smc, size_t len)
+static void count_call(const struct smc_conn *conn, size_t len)
 {
-	const struct smc_conn *conn = &smc->conn;
-	u32 size = READ_ONCE(conn->rcv_size);
+	u32 size = conn->rcv_size;
 
-	smc_stats_inc(smc_sock_net(smc), SMC_STAT_RX_MSGS);
-	smc_sock_count(smc, SMC_TECH_RX_CALLS, 1);
+	smc_stats_inc(conn->lgr->sn, SMC_STAT_RX_MSGS);
+	smc_conn_count(conn, SMC_TECH_RX_CALLS, 1);
 	if (len > size)
-		smc_sock_count(smc, SMC_TECH_RX_SMALL, 1);
+		smc_conn_count(conn, SMC_TECH_RX_SMALL, 1);
 	/* what has been read is announced in steps: full is nearly full */
 	if (smc_conn_readable(conn) >= size - size / 8)
-		smc_sock_count(smc, SMC_TECH_RX_FULL, 1);
+		smc_conn_count(conn, SMC_TECH_RX_FULL, 1);
+}
+
+/* SO_PEEK_OFF, unless it is the next connection's by now. */
+static void move_peek_off(const struct smc_conn *conn, const struct reader *r)
+{
+	if (unlikely(test_bit(SMC_CONN_STOPPED, &conn->flags)))
+		return;
+	if (r->flags & MSG_PEEK)
+		sk_peek_offset_fwd(conn->sk, r->copied);
+	else if (!r->pipe)
+		sk_peek_offset_bwd(conn->sk, r->copied);
 }
 
 /* Bytes, 0 at end of file, or -errno. */
-static int receive(struct smc_sock *smc, struct reader *r)
+static int receive(struct smc_conn *conn, struct reader *r)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 	int rc;
 
-	if (mutex_lock_interruptible(&smc->rx_mutex))
+	if (mutex_lock_interruptible(&conn->rx_mutex))
 		return sock_intr_errno(r->timeo);
 	r->locked = true;
-	r->disconnects = smc->disconnects;
-	/* connect(AF_UNSPEC) was quicker, and has taken the ring */
-	if (unlikely(smc_sock_mode(smc) != SMC_MODE_SMC)) {
-		mutex_unlock(&smc->rx_mutex);
+	/* connect(AF_UNSPEC) was quicker */
+	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags))) {
+		mutex_unlock(&conn->rx_mutex);
 		return sock_error(sk) ?: -ENOTCONN;
 	}
 	/* a mark above the ring's size would be waited for in vain by poll() */
 	if (!(r->flags & MSG_WAITALL))
-		r->target = min_t(u32, r->target, smc->conn.rcv_size);
-	r->pos = smc->conn.read_pos + max(sk_peek_offset(sk, r->flags), 0);
-	rc = recv_all(smc, r);
-	if (r->flags & MSG_PEEK)
-		sk_peek_offset_fwd(sk, r->copied);
-	else if (!r->pipe)
-		sk_peek_offset_bwd(sk, r->copied);
+		r->target = min_t(u32, r->target, conn->rcv_size);
+	r->pos = conn->read_pos + max(sk_peek_offset(sk, r->flags), 0);
+	rc = recv_all(conn, r);
+	move_peek_off(conn, r);
 	if (r->locked)
-		mutex_unlock(&smc->rx_mutex);
+		mutex_unlock(&conn->rx_mutex);
 	if (r->copied && !(r->flags & MSG_PEEK))
-		smc_sock_count_bytes(smc, SMC_TECH_RX_BYTES, SMC_HIST_RX_CALL,
+		smc_conn_count_bytes(conn, SMC_TECH_RX_BYTES, SMC_HIST_RX_CALL,
 				     r->copied);
 	return r->copied ?: rc;
 }
 
 /* What TCP_INQ and io_uring ask for; the end counts, as with TCP. */
-static int inq_hint(struct smc_sock *smc)
+static int inq_hint(const struct smc_conn *conn)
 {
-	return smc_rx_inq(smc) ?: test_bit(SMC_SK_PEER_DONE, &smc->bits);
+	return smc_rx_inq(conn) ?: test_bit(SMC_CONN_PEER_DONE, &conn->flags);
 }
 
-static void put_inq(struct smc_sock *smc, struct msghdr *msg)
+static void put_inq(const struct smc_conn *conn, struct msghdr *msg)
 {
-	int inq = inq_hint(smc);
+	int inq = inq_hint(conn);
 
 	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
 /**
  * smc_rx_recvmsg() - recvmsg() in mode SMC
- * @smc: socket
+ * @conn: connection
  * @msg: where to
  * @len: bytes wanted
  * @flags: MSG_*
@@ -574,10 +576,10 @@ static void put_inq(struct smc_sock *smc, struct msghdr *msg)
  * Context: process, no lock held.
  * Return: bytes, 0 at end of file, or -errno as TCP has it.
  */
-int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
+int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 		   int flags)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 	struct reader r = {
 		.msg = msg,
 		.err = -EFAULT,
@@ -588,22 +590,22 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 	};
 	int rc;
 
-	count_call(smc, len);
+	count_call(conn, len);
 	if (flags & MSG_ERRQUEUE)
 		return -EAGAIN;
 	if (flags & MSG_OOB)
-		return recv_urgent(smc, msg, len, flags);
-	rc = receive(smc, &r);
-	if (rc >= 0 && test_bit(SMC_SK_INQ, &smc->bits))
-		put_inq(smc, msg);
+		return recv_urgent(conn, msg, len, flags);
+	rc = receive(conn, &r);
+	if (rc >= 0 && test_bit(SMC_SK_INQ, &smc_of_conn(conn)->bits))
+		put_inq(conn, msg);
 	if (rc >= 0 && msg->msg_get_inq)
-		msg->msg_inq = inq_hint(smc);
+		msg->msg_inq = inq_hint(conn);
 	return rc;
 }
 
 /**
  * smc_rx_splice() - splice_read() in mode SMC
- * @smc: socket
+ * @conn: connection
  * @pipe: where to, locked by the core and with room
  * @len: bytes wanted
  * @nonblock: of the socket's file; SPLICE_F_NONBLOCK is about the pipe
@@ -613,19 +615,19 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
  * Context: process, no lock of the socket held.
  * Return: bytes, 0 at end of file or before an urgent byte, or -errno.
  */
-ssize_t smc_rx_splice(struct smc_sock *smc, struct pipe_inode_info *pipe,
+ssize_t smc_rx_splice(struct smc_conn *conn, struct pipe_inode_info *pipe,
 		      size_t len, bool nonblock)
 {
 	struct reader r = {
 		.pipe = pipe,
 		.len = len,
 		.target = 1,
-		.timeo = sock_rcvtimeo(&smc->sk, nonblock),
+		.timeo = sock_rcvtimeo(conn->sk, nonblock),
 	};
 
 	if (!len)
 		return 0;
-	count_call(smc, len);
-	smc_sock_count(smc, SMC_TECH_SPLICE, 1);
-	return receive(smc, &r);
+	count_call(conn, len);
+	smc_conn_count(conn, SMC_TECH_SPLICE, 1);
+	return receive(conn, &r);
 }

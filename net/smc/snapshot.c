@@ -3,7 +3,7 @@
  * What sock_diag shows of a socket, copied at once.
  *
  * The reader (smc_diag.ko) gets a struct of plain values and never a pointer
- * into a live object.  conn_mutex keeps the connection in its group while it
+ * into a live object.  A reference keeps the connection in its group while it
  * is looked at; positions are read as they are, each one consistent in itself.
  *
  * Context: process, no lock held.
@@ -99,8 +99,8 @@ static void snap_lgr(struct smc_conn *conn, struct smc_sock_snapshot *snap)
 void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap)
 {
 	struct smc_sock *smc = smc_sk(sk);
-	struct smc_conn *conn = &smc->conn;
 	const struct smc_mode *mode;
+	struct smc_conn *conn;
 
 	memset(snap, 0, sizeof(*snap));
 	mode = smp_load_acquire(&smc->mode);
@@ -121,16 +121,12 @@ void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap)
 		snap->shutdown = smc->inner.sk->sk_shutdown;
 		return;
 	}
-	if (mode->id != SMC_MODE_SMC)
+	conn = smc_sock_conn_get(smc);
+	if (!conn)
 		return;
-
-	mutex_lock(&smc->conn_mutex);
-	if (test_bit(SMC_CONN_JOINED, &conn->flags) &&
-	    test_bit(SMC_CONN_BOUND, &conn->flags)) {
-		snap->has_conn = true;
-		snap_conn(conn, snap);
-		snap_lgr(conn, snap);
-	}
-	mutex_unlock(&smc->conn_mutex);
+	snap->has_conn = true;
+	snap_conn(conn, snap);
+	snap_lgr(conn, snap);
+	smc_conn_put(conn);
 }
 EXPORT_SYMBOL_GPL(smc_sock_snapshot);

@@ -25,25 +25,29 @@
 #include "stats.h"
 #include "trace.h"
 
-/* The handshake ended with a bound connection. */
+/* The handshake ended with a bound connection, which becomes the socket's. */
 static void established(struct smc_sock *smc)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->hs.conn;
 	struct sock *sk = &smc->sk;
 
+	smc->hs.conn = NULL;
 	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->snd_size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
-	/* before the mode: who sees that may send */
-	smc_sock_event(smc, SMC_EV_ESTABLISHED, 0, false);
+	/* as soon as it is published connect(AF_UNSPEC) may take it away */
+	smc_conn_get(conn);
+	/* before the mode: a call that sees that may send */
+	smc_conn_event(conn, SMC_EV_ESTABLISHED, 0, false);
 	smp_store_release(&smc->mode, &smc_mode_smc);
-	smc_owner_early_flags(smc);
-	smc_watch_start(smc);
-	/* An abort that came while the mode was init has been ignored. */
+	smc_owner_early_flags(conn);
+	smc_watch_start(conn);
+	/* An abort that came before has been ignored. */
 	smp_mb();
 	if (test_bit(SMC_CONN_DEAD, &conn->flags) ||
 	    test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
-		smc_sock_event(smc, SMC_EV_KILLED, 0, false);
+		smc_conn_event(conn, SMC_EV_KILLED, 0, false);
 	smc_close_inner_reset(smc);
+	smc_conn_put(conn);
 }
 
 /* connect() failed: as TCP, an error to be fetched and a socket to reuse. */
@@ -116,6 +120,7 @@ static void hs_done(struct smc_hs *hs, const struct smc_hs_result *res)
 		WRITE_ONCE(smc->reason, res->reason);
 		WRITE_ONCE(smc->peer_diagnosis, res->peer_diagnosis);
 	}
+	smc_sock_drop_hs_conn(smc);
 	if (smc->listener) {
 		smc_listen_child_done(smc, usable);
 		clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
@@ -234,6 +239,8 @@ static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
 	struct smc_sock *smc = enter(sock);
 	struct socket *tcp = smc->inner.sock;
+	struct smc_conn *conn;
+	bool over;
 
 	/* the inner socket is ready for the next attempt already */
 	if (!peer && test_bit(SMC_SK_FAILED, &smc->bits) &&
@@ -245,8 +252,11 @@ static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	 * The inner connection may be closed long before ours, or after it; 2
 	 * asks for the peer's name whatever its state, as accept() does.
 	 */
-	if (peer == 1 && smc->mode->id == SMC_MODE_SMC) {
-		if (smc_close_over(smc))
+	conn = peer == 1 ? smc_sock_conn_get(smc) : NULL;
+	if (conn) {
+		over = smc_close_over(conn);
+		smc_conn_put(conn);
+		if (over)
 			return -ENOTCONN;
 		peer = 2;
 	}
@@ -301,6 +311,7 @@ static int disconnect(struct smc_sock *smc)
 {
 	bool connecting = smc_sock_connecting(smc);
 	const struct smc_mode *mode;
+	struct smc_conn *conn;
 	int err;
 
 	/* Now it has ended, one way or another. */
@@ -309,8 +320,12 @@ static int disconnect(struct smc_sock *smc)
 	mode = smp_load_acquire(&smc->mode);
 	if (mode->id == SMC_MODE_TCP)
 		return 1;
-	if (mode->id == SMC_MODE_SMC)
-		return smc_close_disconnect(smc);
+	if (mode->id == SMC_MODE_SMC) {
+		conn = smc_sock_conn_get(smc);
+		smc_close_disconnect(conn);
+		smc_conn_put(conn);
+		return 0;
+	}
 	if (mode->id == SMC_MODE_LISTEN) {
 		smc_listen_drop(smc);
 	} else {
@@ -334,34 +349,6 @@ static int check_addr(const struct smc_sock *smc, const struct sockaddr *addr,
 	return addr->sa_family == tcp->sk_family ? 0 : -EAFNOSUPPORT;
 }
 
-/* A fresh connection object for the next attempt. */
-static int fresh_conn(struct smc_sock *smc)
-{
-	struct smc_conn *conn = &smc->conn;
-
-	if (!conn->token && !conn->flags)
-		return 0;
-	/* Who found the old one by its token has let go of it then. */
-	synchronize_rcu();
-	if (mutex_lock_interruptible(&smc->tx_mutex))
-		return -ERESTARTSYS;
-	if (mutex_lock_interruptible(&smc->rx_mutex)) {
-		mutex_unlock(&smc->tx_mutex);
-		return -ERESTARTSYS;
-	}
-	mutex_lock(&smc->conn_mutex);
-	memset(conn, 0, sizeof(*conn));
-	smc_conn_init(conn, &smc_sock_conn_owner);
-	mutex_unlock(&smc->conn_mutex);
-	smc->urg_read_pos = SMC_NO_POS;
-	smc->urg_past_pos = 0;
-	WRITE_ONCE(smc->tx_want, 0);
-	smc->nudge_pos = 0;
-	mutex_unlock(&smc->rx_mutex);
-	mutex_unlock(&smc->tx_mutex);
-	return 0;
-}
-
 /* First connect() of an attempt with SMC, lock_sock held. */
 static int connect_start(struct smc_sock *smc, struct sockaddr *addr, int len)
 {
@@ -371,16 +358,13 @@ static int connect_start(struct smc_sock *smc, struct sockaddr *addr, int len)
 
 	/* the last one has told its outcome, but is it through? */
 	wait_on_bit(&smc->bits, SMC_SK_HS_ACTIVE, TASK_UNINTERRUPTIBLE);
-	rc = fresh_conn(smc);
-	if (rc)
-		return rc;
+	smc->hs.conn = smc_owner_new_conn(smc);
+	if (!smc->hs.conn)
+		return -ENOMEM;
 	xchg(&sk->sk_err, 0);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	clear_bit(SMC_SK_FAILED, &smc->bits);
 	clear_bit(SMC_SK_CONNECTED, &smc->bits);
-	clear_bit(SMC_SK_PEER_DONE, &smc->bits);
-	clear_bit(SMC_SK_SHUT_RD, &smc->bits);
-	clear_bit(SMC_SK_LATE, &smc->bits);
 	memset(&smc->hs.addr, 0, sizeof(smc->hs.addr));
 	smc->hs.addr_len = min_t(int, len, sizeof(smc->hs.addr));
 	memcpy(&smc->hs.addr, addr, smc->hs.addr_len);
@@ -403,6 +387,7 @@ err_connect:
 	clear_bit(SMC_SK_HS_ACTIVE, &smc->bits);
 	smc_inner_disconnect(&smc->inner);
 err_offer:
+	smc_sock_drop_hs_conn(smc);
 	smc_synopt_withdraw(tcp->sk);
 	smp_mb__before_atomic();
 	clear_bit(SMC_SK_CONNECTING, &smc->bits);
@@ -466,15 +451,15 @@ static int connect_wait(struct smc_sock *smc, int flags, int pending)
  */
 static int tell_connected(struct smc_sock *smc)
 {
-	int rc, err;
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	int err = 0;
 
-	if (!smc_close_over(smc))
-		return 0;
-	err = sock_error(&smc->sk) ?: -ECONNABORTED;
-	rc = smc_close_disconnect(smc);
-	if (rc)
-		return rc;
-	xchg(&smc->sk.sk_err, 0);
+	if (smc_close_over(conn)) {
+		err = sock_error(&smc->sk) ?: -ECONNABORTED;
+		smc_close_disconnect(conn);
+		xchg(&smc->sk.sk_err, 0);
+	}
+	smc_conn_put(conn);
 	return err;
 }
 
@@ -589,11 +574,18 @@ static void sock_splice_eof_op(struct socket *sock)
 	struct smc_sock *smc = enter(sock);
 	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 	struct socket *tcp = smc->inner.sock;
+	struct smc_conn *conn;
 
-	if (mode->id == SMC_MODE_SMC && !test_bit(SMC_SK_CORK, &smc->bits))
-		smc_tx_uncork(smc);
-	else if (mode->id == SMC_MODE_TCP)
+	if (mode->id == SMC_MODE_TCP) {
 		tcp->ops->splice_eof(tcp);
+		return;
+	}
+	conn = smc_sock_conn_get(smc);
+	if (!conn)
+		return;
+	if (!test_bit(SMC_SK_CORK, &smc->bits))
+		smc_tx_uncork(conn);
+	smc_conn_put(conn);
 }
 
 static ssize_t sock_splice_op(struct socket *sock, loff_t *ppos,

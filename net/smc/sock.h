@@ -8,20 +8,23 @@
  *
  * Locks:
  *   lock_sock(sk)	bind, listen, connect, accept, shutdown, options
- *   tx_mutex, rx_mutex	one writer of prod_pos, one of read_pos.  User memory is
+ *   conn->tx_mutex, conn->rx_mutex
+ *			one writer of prod_pos, one of read_pos.  User memory is
  *			touched with one of these held and nothing else, so a
  *			parked page stops only callers of the same direction,
  *			and those wait interruptibly.  Never held while waiting
  *			for the peer.
- *   state_lock		sk_state, st_flags, sk_shutdown; spinlock, BH; leaf
- *   conn_mutex		smc_conn_leave() against sock_diag
+ *   state_lock		the pointer @conn, sk_state, st_flags, sk_shutdown;
+ *			spinlock, BH; leaf
+ *   listen_mutex	the end of listening against the worker that accepts
  *   accept_lock	a listener's lists of children; spinlock; then TCP's lock of
  *			its queue
  * Order: lock_sock -> rx_mutex / tx_mutex -> conn->tx_lock, state_lock.
  *
- * References: the file's, which close() hands to the connection (an orphan
- * lives on it until smc_sock_free()); one for each queued work, armed timer
- * and handshake step; a child in a listener's list has one of the list's.
+ * References: the file's, which close() hands on (an orphan lives on it until
+ * smc_sock_free()); one for each queued work, armed timer and handshake step,
+ * and one for each connection object; a child in a listener's list has one of
+ * the list's.
  */
 #ifndef SMC_SOCK_H
 #define SMC_SOCK_H
@@ -48,10 +51,7 @@ enum smc_sock_bits {
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
 	SMC_SK_FAILED,		/* connect() failed: poll shows it as TCP does */
 	SMC_SK_DISCONNECTING,	/* shut down then: only AF_UNSPEC helps */
-	SMC_SK_PEER_DONE,	/* its last byte is here: end of file for good */
-	SMC_SK_SHUT_RD,		/* the program has shut reading down */
 	SMC_SK_RELEASED,	/* close() has begun; lock_sock */
-	SMC_SK_LATE,		/* bytes came after that, and were answered */
 	SMC_SK_ORPHAN,		/* counted in smc_net.orphan_count */
 	SMC_SK_FREED,		/* smc_sock_free() has run */
 	SMC_SK_INQ,		/* TCP_INQ is set */
@@ -65,59 +65,29 @@ enum smc_sock_bits {
 };
 
 /**
- * struct smc_watch - is the peer still there? (watch.c)
- * @timer: holds a reference while armed; the rest is its own
- * @waiting: something was waiting at the last look
- * @stamp: jiffies when it began to, or when some of it was last taken
- * @taken: position then
- * @alive: position of the last sign of life
- * @alive_stamp: jiffies when it was seen
- * @probe_stamp: jiffies of the last probe
- * @probes: unanswered ones
- */
-struct smc_watch {
-	struct timer_list timer;
-	bool waiting;
-	unsigned long stamp;
-	u64 taken;
-	u64 alive;
-	unsigned long alive_stamp;
-	unsigned long probe_stamp;
-	int probes;
-};
-
-/**
  * struct smc_sock - the socket
  * @sk: must be first: IPPROTO_SMC objects are inet sockets
  * @mode: const table, see mode.h
  * @inner: the inner TCP socket
  * @hs: handshake
- * @conn: the connection
+ * @conn: the connection of a socket in mode SMC, NULL before and after; RCU,
+ *	written under @state_lock
  * @reason: why this is plain TCP, 0 otherwise
  * @peer_diagnosis: code of the Decline received
  * @used_v2: negotiated version, for statistics
  * @st_flags: SMC_ST_* facts for state.c
  * @bits: enum smc_sock_bits
- * @disconnects: connections taken away by connect(AF_UNSPEC) and the like: who
- *	slept meanwhile finds another one, or none.  Written with lock_sock()
- *	and, in mode SMC, both mutexes held
+ * @disconnects: attempts to connect that connect(AF_UNSPEC) and the like have
+ *	ended: a sleeper finds another one, or none.  Written with lock_sock()
  * @defer_accept_s: TCP_DEFER_ACCEPT seconds
  * @user_timeout_ms: TCP_USER_TIMEOUT, 0: none
- * @tx_want: free bytes of the send ring somebody waits for, 0: nobody
- * @nudge_pos: send position for which a completion has been asked
- * @shut_pos: rcvd_pos when the program had finished with both directions
- * @orphan_pos: sent_pos when the timer of an orphan was started
- * @urg_read_pos: position of the urgent byte taken by recv(MSG_OOB)
- * @urg_past_pos: urgent bytes before this position have been passed
- * @urg_byte: the urgent byte, when the bytes behind it could not be delivered
- * @abort_err: positive errno the core gave for it
- * @abort_reason: enum smc_reason of the end of an SMC connection
+ * @listen_mutex: mode "listen" begins or ends, a worker accepts
+ * @state_lock: see above
  * @node: in smc_net.socks, newest first
  * @nr: number of the socket in its namespace
  * @work: sleeping part of state changes; holds a sock reference while queued
- * @timer: ends corking; after close() aborts what cannot be delivered.  Holds
- *	a reference while armed
- * @watch: is the peer still there?
+ * @timer: child: TCP_DEFER_ACCEPT has waited long enough.  Holds a reference
+ *	while armed
  * @core_destruct: what the core set as sk_destruct (IPPROTO_SMC)
  * @listener: child that nobody has accepted: its listener (referenced)
  * @accept_node: in the listener's @children, later @accept_q
@@ -143,7 +113,7 @@ struct smc_sock {
 	const struct smc_mode *mode;
 	struct smc_inner inner;
 	struct smc_hs hs;
-	struct smc_conn conn;
+	struct smc_conn __rcu *conn;
 	u32 reason;
 	u32 peer_diagnosis;
 	unsigned int st_flags;
@@ -151,24 +121,12 @@ struct smc_sock {
 	unsigned int disconnects;
 	int defer_accept_s;
 	unsigned int user_timeout_ms;
-	struct mutex tx_mutex;
-	struct mutex rx_mutex;
-	struct mutex conn_mutex;
+	struct mutex listen_mutex;
 	spinlock_t state_lock;
-	u32 tx_want;
-	u64 nudge_pos;
-	u64 shut_pos;
-	u64 orphan_pos;
-	u64 urg_read_pos;
-	u64 urg_past_pos;
-	u8 urg_byte;
-	int abort_err;
-	u32 abort_reason;
 	struct hlist_node node;
 	u64 nr;
 	struct work_struct work;
 	struct timer_list timer;
-	struct smc_watch watch;
 	void (*core_destruct)(struct sock *sk);
 
 	struct smc_sock *listener;
@@ -198,9 +156,34 @@ static inline struct smc_sock *smc_sk(const struct sock *sk)
 	return (struct smc_sock *)sk;
 }
 
-static inline struct smc_sock *smc_of_conn(struct smc_conn *conn)
+static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 {
-	return container_of(conn, struct smc_sock, conn);
+	return smc_sk(conn->sk);
+}
+
+/**
+ * smc_sock_conn_get() - the connection of a socket, for one call
+ * @smc: socket
+ *
+ * Context: any.
+ * Return: connection with a reference; NULL if there is none, or not any more.
+ */
+static inline struct smc_conn *smc_sock_conn_get(struct smc_sock *smc)
+{
+	struct smc_conn *conn;
+
+	rcu_read_lock();
+	conn = rcu_dereference(smc->conn);
+	if (conn && !smc_conn_tryget(conn))
+		conn = NULL;
+	rcu_read_unlock();
+	return conn;
+}
+
+/* Is this (still) the connection of its socket? */
+static inline bool smc_conn_is_current(const struct smc_conn *conn)
+{
+	return rcu_access_pointer(smc_of_conn(conn)->conn) == conn;
 }
 
 /* Why this socket must not offer SMC; SMC_REASON_OK: it may. */
@@ -238,29 +221,21 @@ static inline struct smc_net *smc_sock_net(const struct smc_sock *smc)
 	return smc->hs.sn;
 }
 
-/*
- * Count for the transport of a socket in mode SMC.  Any context, no lock: a
- * connection that is taken away meanwhile has no transport.
- */
-static inline void smc_sock_count(const struct smc_sock *smc,
+/* Count for the transport of a connection. */
+static inline void smc_conn_count(const struct smc_conn *conn,
 				  enum smc_tech tech, u64 num)
 {
-	const struct smc_xport *xport = READ_ONCE(smc->conn.xport);
-
-	if (likely(xport))
-		smc_tech_add(smc_sock_net(smc), xport->id, tech, num);
+	smc_tech_add(smc_sock_net(smc_of_conn(conn)), conn->xport->id, tech,
+		     num);
 }
 
-static inline void smc_sock_count_bytes(const struct smc_sock *smc,
+static inline void smc_conn_count_bytes(const struct smc_conn *conn,
 					enum smc_tech tech, enum smc_hist hist,
 					int bytes)
 {
-	const struct smc_xport *xport = READ_ONCE(smc->conn.xport);
-
-	if (unlikely(!xport))
-		return;
-	smc_tech_add(smc_sock_net(smc), xport->id, tech, bytes);
-	smc_hist_count(smc_sock_net(smc), xport->id, hist, bytes);
+	smc_conn_count(conn, tech, bytes);
+	smc_hist_count(smc_sock_net(smc_of_conn(conn)), conn->xport->id, hist,
+		       bytes);
 }
 
 enum smc_mode_id {
@@ -346,56 +321,55 @@ int smc_sock_walk(struct net *net, u64 from,
 void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap);
 
 /* tx.c */
-int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len);
-void smc_tx_uncork(struct smc_sock *smc);
+int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
+void smc_tx_uncork(struct smc_conn *conn);
 void smc_tx_writable(struct smc_conn *conn);
-bool smc_tx_poll(struct smc_sock *smc);
-void smc_tx_nudge(struct smc_sock *smc);
+bool smc_tx_poll(struct smc_conn *conn);
+void smc_tx_nudge(struct smc_conn *conn);
 
 /* rx.c */
-int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
+int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 		   int flags);
-bool smc_rx_readable(struct smc_sock *smc);
+bool smc_rx_readable(const struct smc_conn *conn);
 int smc_rx_set_lowat(struct sock *sk, int val);
-ssize_t smc_rx_splice(struct smc_sock *smc, struct pipe_inode_info *pipe,
+ssize_t smc_rx_splice(struct smc_conn *conn, struct pipe_inode_info *pipe,
 		      size_t len, bool nonblock);
-u32 smc_rx_inq(struct smc_sock *smc);
-bool smc_rx_at_mark(struct smc_sock *smc);
-bool smc_rx_dropped(struct smc_sock *smc, u64 pos);
-bool smc_rx_urgent_valid(struct smc_sock *smc);
+u32 smc_rx_inq(const struct smc_conn *conn);
+bool smc_rx_at_mark(const struct smc_conn *conn);
+bool smc_rx_urgent_valid(const struct smc_conn *conn);
 
 /* owner.c */
-extern const struct smc_conn_owner smc_sock_conn_owner;
-void smc_owner_early_flags(struct smc_sock *smc);
+struct smc_conn *smc_owner_new_conn(struct smc_sock *smc);
+void smc_owner_early_flags(struct smc_conn *conn);
 
 /* event.c */
 extern struct workqueue_struct *smc_sock_wq;
-u16 smc_sock_event(struct smc_sock *smc, enum smc_state_event ev,
-		   unsigned int set, bool upcall);
+void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
+		    unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
 void smc_listen_deferred_ready(struct smc_sock *child);
-bool smc_close_over(const struct smc_sock *smc);
-bool smc_close_shut_both(const struct smc_sock *smc);
-bool smc_close_peer_gone(const struct smc_sock *smc);
+bool smc_close_over(const struct smc_conn *conn);
+bool smc_close_shut_both(const struct smc_conn *conn);
+bool smc_close_peer_gone(const struct smc_conn *conn);
 void smc_close_inner_reset(struct smc_sock *smc);
-void smc_close_late(struct smc_sock *smc, bool upcall);
-void smc_close_killed(struct smc_sock *smc, int err, enum smc_reason why);
-void smc_close_no_reader(struct smc_sock *smc);
+void smc_close_late(struct smc_conn *conn, bool upcall);
+void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why);
+void smc_close_no_reader(struct smc_conn *conn);
 
 /* wait.c */
 int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk));
 void smc_sock_stop_hs(struct smc_sock *smc);
+void smc_sock_drop_hs_conn(struct smc_sock *smc);
 
 /* close.c */
 int smc_sock_release(struct socket *sock);
 int smc_sock_shutdown(struct socket *sock, int how);
-int smc_close_shutdown(struct smc_sock *smc, int how);
-int smc_close_disconnect(struct smc_sock *smc);
+int smc_close_shutdown(struct smc_conn *conn, int how);
+void smc_close_disconnect(struct smc_conn *conn);
 void smc_sock_dispose(struct smc_sock *smc);
 void smc_sock_free(struct smc_sock *smc);
 void smc_sock_reset_conn(struct smc_sock *smc, int err);
 void smc_sock_work(struct work_struct *work);
-void smc_sock_timer(struct timer_list *t);
 
 /**
  * smc_sock_start_timer() - start a timer that holds a reference while armed
@@ -417,14 +391,18 @@ static inline void smc_sock_start_timer(struct smc_sock *smc,
 		__sock_put(&smc->sk);
 }
 
+/* orphan.c */
+void smc_orphan_end(struct smc_conn *conn);
+void smc_orphan_start_timer(struct smc_conn *conn);
+void smc_orphan_timer(struct timer_list *t);
+
 /* destroy.c */
 int smc_sock_destroy(struct sock *sk, int err);
 
 /* watch.c */
 void smc_watch_timer(struct timer_list *t);
-void smc_watch_start(struct smc_sock *smc);
-void smc_watch_written(struct smc_sock *smc);
-void smc_watch_stop(struct smc_sock *smc);
+void smc_watch_start(struct smc_conn *conn);
+void smc_watch_written(struct smc_conn *conn);
 
 /* sockopt.c */
 int smc_sock_setsockopt(struct socket *sock, int level, int optname,
@@ -457,6 +435,7 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 void smc_listen_wake(struct smc_sock *smc);
 void smc_listen_work(struct smc_sock *smc,
 		     struct sock *(*clone)(struct sock *listener));
+void smc_listen_timer(struct timer_list *t);
 void smc_listen_drop(struct smc_sock *smc);
 void smc_listen_child_done(struct smc_sock *child, bool usable);
 void smc_listen_child_ready(struct smc_sock *child);

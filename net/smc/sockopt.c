@@ -118,6 +118,17 @@ static bool for_inner_only(int optname)
 	}
 }
 
+/* An option of keepalive or TCP_USER_TIMEOUT has changed. */
+static void look_at_peer(struct smc_sock *smc)
+{
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+
+	if (!conn)
+		return;
+	smc_watch_start(conn);
+	smc_conn_put(conn);
+}
+
 static int set_socket(struct socket *sock, int optname, sockptr_t optval,
 		      unsigned int optlen)
 {
@@ -153,7 +164,7 @@ static int set_socket(struct socket *sock, int optname, sockptr_t optval,
 	}
 	rc = sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
 	if (!rc && optname == SO_KEEPALIVE)
-		smc_watch_start(smc);
+		look_at_peer(smc);
 	return rc;
 }
 
@@ -270,30 +281,37 @@ static bool is_plain(const struct smc_sock *smc)
 static int set_cork(struct smc_sock *smc, sockptr_t optval,
 		    unsigned int optlen)
 {
+	struct smc_conn *conn;
 	int rc, val;
 
 	rc = get_int(optval, optlen, &val);
 	if (rc)
 		return rc;
-	if (val) {
+	if (val)
 		set_bit(SMC_SK_CORK, &smc->bits);
-		if (smc_sock_mode(smc) == SMC_MODE_SMC)
-			smc_sock_count(smc, SMC_TECH_CORK, 1);
+	else
+		clear_bit(SMC_SK_CORK, &smc->bits);
+	conn = smc_sock_conn_get(smc);
+	if (!conn)
 		return 0;
-	}
-	clear_bit(SMC_SK_CORK, &smc->bits);
-	if (smc_sock_mode(smc) == SMC_MODE_SMC)
-		smc_tx_uncork(smc);
+	if (val)
+		smc_conn_count(conn, SMC_TECH_CORK, 1);
+	else
+		smc_tx_uncork(conn);
+	smc_conn_put(conn);
 	return 0;
 }
 
 static void set_nodelay(struct smc_sock *smc)
 {
-	if (smc_sock_mode(smc) != SMC_MODE_SMC)
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+
+	if (!conn)
 		return;
-	smc_sock_count(smc, SMC_TECH_NODELAY, 1);
+	smc_conn_count(conn, SMC_TECH_NODELAY, 1);
 	/* an explicit push, as TCP has it, of a corked socket too */
-	smc_tx_uncork(smc);
+	smc_tx_uncork(conn);
+	smc_conn_put(conn);
 }
 
 static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval,
@@ -329,7 +347,7 @@ static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval,
 	case TCP_KEEPIDLE:
 	case TCP_KEEPINTVL:
 	case TCP_KEEPCNT:
-		smc_watch_start(smc);
+		look_at_peer(smc);
 		break;
 	}
 	return 0;

@@ -14,12 +14,13 @@
 #include "sock.h"
 
 /* The state in which TCP would be. */
-static u8 tcp_state(const struct smc_sock *smc)
+static u8 tcp_state(const struct smc_conn *conn)
 {
+	const struct smc_sock *smc = smc_of_conn(conn);
 	bool queued = READ_ONCE(smc->st_flags) &
 		      (SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
 
-	if (smc_close_over(smc))
+	if (smc_close_over(conn))
 		return TCP_CLOSE;
 	switch (READ_ONCE(smc->sk.sk_state)) {
 	case SMC_PEERCLOSEWAIT1:
@@ -41,18 +42,17 @@ static u32 ago_ms(unsigned long stamp)
 	return jiffies_to_msecs(jiffies - stamp);
 }
 
-static void over_rings(struct smc_sock *smc, struct tcp_info *info)
+static void over_rings(struct smc_conn *conn, struct tcp_info *info)
 {
-	const struct smc_conn *conn = &smc->conn;
 	u64 sent, acked, used;
 
 	/* what the peer has may not have been reported yet */
-	smc_tx_nudge(smc);
+	smc_tx_nudge(conn);
 	sent = READ_ONCE(conn->sent_pos);
 	acked = conn->merged ? sent : min(READ_ONCE(conn->done_pos), sent);
 	used = sent - min(READ_ONCE(conn->peer_read_pos), sent);
 
-	info->tcpi_state = tcp_state(smc);
+	info->tcpi_state = tcp_state(conn);
 	info->tcpi_bytes_sent = sent;
 	info->tcpi_bytes_acked = acked;
 	info->tcpi_bytes_received = READ_ONCE(conn->rcvd_pos);
@@ -90,6 +90,7 @@ static void less_handshake(const struct smc_inner *inner, struct tcp_info *info)
 int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 		      int __user *optlen)
 {
+	struct smc_conn *conn;
 	struct tcp_info info;
 	int len;
 
@@ -99,13 +100,13 @@ int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 		return -EINVAL;
 	len = min_t(unsigned int, len, sizeof(info));
 	tcp_get_info(smc->inner.sk, &info);
-	/* connect(AF_UNSPEC) may take the connection away meanwhile */
-	mutex_lock(&smc->conn_mutex);
-	if (smc->mode->id == SMC_MODE_SMC)
-		over_rings(smc, &info);
-	else if (smc->mode->id == SMC_MODE_TCP)
+	conn = smc_sock_conn_get(smc);
+	if (conn) {
+		over_rings(conn, &info);
+		smc_conn_put(conn);
+	} else if (smc_sock_mode(smc) == SMC_MODE_TCP) {
 		less_handshake(&smc->inner, &info);
-	mutex_unlock(&smc->conn_mutex);
+	}
 	if (put_user(len, optlen) || copy_to_user(optval, &info, len))
 		return -EFAULT;
 	return 0;

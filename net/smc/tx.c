@@ -39,56 +39,56 @@ static u32 third(const struct smc_conn *conn)
 }
 
 /* Wake us at @bytes free.  Full barrier: look again afterwards. */
-static void want(struct smc_sock *smc, u32 bytes)
+static void want(struct smc_conn *conn, u32 bytes)
 {
-	u32 cur = READ_ONCE(smc->tx_want);
+	u32 cur = READ_ONCE(conn->tx_want);
 
 	/* who wants less must not be lost to one who wants more */
 	while ((!cur || bytes < cur) &&
-	       !try_cmpxchg(&smc->tx_want, &cur, bytes))
+	       !try_cmpxchg(&conn->tx_want, &cur, bytes))
 		;
 	smp_mb();
-	if (unlikely(READ_ONCE(smc->user_timeout_ms)))
-		smc_watch_written(smc);
+	if (unlikely(READ_ONCE(smc_of_conn(conn)->user_timeout_ms)))
+		smc_watch_written(conn);
 }
 
 /*
  * Is as much unsent as TCP_NOTSENT_LOWAT allows?  As with TCP, who waits is
  * woken (@wake) when it is less than half of that.
  */
-static bool too_much_unsent(const struct smc_sock *smc, bool wake)
+static bool too_much_unsent(const struct smc_conn *conn, bool wake)
 {
-	return (u64)smc_conn_unsent(&smc->conn) << wake >=
-	       smc_inner_notsent_lowat(&smc->inner);
+	return (u64)smc_conn_unsent(conn) << wake >=
+	       smc_inner_notsent_lowat(&smc_of_conn(conn)->inner);
 }
 
 /* May more be written now?  If not, somebody is to be told when. */
-static bool limited(struct smc_sock *smc, bool wake)
+static bool limited(struct smc_conn *conn, bool wake)
 {
-	if (likely(!too_much_unsent(smc, wake)))
+	if (likely(!too_much_unsent(conn, wake)))
 		return false;
-	set_bit(SMC_CONN_TELL_SENT, &smc->conn.flags);
+	set_bit(SMC_CONN_TELL_SENT, &conn->flags);
 	smp_mb__after_atomic();
-	return too_much_unsent(smc, wake);
+	return too_much_unsent(conn, wake);
 }
 
 /**
  * smc_tx_nudge() - have done_pos catch up with what has been sent
- * @smc: bound connection
+ * @conn: bound connection
  *
  * A completion is asked for once for each position: who polls a full ring in
  * a loop must not cause a message each time.
  *
  * Context: process.
  */
-void smc_tx_nudge(struct smc_sock *smc)
+void smc_tx_nudge(struct smc_conn *conn)
 {
-	u64 sent = READ_ONCE(smc->conn.sent_pos);
+	u64 sent = READ_ONCE(conn->sent_pos);
 
-	if (READ_ONCE(smc->nudge_pos) == sent)
+	if (READ_ONCE(conn->nudge_pos) == sent)
 		return;
-	WRITE_ONCE(smc->nudge_pos, sent);
-	smc_conn_nudge(&smc->conn);
+	WRITE_ONCE(conn->nudge_pos, sent);
+	smc_conn_nudge(conn);
 }
 
 /**
@@ -99,17 +99,16 @@ void smc_tx_nudge(struct smc_sock *smc)
  */
 void smc_tx_writable(struct smc_conn *conn)
 {
-	struct smc_sock *smc = smc_of_conn(conn);
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 	struct socket_wq *wq;
 	u32 cur;
 
 	smp_mb();	/* pairs with want() */
-	cur = READ_ONCE(smc->tx_want);
+	cur = READ_ONCE(conn->tx_want);
 	/* limited(): the waiter may have looked no further than at the room */
-	if (!cur || smc_conn_snd_free(conn) < cur || limited(smc, true))
+	if (!cur || smc_conn_snd_free(conn) < cur || limited(conn, true))
 		return;
-	WRITE_ONCE(smc->tx_want, 0);
+	WRITE_ONCE(conn->tx_want, 0);
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
 	if (skwq_has_sleeper(wq))
@@ -123,34 +122,36 @@ void smc_tx_writable(struct smc_conn *conn)
 
 /**
  * smc_tx_poll() - is there room enough for poll() to say so?
- * @smc: bound connection
+ * @conn: bound connection
  *
  * If not, somebody is woken when there is.
  *
  * Context: process.
  */
-bool smc_tx_poll(struct smc_sock *smc)
+bool smc_tx_poll(struct smc_conn *conn)
 {
-	struct smc_conn *conn = &smc->conn;
 	u32 min = third(conn);
 
-	if (smc_conn_snd_free(conn) >= min && !limited(smc, true))
+	if (smc_conn_snd_free(conn) >= min && !limited(conn, true))
 		return true;
-	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &smc->sk);
-	want(smc, min);
-	smc_tx_nudge(smc);
-	return smc_conn_snd_free(conn) >= min && !limited(smc, true);
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
+	want(conn, min);
+	smc_tx_nudge(conn);
+	return smc_conn_snd_free(conn) >= min && !limited(conn, true);
 }
 
 /* May the program send?  0 or -EPIPE: the real error is found later. */
-static int check(struct smc_sock *smc)
+static int check(const struct smc_conn *conn)
 {
-	struct sock *sk = &smc->sk;
+	const struct sock *sk = conn->sk;
 	bool over;
 
+	/* As TCP: what the socket is by now is not what this call was for. */
+	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
+		return -EPIPE;
 	/* A peer that has closed meanwhile reads nothing any more. */
 	over = smc_state_send_check(READ_ONCE(sk->sk_state),
-				    READ_ONCE(smc->st_flags)) ||
+				    READ_ONCE(smc_sk(sk)->st_flags)) ||
 	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN;
 	/* The error was set before both: who reports it finds it. */
 	smp_rmb();
@@ -158,12 +159,12 @@ static int check(struct smc_sock *smc)
 }
 
 /* The peer has closed, and the program has not been told by an error yet. */
-static bool no_reader(const struct smc_sock *smc)
+static bool no_reader(const struct smc_conn *conn)
 {
-	const struct sock *sk = &smc->sk;
+	const struct sock *sk = conn->sk;
 
 	return READ_ONCE(sk->sk_state) == SMC_APPCLOSEWAIT1 &&
-	       READ_ONCE(smc->st_flags) & SMC_ST_PEER_CLOSED &&
+	       READ_ONCE(smc_sk(sk)->st_flags) & SMC_ST_PEER_CLOSED &&
 	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
 	       !READ_ONCE(sk->sk_err);
 }
@@ -173,7 +174,7 @@ static bool no_reader(const struct smc_sock *smc)
  * its reset that nobody reads: the next call fails.  The bytes go nowhere, as
  * the peer's ring may be somebody else's by now.
  */
-static int send_to_nobody(struct smc_sock *smc, struct msghdr *msg)
+static int send_to_nobody(struct smc_conn *conn, struct msghdr *msg)
 {
 	size_t len = msg_data_left(msg);
 
@@ -183,7 +184,7 @@ static int send_to_nobody(struct smc_sock *smc, struct msghdr *msg)
 	if (!len)
 		return -EFAULT;
 	iov_iter_advance(&msg->msg_iter, len);
-	smc_close_no_reader(smc);
+	smc_close_no_reader(conn);
 	return len;
 }
 
@@ -191,9 +192,8 @@ static int send_to_nobody(struct smc_sock *smc, struct msghdr *msg)
  * Copy what fits and commit exactly that; bytes copied, -EFAULT if none.
  * @last: what is copied now may be all that the call takes.
  */
-static int fill(struct smc_sock *smc, struct msghdr *msg, u32 room, bool last)
+static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 {
-	struct smc_conn *conn = &smc->conn;
 	struct smc_ring_span span;
 	u64 pos = conn->prod_pos;
 	size_t len, n;
@@ -213,30 +213,25 @@ static int fill(struct smc_sock *smc, struct msghdr *msg, u32 room, bool last)
 	if (unlikely(msg->msg_flags & MSG_OOB) &&
 	    (n < len || !msg_data_left(msg) || (last && n == room))) {
 		smc_conn_set_urgent(conn, pos + n);
-		smc_sock_count(smc, SMC_TECH_URGENT, 1);
+		smc_conn_count(conn, SMC_TECH_URGENT, 1);
 	}
 	smp_store_release(&conn->prod_pos, pos + n);
-	trace_smc_tx_sendmsg(smc, sock_net(&smc->sk)->net_cookie, n,
+	trace_smc_tx_sendmsg(conn->sk, sock_net(conn->sk)->net_cookie, n,
 			     conn->lgr->dev);
 	return n;
 }
 
-/*
- * Sleep until @need bytes are free or there is something else to look at.
- * @disconnects: smc->disconnects of the connection that is written to
- */
-static int wait_room(struct smc_sock *smc, u32 need, unsigned int disconnects,
-		     long *timeo)
+/* Sleep until @need bytes are free or there is something else to look at. */
+static int wait_room(struct smc_conn *conn, u32 need, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct smc_conn *conn = &smc->conn;
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	want(smc, need);
-	smc_tx_nudge(smc);
-	if (!check(smc) && READ_ONCE(smc->disconnects) == disconnects &&
-	    (smc_conn_snd_free(conn) < need || limited(smc, false)))
+	want(conn, need);
+	smc_tx_nudge(conn);
+	if (!check(conn) &&
+	    (smc_conn_snd_free(conn) < need || limited(conn, false)))
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	remove_wait_queue(sk_sleep(sk), &wait);
 	if (signal_pending(current))
@@ -248,48 +243,43 @@ static int wait_room(struct smc_sock *smc, u32 need, unsigned int disconnects,
  * No room: 0 to try again, or why not.  tx_mutex is dropped while waiting;
  * *@locked tells whether we have it again.
  */
-static int no_room(struct smc_sock *smc, struct msghdr *msg, long *timeo,
+static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 		   bool *locked)
 {
-	struct smc_conn *conn = &smc->conn;
-	struct sock *sk = &smc->sk;
-	unsigned int disconnects = smc->disconnects;
 	u32 need = third(conn);
 	int rc;
 
-	smc_sock_count(smc, SMC_TECH_TX_FULL, 1);
+	lockdep_assert_held(&conn->tx_mutex);
+	smc_conn_count(conn, SMC_TECH_TX_FULL, 1);
 	/* Corked or not: a full ring goes out. */
 	smc_conn_push(conn);
-	if (smc_conn_snd_free(conn) && !limited(smc, false))
+	if (smc_conn_snd_free(conn) && !limited(conn, false))
 		return 0;
 	if (!*timeo) {
-		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-		want(smc, need);
-		smc_tx_nudge(smc);
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
+		want(conn, need);
+		smc_tx_nudge(conn);
 		return smc_conn_snd_free(conn) >= need &&
-		       !limited(smc, false) ? 0 : -EAGAIN;
+		       !limited(conn, false) ? 0 : -EAGAIN;
 	}
 	need = min_t(size_t, need, msg_data_left(msg));
-	mutex_unlock(&smc->tx_mutex);
-	rc = wait_room(smc, need, disconnects, timeo);
-	*locked = !mutex_lock_interruptible(&smc->tx_mutex);
+	mutex_unlock(&conn->tx_mutex);
+	rc = wait_room(conn, need, timeo);
+	*locked = !mutex_lock_interruptible(&conn->tx_mutex);
 	if (!*locked && !rc)
 		rc = sock_intr_errno(*timeo);
-	/* As TCP: what is here now is not what this call was for. */
-	if (*locked && smc->disconnects != disconnects)
+	if (*locked && test_bit(SMC_CONN_STOPPED, &conn->flags))
 		rc = -EPIPE;
 	return rc;
 }
 
 /* Let go of what was written, or hold it back for a while. */
-static void push(struct smc_sock *smc, bool more)
+static void push(struct smc_conn *conn, bool more)
 {
-	struct smc_conn *conn = &smc->conn;
-
-	if ((more || test_bit(SMC_SK_CORK, &smc->bits)) &&
+	if ((more || test_bit(SMC_SK_CORK, &smc_of_conn(conn)->bits)) &&
 	    smc_conn_unsent(conn) < conn->snd_size / 4) {
 		if (!test_and_set_bit(SMC_CONN_CORKED, &conn->flags))
-			smc_sock_start_timer(smc, &smc->timer,
+			smc_conn_start_timer(conn, &conn->timer,
 					     jiffies + CORK_MAX);
 		return;
 	}
@@ -299,70 +289,67 @@ static void push(struct smc_sock *smc, bool more)
 
 /**
  * smc_tx_uncork() - send what MSG_MORE or TCP_CORK held back
- * @smc: socket in mode SMC
+ * @conn: bound connection
  *
  * Context: any but an up-call.
  */
-void smc_tx_uncork(struct smc_sock *smc)
+void smc_tx_uncork(struct smc_conn *conn)
 {
-	clear_bit(SMC_CONN_CORKED, &smc->conn.flags);
-	smc_conn_push(&smc->conn);
+	clear_bit(SMC_CONN_CORKED, &conn->flags);
+	smc_conn_push(conn);
 }
 
 /*
  * The loop of sendmsg.  Bytes written, or -errno if none; *@locked: tx_mutex
  * is still held.
  */
-static int send_all(struct smc_sock *smc, struct msghdr *msg, bool *locked)
+static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 {
 	bool more = msg->msg_flags & MSG_MORE && !(msg->msg_flags & MSG_OOB);
-	struct smc_conn *conn = &smc->conn;
-	int copied = 0, rc = check(smc);
+	int copied = 0, rc = check(conn);
 	long timeo;
 	u32 room;
 
-	timeo = sock_sndtimeo(&smc->sk, msg->msg_flags & MSG_DONTWAIT);
+	timeo = sock_sndtimeo(conn->sk, msg->msg_flags & MSG_DONTWAIT);
 	while (!rc && msg_data_left(msg)) {
 		room = smc_conn_snd_free(conn);
-		if (!room || unlikely(too_much_unsent(smc, false))) {
-			rc = no_room(smc, msg, &timeo, locked) ?: check(smc);
+		if (!room || unlikely(too_much_unsent(conn, false))) {
+			rc = no_room(conn, msg, &timeo, locked) ?: check(conn);
 			continue;
 		}
-		rc = fill(smc, msg, room, !timeo);
+		rc = fill(conn, msg, room, !timeo);
 		if (rc < 0)
 			break;
 		copied += rc;
 		rc = 0;
 		if (msg_data_left(msg)) {
 			smc_conn_push(conn);
-			rc = check(smc);
+			rc = check(conn);
 			continue;
 		}
-		push(smc, more);
+		push(conn, more);
 	}
-	if (unlikely(copied && READ_ONCE(smc->user_timeout_ms)))
-		smc_watch_written(smc);
+	if (unlikely(copied && READ_ONCE(smc_of_conn(conn)->user_timeout_ms)))
+		smc_watch_written(conn);
 	/* What was copied before a fault goes out like a short write. */
 	if (copied && rc)
-		push(smc, false);
+		push(conn, false);
 	return copied ?: rc;
 }
 
-static void count_call(struct smc_sock *smc, size_t len)
+static void count_call(const struct smc_conn *conn, size_t len)
 {
-	const struct smc_conn *conn = &smc->conn;
-
-	smc_stats_inc(smc_sock_net(smc), SMC_STAT_TX_MSGS);
-	smc_sock_count(smc, SMC_TECH_TX_CALLS, 1);
-	if (len > READ_ONCE(conn->snd_size))
-		smc_sock_count(smc, SMC_TECH_TX_SMALL, 1);
-	if (len > READ_ONCE(conn->peer_size))
-		smc_sock_count(smc, SMC_TECH_TX_SMALL_PEER, 1);
+	smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_MSGS);
+	smc_conn_count(conn, SMC_TECH_TX_CALLS, 1);
+	if (len > conn->snd_size)
+		smc_conn_count(conn, SMC_TECH_TX_SMALL, 1);
+	if (len > conn->peer_size)
+		smc_conn_count(conn, SMC_TECH_TX_SMALL_PEER, 1);
 }
 
 /**
  * smc_tx_sendmsg() - sendmsg() in mode SMC
- * @smc: socket
+ * @conn: the socket's connection, referenced by the caller
  * @msg: message
  * @len: its length
  *
@@ -370,29 +357,28 @@ static void count_call(struct smc_sock *smc, size_t len)
  * Return: bytes written, or -errno as TCP has it; EPIPE comes with SIGPIPE
  * unless MSG_NOSIGNAL.
  */
-int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
+int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = conn->sk;
 	bool locked = true;
 	int rc;
 
-	count_call(smc, len);
+	count_call(conn, len);
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EISCONN;
-	if (mutex_lock_interruptible(&smc->tx_mutex))
+	if (mutex_lock_interruptible(&conn->tx_mutex))
 		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
 						     MSG_DONTWAIT));
-	/* connect(AF_UNSPEC) was quicker, and has taken the ring */
-	if (unlikely(smc_sock_mode(smc) != SMC_MODE_SMC))
+	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
 		rc = -EPIPE;
-	else if (unlikely(no_reader(smc)))
-		rc = send_to_nobody(smc, msg);
+	else if (unlikely(no_reader(conn)))
+		rc = send_to_nobody(conn, msg);
 	else
-		rc = send_all(smc, msg, &locked);
+		rc = send_all(conn, msg, &locked);
 	if (locked)
-		mutex_unlock(&smc->tx_mutex);
+		mutex_unlock(&conn->tx_mutex);
 	if (rc > 0)
-		smc_sock_count_bytes(smc, SMC_TECH_TX_BYTES, SMC_HIST_TX_CALL,
+		smc_conn_count_bytes(conn, SMC_TECH_TX_BYTES, SMC_HIST_TX_CALL,
 				     rc);
 	if (rc == -EPIPE)
 		rc = sk_stream_error(sk, msg->msg_flags, rc);

@@ -41,6 +41,23 @@ int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk))
 }
 
 /**
+ * smc_sock_drop_hs_conn() - a handshake has failed, or was stopped
+ * @smc: socket; the handshake does not run any more
+ *
+ * Context: process.
+ */
+void smc_sock_drop_hs_conn(struct smc_sock *smc)
+{
+	struct smc_conn *conn = smc->hs.conn;
+
+	smc->hs.conn = NULL;
+	if (!conn)
+		return;
+	smc_conn_stop(conn);
+	smc_conn_put(conn);
+}
+
+/**
  * smc_sock_stop_hs() - end whatever the handshake still does
  * @smc: socket; its handshake's done() has run, or will not
  *
@@ -48,9 +65,11 @@ int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk))
  */
 void smc_sock_stop_hs(struct smc_sock *smc)
 {
-	if (smc_hs_cancel(&smc->hs))
+	if (smc_hs_cancel(&smc->hs)) {
+		smc_sock_drop_hs_conn(smc);
 		clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
-	else
+	} else {
 		wait_on_bit(&smc->bits, SMC_SK_HS_ACTIVE,
 			    TASK_UNINTERRUPTIBLE);
+	}
 }

@@ -15,7 +15,7 @@
  * peer's device end the connection.  The peer's program has no part in it.
  *
  * One timer, which runs only while one of the two needs it and holds a
- * reference of the socket then.  Its fields are its own, but for the start.
+ * reference of the connection then.  Its fields are its own, but for the start.
  *
  * Context: softirq, no lock.  Tests: selftests/smc/sockopts.c.
  */
@@ -42,33 +42,32 @@ static u64 alive(const struct smc_conn *conn)
 }
 
 /* Is something of the program's still waiting? */
-static bool waiting(const struct smc_sock *smc)
+static bool waiting(const struct smc_conn *conn)
 {
-	const struct smc_conn *conn = &smc->conn;
-	u32 want = READ_ONCE(smc->tx_want);
+	u32 want = READ_ONCE(conn->tx_want);
 
 	if (conn->merged)
 		return want && smc_conn_snd_free(conn) < want;
 	return READ_ONCE(conn->prod_pos) != READ_ONCE(conn->done_pos);
 }
 
-static bool keepalive(const struct smc_sock *smc)
+static bool keepalive(const struct smc_conn *conn)
 {
-	return sock_flag(&smc->sk, SOCK_KEEPOPEN) && !smc->conn.merged;
+	return sock_flag(conn->sk, SOCK_KEEPOPEN) && !conn->merged;
 }
 
 /* Jiffies until the next look at what waits; 0: never; -1: it is over. */
-static long look_waiting(struct smc_sock *smc, unsigned int limit_ms)
+static long look_waiting(struct smc_conn *conn, unsigned int limit_ms)
 {
 	unsigned long limit = msecs_to_jiffies(limit_ms), quiet;
-	struct smc_watch *w = &smc->watch;
-	u64 pos = taken(&smc->conn);
+	struct smc_keepalive *w = &conn->keepalive;
+	u64 pos = taken(conn);
 
-	if (!limit_ms || !waiting(smc)) {
+	if (!limit_ms || !waiting(conn)) {
 		WRITE_ONCE(w->waiting, false);
 		/* pairs with smc_watch_written(), which may have seen "true" */
 		smp_mb();
-		if (!limit_ms || !waiting(smc))
+		if (!limit_ms || !waiting(conn))
 			return 0;
 	}
 	if (!READ_ONCE(w->waiting) || pos != w->taken) {
@@ -80,20 +79,20 @@ static long look_waiting(struct smc_sock *smc, unsigned int limit_ms)
 	if (quiet >= limit)
 		return -1;
 	/* what has arrived may not have been reported yet */
-	smc_tx_nudge(smc);
+	smc_tx_nudge(conn);
 	return min(limit / STEPS + 1, limit - quiet);
 }
 
 /* The same for a connection that should be idle. */
-static long look_alive(struct smc_sock *smc)
+static long look_alive(struct smc_conn *conn)
 {
-	const struct tcp_sock *tp = tcp_sk(smc->inner.sk);
+	const struct tcp_sock *tp = tcp_sk(smc_of_conn(conn)->inner.sk);
 	unsigned long idle = keepalive_time_when(tp);
-	struct smc_watch *w = &smc->watch;
-	u64 pos = alive(&smc->conn);
+	struct smc_keepalive *w = &conn->keepalive;
+	u64 pos = alive(conn);
 	unsigned long quiet;
 
-	if (!keepalive(smc))
+	if (!keepalive(conn))
 		return 0;
 	if (pos != w->alive) {
 		w->alive = pos;
@@ -110,83 +109,69 @@ static long look_alive(struct smc_sock *smc)
 		return -1;
 	w->probes++;
 	w->probe_stamp = jiffies;
-	smc_conn_probe(&smc->conn);
+	smc_conn_probe(conn);
 	return max(keepalive_intvl_when(tp), 1);
 }
 
-static bool over(const struct smc_sock *smc)
+static bool over(const struct smc_conn *conn)
 {
-	return smc_sock_mode(smc) != SMC_MODE_SMC ||
-	       smc_close_over(smc) || test_bit(SMC_SK_FREED, &smc->bits) ||
-	       test_bit(SMC_CONN_DEAD, &smc->conn.flags);
+	return test_bit(SMC_CONN_STOPPED, &conn->flags) ||
+	       test_bit(SMC_CONN_DEAD, &conn->flags) || smc_close_over(conn);
 }
 
 /**
  * smc_watch_timer() - look whether the peer is still there
- * @t: a socket's watch.timer
+ * @t: a connection's keepalive.timer
  *
  * Context: softirq.
  */
 void smc_watch_timer(struct timer_list *t)
 {
-	struct smc_sock *smc = from_timer(smc, t, watch.timer);
+	struct smc_conn *conn = from_timer(conn, t, keepalive.timer);
+	struct smc_sock *smc = smc_of_conn(conn);
 	long data = 0, idle = 0;
 
-	if (!over(smc)) {
-		data = look_waiting(smc, READ_ONCE(smc->user_timeout_ms));
-		idle = look_alive(smc);
+	if (!over(conn)) {
+		data = look_waiting(conn, READ_ONCE(smc->user_timeout_ms));
+		idle = look_alive(conn);
 	}
 	if (data < 0 || idle < 0)
-		smc_close_killed(smc, ETIMEDOUT, SMC_REASON_PEERSILENT);
+		smc_close_killed(conn, ETIMEDOUT, SMC_REASON_PEERSILENT);
 	else if (data || idle)
-		smc_sock_start_timer(smc, &smc->watch.timer, jiffies +
+		smc_conn_start_timer(conn, &conn->keepalive.timer, jiffies +
 				     (data && idle ? min(data, idle) :
 						     data ?: idle));
-	/* smc_sock_free() may have stopped it just before */
+	/* smc_conn_stop() may have stopped it just before */
 	smp_mb();
-	if (test_bit(SMC_SK_FREED, &smc->bits))
-		sk_stop_timer(&smc->sk, &smc->watch.timer);
-	sock_put(&smc->sk);
+	if (test_bit(SMC_CONN_STOPPED, &conn->flags))
+		smc_conn_stop_timer(conn, &conn->keepalive.timer);
+	smc_conn_put(conn);
 }
 
 /**
  * smc_watch_start() - an option or the connection is new: look at it
- * @smc: socket, the caller has a reference
+ * @conn: connection, the caller has a reference
  *
  * Context: any.
  */
-void smc_watch_start(struct smc_sock *smc)
+void smc_watch_start(struct smc_conn *conn)
 {
-	if (smc_sock_mode(smc) == SMC_MODE_SMC &&
-	    (READ_ONCE(smc->user_timeout_ms) || keepalive(smc)))
-		smc_sock_start_timer(smc, &smc->watch.timer, jiffies + 1);
+	if (READ_ONCE(smc_of_conn(conn)->user_timeout_ms) || keepalive(conn))
+		smc_conn_start_timer(conn, &conn->keepalive.timer, jiffies + 1);
 }
 
 /**
  * smc_watch_written() - the program has written, or wants to
- * @smc: socket with TCP_USER_TIMEOUT in mode SMC
+ * @conn: connection of a socket with TCP_USER_TIMEOUT
  *
  * Cheap while something waits already.
  *
  * Context: process.
  */
-void smc_watch_written(struct smc_sock *smc)
+void smc_watch_written(struct smc_conn *conn)
 {
 	/* what was written comes first */
 	smp_mb();
-	if (!READ_ONCE(smc->watch.waiting))
-		smc_watch_start(smc);
-}
-
-/**
- * smc_watch_stop() - the connection is being taken away
- * @smc: socket
- *
- * Context: process; does not run any more when this returns.
- */
-void smc_watch_stop(struct smc_sock *smc)
-{
-	if (timer_delete_sync(&smc->watch.timer))
-		sock_put(&smc->sk);
-	memset_after(&smc->watch, 0, timer);
+	if (!READ_ONCE(conn->keepalive.waiting))
+		smc_watch_start(conn);
 }

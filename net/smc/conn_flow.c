@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What flows on a connection: the push engine and what arrives from the peer.
+ *
+ * The sender's program advances prod_pos; smc_conn_push() moves what fits into
+ * the peer's window and publishes it with one CDC message, under tx_lock, so
+ * that messages leave in the order of their sequence numbers.  The receive
+ * side turns each cursor of the peer into a position through smc_cursor_get(),
+ * the one gate that no forged cursor passes, stores it with release semantics
+ * and tells the socket.  Nothing here knows struct sock or a transport.
+ *
+ * A state flag (done, closed) is sent only with or after the last byte, so the
+ * peer's end of file can never overtake data.  An abort goes at once.
+ *
+ * Context: see conn.h for each function; locks: tx_lock, rx_lock (conn.h).
+ * Tests: selftests/unit/unit_ring.c for the arithmetic, the guest tests in
+ * selftests/vm/tests for the rest.
+ */
+#include <linux/errno.h>
+#include <linux/jiffies.h>
+
+#include "conn.h"
+#include "net.h"
+#include "reason.h"
+#include "stats.h"
+#include "trace.h"
+
+/* Room in the peer's ring as far as we know. */
+static u32 peer_window(const struct smc_conn *conn)
+{
+	u64 used = conn->sent_pos - smp_load_acquire(&conn->peer_read_pos);
+
+	/*
+	 * A hostile peer can acknowledge bytes of a push that was then put
+	 * back; the difference is negative and counts as nothing.
+	 */
+	if ((s64)used < 0)
+		used = 0;
+	return used < conn->peer_size ? conn->peer_size - used : 0;
+}
+
+static void count_window(const struct smc_conn *conn)
+{
+	struct smc_net *sn = conn->lgr->sn;
+
+	smc_stats_inc(sn, SMC_STAT_TX_WINDOW);
+	smc_tech_inc(sn, conn->xport->id, SMC_TECH_TX_FULL_PEER);
+}
+
+/* State flags that may be sent when everything up to @end has been sent. */
+static u8 flags_due(const struct smc_conn *conn, u64 end, u64 prod)
+{
+	u8 due = conn->tx_conn_flags;
+
+	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+		return due | SMC_CDC_ABORT;
+	if (end != prod)
+		return due;
+	if (test_bit(SMC_CONN_WANT_DONE, &conn->flags))
+		due |= SMC_CDC_DONE;
+	if (test_bit(SMC_CONN_WANT_CLOSED, &conn->flags))
+		due |= SMC_CDC_CLOSED;
+	return due;
+}
+
+/*
+ * An urgent byte ends a push: the CDC that announces it has its producer
+ * cursor just behind it.
+ */
+static u32 stop_at_urgent(struct smc_conn *conn, u32 len, u8 *prod_flags)
+{
+	u64 ahead;
+
+	if (conn->urg_tx_pos == SMC_NO_POS)
+		return len;
+	*prod_flags |= SMC_CDC_URG_PENDING;
+	ahead = conn->urg_tx_pos - conn->sent_pos;
+	if (ahead > len || !len)
+		return len;
+	*prod_flags |= SMC_CDC_URG_PRESENT;
+	return ahead;
+}
+
+static void fill_cdc(struct smc_conn *conn, struct smc_push *p, u64 read,
+		     u8 prod_flags, u8 conn_flags)
+{
+	p->cdc.seq = conn->tx_seq + 1;
+	p->cdc.token = conn->peer_token;
+	smc_cursor_put(conn->peer_size, p->end_pos, &p->cdc.prod);
+	smc_cursor_put(conn->rcv_size, read, &p->cdc.cons);
+	p->cdc.prod_flags = prod_flags;
+	p->cdc.conn_flags = conn_flags;
+}
+
+static void push_account(struct smc_conn *conn, const struct smc_push *p,
+			 u64 read)
+{
+	struct smc_net *sn = conn->lgr->sn;
+
+	conn->tx_seq++;
+	conn->announced_pos = read;
+	conn->tx_prod_flags = p->cdc.prod_flags;
+	conn->tx_conn_flags = p->cdc.conn_flags;
+	if (p->cdc.prod_flags & SMC_CDC_URG_PRESENT)
+		conn->urg_tx_pos = SMC_NO_POS;
+	smc_stats_inc(sn, SMC_STAT_TX_CDC);
+	if (p->len) {
+		WRITE_ONCE(conn->tx_stamp, jiffies);
+		smc_stats_inc(sn, SMC_STAT_TX_PUSHES);
+		smc_stats_add(sn, SMC_STAT_TX_BYTES, p->len);
+	}
+	if (p->cdc.conn_flags & SMC_CDC_ABORT)
+		set_bit(SMC_CONN_DEAD, &conn->flags);
+}
+
+/*
+ * One push, tx_lock held.  0: something was pushed, try again; -ENODATA:
+ * nothing to do; -EAGAIN: the transport is busy and will call back; else dead.
+ */
+static int push_one(struct smc_conn *conn)
+{
+	bool abort = test_bit(SMC_CONN_WANT_ABORT, &conn->flags);
+	u64 sent = conn->sent_pos;
+	struct smc_push p = {};
+	u32 window, unsent;
+	u8 prod_flags = 0;
+	bool state_due;
+	u64 prod, read;
+	u8 flags;
+	int rc;
+
+	if (!test_bit_acquire(SMC_CONN_BOUND, &conn->flags) ||
+	    test_bit(SMC_CONN_DEAD, &conn->flags))
+		return -ENODATA;
+	/*
+	 * Before the positions are read: whoever set the bit relies on a
+	 * message that knows what had been read by then.
+	 */
+	state_due = test_and_clear_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	prod = smp_load_acquire(&conn->prod_pos);
+	read = smp_load_acquire(&conn->read_pos);
+	unsent = prod - sent;
+	window = peer_window(conn);
+	if (unsent >= window)
+		prod_flags |= SMC_CDC_WRITE_BLOCKED;
+	p.len = abort ? 0 : min(unsent, window);
+	p.len = stop_at_urgent(conn, p.len, &prod_flags);
+	p.end_pos = sent + p.len;
+	flags = flags_due(conn, p.end_pos, prod);
+	/* A sender that becomes blocked says so, or nobody announces room. */
+	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
+		if (unsent)
+			count_window(conn);
+		return -ENODATA;
+	}
+	if (p.len && !conn->merged)
+		p.nseg = smc_ring_plan(conn->snd_size, conn->peer_size, sent,
+				       p.len, p.seg);
+	fill_cdc(conn, &p, read, prod_flags, flags);
+	p.last = flags != conn->tx_conn_flags ||
+		 test_and_clear_bit(SMC_CONN_SIGNAL, &conn->flags);
+
+	/* Visible before the peer can acknowledge it. */
+	WRITE_ONCE(conn->sent_pos, p.end_pos);
+	rc = conn->xport->push(conn, &p);
+	trace_smc_push(conn->lgr->sn->net->net_cookie, conn->token,
+		       conn->peer_token, p.len, p.end_pos, read, prod_flags,
+		       flags, rc);
+	if (!rc) {
+		push_account(conn, &p, read);
+		return 0;
+	}
+	WRITE_ONCE(conn->sent_pos, sent);
+	if (state_due)
+		set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	if (p.last)
+		set_bit(SMC_CONN_SIGNAL, &conn->flags);
+	if (rc == -EAGAIN)
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_BUSY);
+	else
+		set_bit(SMC_CONN_DEAD, &conn->flags);
+	return rc;
+}
+
+/**
+ * smc_conn_push() - push what may be pushed: data, then state
+ * @conn: any state; nothing happens unless it is bound and alive
+ *
+ * Context: any, takes tx_lock; must not be called from an up-call.
+ */
+void smc_conn_push(struct smc_conn *conn)
+{
+	bool any = false, flushed = false;
+
+	spin_lock_bh(&conn->tx_lock);
+	while (!push_one(conn))
+		any = true;
+	if (test_bit(SMC_CONN_FLUSH, &conn->flags) &&
+	    READ_ONCE(conn->prod_pos) == conn->sent_pos)
+		flushed = test_and_clear_bit(SMC_CONN_FLUSH, &conn->flags);
+	spin_unlock_bh(&conn->tx_lock);
+
+	if (any && conn->xport->pushed)
+		conn->xport->pushed(conn);
+	if (any && test_bit(SMC_CONN_TELL_SENT, &conn->flags))
+		conn->owner->writable(conn);
+	if (flushed)
+		conn->owner->flushed(conn);
+}
+
+/* Does the peer need to know how far we have read? */
+static bool update_due(const struct smc_conn *conn)
+{
+	u64 announced = READ_ONCE(conn->announced_pos);
+	u64 rcvd = READ_ONCE(conn->rcvd_pos);
+	u64 read = READ_ONCE(conn->read_pos);
+	u32 limit = smc_conn_update_step(conn);
+	u8 flags = READ_ONCE(conn->rx_prod_flags);
+
+	if (read == announced)
+		return false;
+	if (flags & SMC_CDC_CONS_REQ)
+		return true;
+	if (flags & SMC_CDC_WRITE_BLOCKED)
+		return read - announced > limit || read == rcvd;
+	return read - announced > limit &&
+	       rcvd - announced >= conn->rcv_size / 2;
+}
+
+/**
+ * smc_conn_read_done() - the reader advanced read_pos
+ * @conn: bound
+ * @force: announce it in any case (an urgent mark was passed)
+ *
+ * Context: process, no lock of the connection held.
+ */
+void smc_conn_read_done(struct smc_conn *conn, bool force)
+{
+	/* read_pos before the peer's flags, and before NEED_CDC: push_one() */
+	smp_mb();
+	if (!force && !update_due(conn))
+		return;
+	set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_conn_mark_flags() - add sticky state flags without pushing
+ * @conn: any state
+ * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
+ *
+ * Context: any; for up-calls, whose caller pushes afterwards.
+ */
+void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags)
+{
+	if (conn_flags & SMC_CDC_DONE)
+		set_bit(SMC_CONN_WANT_DONE, &conn->flags);
+	if (conn_flags & SMC_CDC_CLOSED)
+		set_bit(SMC_CONN_WANT_CLOSED, &conn->flags);
+	if (conn_flags & SMC_CDC_ABORT)
+		set_bit(SMC_CONN_WANT_ABORT, &conn->flags);
+	set_bit(SMC_CONN_KICK, &conn->flags);
+}
+
+/**
+ * smc_conn_set_flags() - add sticky state flags and push
+ * @conn: any state
+ * @conn_flags: as for smc_conn_mark_flags()
+ *
+ * Context: any, not from an up-call.
+ */
+void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
+{
+	smc_conn_mark_flags(conn, conn_flags);
+	clear_bit(SMC_CONN_KICK, &conn->flags);
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_conn_set_urgent() - the last byte of what is being written is urgent
+ * @conn: bound; the caller is the only writer of prod_pos
+ * @end_pos: position behind that byte; prod_pos has not reached it yet
+ *
+ * A message of the peer can cause a push any time: what is published without
+ * its mark may have left before the mark comes.
+ *
+ * Context: process; the caller publishes the byte and pushes afterwards.
+ */
+void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
+{
+	spin_lock_bh(&conn->tx_lock);
+	conn->urg_tx_pos = end_pos;
+	spin_unlock_bh(&conn->tx_lock);
+}
+
+/**
+ * smc_conn_nudge() - make sure that a completion for all that was sent comes
+ * @conn: bound
+ *
+ * Completions are asked for selectively; who wants to see done_pos catch up
+ * (SIOCOUTQ) asks with this.
+ *
+ * Context: process, no lock of the connection held.
+ */
+void smc_conn_nudge(struct smc_conn *conn)
+{
+	if (conn->merged ||
+	    READ_ONCE(conn->done_pos) == READ_ONCE(conn->sent_pos))
+		return;
+	smc_conn_probe(conn);
+}
+
+/**
+ * smc_conn_probe() - send a message of state, to be acknowledged
+ * @conn: any state; conn->acks grows when the peer's device has it
+ *
+ * Context: any but an up-call.
+ */
+void smc_conn_probe(struct smc_conn *conn)
+{
+	set_bit(SMC_CONN_SIGNAL, &conn->flags);
+	set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	smc_conn_push(conn);
+}
+
+/* The peer broke the rules, rx_lock held: this connection ends, no other. */
+static void rx_abort(struct smc_conn *conn, enum smc_reason why)
+{
+	struct smc_net *sn = conn->lgr->sn;
+
+	smc_stats_inc(sn, SMC_STAT_CONN_ABORTED);
+	smc_conn_mark_flags(conn, SMC_CDC_ABORT);
+	conn->unbound = true;
+	conn->owner->aborted(conn, ECONNRESET, why);
+}
+
+/*
+ * The mark comes before its byte: a reader must not run over it.  TCP drops an
+ * urgent byte that is next to be read when another one comes; one further away
+ * becomes data.
+ */
+static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
+		      u64 prod)
+{
+	if (!(cdc->prod_flags & SMC_CDC_URG_PRESENT) || conn->rcvd_pos == prod)
+		return;
+	if (conn->urg_rx_pos == READ_ONCE(conn->read_pos) &&
+	    conn->owner->out_of_line(conn))
+		WRITE_ONCE(conn->urg_drop_pos, conn->urg_rx_pos);
+	WRITE_ONCE(conn->urg_rx_pos, prod - 1);
+}
+
+/*
+ * Take the two cursors.  Both are checked before either is used; false: the
+ * message is refused.
+ */
+static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	u64 read = smp_load_acquire(&conn->read_pos);
+	u64 prod, cons = conn->peer_read_pos;
+
+	if (smc_cursor_get(conn->rcv_size, conn->rcvd_pos,
+			   read + conn->rcv_size, &cdc->prod, &prod))
+		return false;
+	/*
+	 * Before the peer's ring is known (its Confirm is still on the way)
+	 * we have sent nothing, and only zero can be acknowledged.
+	 */
+	if (!test_bit_acquire(SMC_CONN_BOUND, &conn->flags)) {
+		if (cdc->cons.count || cdc->cons.wrap)
+			return false;
+	} else if (smc_cursor_get(conn->peer_size, cons,
+				  READ_ONCE(conn->sent_pos), &cdc->cons,
+				  &cons)) {
+		return false;
+	}
+	if (prod != conn->rcvd_pos) {
+		WRITE_ONCE(conn->rx_stamp, jiffies);
+		smc_stats_add(conn->lgr->sn, SMC_STAT_RX_BYTES,
+			      prod - conn->rcvd_pos);
+	}
+	rx_urgent(conn, cdc, prod);
+	smp_store_release(&conn->rcvd_pos, prod);
+	smp_store_release(&conn->peer_read_pos, cons);
+	return true;
+}
+
+/* Old by sequence number: ignored, as its state has been overtaken. */
+static bool rx_stale(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	if (!conn->xport->has_seq)
+		return false;
+	if (smc_cdc_seq_before(cdc->seq, conn->rx_seq)) {
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_CDC_OLD);
+		return true;
+	}
+	conn->rx_seq = cdc->seq;
+	return false;
+}
+
+static void trace_rx(const struct smc_conn *conn, const struct smc_cdc *cdc,
+		     int err)
+{
+	trace_smc_rx(conn->lgr->sn->net->net_cookie, conn->token,
+		     conn->rcvd_pos, conn->peer_read_pos, cdc->prod_flags,
+		     cdc->conn_flags, err);
+}
+
+static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	u64 old_read = conn->peer_read_pos;
+	u64 old_rcvd = conn->rcvd_pos;
+	u64 old_urg = conn->urg_rx_pos;
+	bool readable, urgent;
+	u8 news;
+
+	/* Failover validation: one link, so nothing can have been lost. */
+	if (cdc->prod_flags & SMC_CDC_FAILOVER || rx_stale(conn, cdc))
+		return false;
+	smc_stats_inc(conn->lgr->sn, SMC_STAT_RX_CDC);
+	if (!rx_cursors(conn, cdc)) {
+		trace_rx(conn, cdc, -EPROTO);
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_CDC_FORGED);
+		rx_abort(conn, SMC_REASON_BADCURSOR);
+		return true;
+	}
+	trace_rx(conn, cdc, 0);
+	urgent = conn->urg_rx_pos != old_urg;
+	WRITE_ONCE(conn->rx_prod_flags, cdc->prod_flags);
+	news = cdc->conn_flags & SMC_CDC_CONN_FLAGS & ~conn->rx_conn_flags;
+	WRITE_ONCE(conn->rx_conn_flags, conn->rx_conn_flags | news);
+
+	readable = conn->rcvd_pos != old_rcvd;
+	if (news)
+		conn->owner->peer_flags(conn, news);
+	if (readable || urgent || news ||
+	    cdc->prod_flags & SMC_CDC_WRITE_BLOCKED)
+		conn->owner->readable(conn, urgent);
+	if (conn->peer_read_pos != old_read && conn->merged) {
+		smp_store_release(&conn->done_pos, conn->peer_read_pos);
+		conn->owner->writable(conn);
+	}
+	/* pairs with smc_conn_read_done(): one of the two sees the other */
+	if (cdc->prod_flags & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ))
+		smp_mb();
+	if (update_due(conn))
+		set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	return conn->peer_read_pos != old_read ||
+	       test_bit(SMC_CONN_NEED_CDC, &conn->flags);
+}
+
+/**
+ * smc_conn_rx() - a CDC message for this connection arrived
+ * @conn: alive for the call
+ * @cdc: decoded, nothing in it is trusted
+ *
+ * Context: BH disabled; takes rx_lock.  See xport.h.
+ * Return: true if the caller has to call smc_conn_push() once it holds no
+ * lock.
+ */
+bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	bool push = false;
+
+	spin_lock(&conn->rx_lock);
+	if (!conn->unbound) {
+		push = rx_locked(conn, cdc);
+		if (test_and_clear_bit(SMC_CONN_KICK, &conn->flags))
+			push = true;
+	}
+	spin_unlock(&conn->rx_lock);
+	return push;
+}
+
+/**
+ * smc_conn_tx_done() - source bytes up to @end_pos may be overwritten
+ * @conn: alive for the call
+ * @end_pos: position from the push that completed
+ *
+ * Context: BH disabled, no lock of the transport held.
+ */
+void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos)
+{
+	spin_lock(&conn->rx_lock);
+	WRITE_ONCE(conn->acks, conn->acks + 1);
+	if (!conn->unbound && (s64)(end_pos - conn->done_pos) > 0) {
+		smp_store_release(&conn->done_pos, end_pos);
+		conn->owner->writable(conn);
+	}
+	spin_unlock(&conn->rx_lock);
+}
+
+/**
+ * smc_conn_kick() - there is room for a push again
+ * @conn: alive for the call
+ *
+ * Context: BH disabled, no lock of the transport held.
+ */
+void smc_conn_kick(struct smc_conn *conn)
+{
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_conn_peer_error() - the peer did something that ends this connection
+ * @conn: alive for the call
+ * @why: reason
+ *
+ * Context: any, no lock of the connection held.
+ */
+void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why)
+{
+	spin_lock_bh(&conn->rx_lock);
+	if (!conn->unbound)
+		rx_abort(conn, why);
+	spin_unlock_bh(&conn->rx_lock);
+	smc_conn_push(conn);
+}
+
+/**
+ * smc_conn_lgr_dead() - the group of this connection died
+ * @conn: referenced by the caller
+ * @why: reason of the group's death
+ *
+ * Context: process.  The socket leaves the group later, in its own time.
+ */
+void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
+{
+	smc_conn_set_flags(conn, SMC_CDC_ABORT);
+	set_bit(SMC_CONN_DEAD, &conn->flags);
+	spin_lock_bh(&conn->rx_lock);
+	if (!conn->unbound) {
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_CONN_ABORTED);
+		conn->unbound = true;
+		/* a peer that does not answer is what TCP calls a timeout */
+		conn->owner->aborted(conn, smc_reason_errno(why) == ETIMEDOUT ?
+				     ETIMEDOUT : ECONNABORTED, why);
+	}
+	spin_unlock_bh(&conn->rx_lock);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An orphan: a connection whose program has closed it, and which still has bytes
+ * to deliver.
+ *
+ * It has net.smc.orphan_timeout_s, counted from the last byte that its peer took,
+ * and is aborted then.  TCP's own limits do not know of it.  The same timer
+ * before close() ends corking.
+ *
+ * Context: per function.  Tests: selftests/smc/sockclose.c.
+ */
+#include <net/sock.h>
+
+#include "sock.h"
+#include "stats.h"
+
+/**
+ * smc_orphan_end() - it has waited long enough, or there are too many orphans
+ * @conn: connection of a closed socket, the caller has a reference
+ *
+ * Context: any but an up-call.
+ */
+void smc_orphan_end(struct smc_conn *conn)
+{
+	struct smc_sock *smc = smc_of_conn(conn);
+
+	if (!(READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT)) {
+		smc_stats_inc(smc_sock_net(smc), SMC_STAT_ORPHAN_ABORTED);
+		conn->abort_reason = SMC_REASON_ORPHANED;
+	}
+	smc_conn_event(conn, SMC_EV_TIMEOUT, 0, false);
+}
+
+/**
+ * smc_orphan_start_timer() - from now on its peer has to take something
+ * @conn: connection of a closed socket, the caller has a reference
+ *
+ * Context: any.
+ */
+void smc_orphan_start_timer(struct smc_conn *conn)
+{
+	struct smc_net *sn = smc_sock_net(smc_of_conn(conn));
+	unsigned int timeout_s = READ_ONCE(sn->orphan_timeout_s);
+
+	conn->orphan_pos = READ_ONCE(conn->sent_pos);
+	smc_conn_start_timer(conn, &conn->timer, jiffies + timeout_s * HZ);
+}
+
+/* Its peer reads, if slowly: another time is granted. */
+static bool gets_on(struct smc_conn *conn)
+{
+	if (READ_ONCE(smc_of_conn(conn)->st_flags) & SMC_ST_CLOSE_SENT ||
+	    READ_ONCE(conn->sent_pos) == conn->orphan_pos)
+		return false;
+	smc_orphan_start_timer(conn);
+	/* smc_conn_stop() says that it has begun, and then stops the timer */
+	smp_mb();
+	if (test_bit(SMC_CONN_STOPPED, &conn->flags))
+		smc_conn_stop_timer(conn, &conn->timer);
+	return true;
+}
+
+/**
+ * smc_orphan_timer() - corked long enough; or an orphan waited long enough
+ * @t: a connection's timer
+ *
+ * Context: softirq.
+ */
+void smc_orphan_timer(struct timer_list *t)
+{
+	struct smc_conn *conn = from_timer(conn, t, timer);
+
+	/*
+	 * If not, its socket may have another one by now.  A timer that is
+	 * pending again was started by close() while corking ended here.
+	 */
+	if (smc_conn_is_current(conn)) {
+		if (!(READ_ONCE(smc_of_conn(conn)->st_flags) & SMC_ST_RELEASED))
+			smc_tx_uncork(conn);
+		else if (!timer_pending(t) && !gets_on(conn))
+			smc_orphan_end(conn);
+	}
+	smc_conn_put(conn);
+}
