@@ -5,8 +5,10 @@
  *
  * Environment and use as sockconn.c.
  */
+#include <linux/sockios.h>
 #include <netinet/ip_icmp.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #include "lib/connfixture.h"
@@ -24,7 +26,11 @@ static int unconnect(int fd)
 
 /* -- connect(AF_UNSPEC) beside other calls -- */
 
-enum call { RECV, SPLICE, PEEK, OOB, SEND, CONNECT_CALL, CALLS };
+enum call {
+	RECV, SPLICE, PEEK, OOB,		/* of a reader */
+	POLL, OUTQ, NODELAY, INFO, PUT,		/* these wait for nothing */
+	SEND, CONNECT_CALL,
+};
 
 struct caller {
 	int fd, pipe[2];
@@ -38,7 +44,9 @@ struct caller {
 static int one_call(struct caller *c)
 {
 	static const char out[60000];
+	socklen_t len;
 	char buf[5000];
+	int val = 1;
 
 	switch (c->call) {
 	case RECV:
@@ -49,6 +57,18 @@ static int one_call(struct caller *c)
 		return recv(c->fd, buf, 1, MSG_OOB);
 	case SPLICE:
 		return splice(c->fd, NULL, c->pipe[1], NULL, 4096, 0);
+	case POLL:
+		return poll_for(c->fd, POLLIN | POLLOUT, 0);
+	case OUTQ:
+		return ioctl(c->fd, SIOCOUTQ, &val);
+	case NODELAY:
+		return setsockopt(c->fd, SOL_TCP, TCP_NODELAY, &val,
+				  sizeof(val));
+	case INFO:
+		len = sizeof(buf);
+		return getsockopt(c->fd, SOL_TCP, TCP_INFO, buf, &len);
+	case PUT:
+		return send(c->fd, out, 3000, MSG_NOSIGNAL | MSG_DONTWAIT);
 	case SEND:
 		return send(c->fd, out, sizeof(out), MSG_NOSIGNAL);
 	default:
@@ -105,23 +125,27 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-/* Readers, and a ring that goes and comes back under them. */
-TEST_F_TIMEOUT(conn, disconnect_beside_readers, 120)
+/* Callers of some kinds, and a ring that goes and comes back under them. */
+static void disconnect_beside(struct __test_metadata *_metadata,
+			      struct _test_data_conn *self, enum call first,
+			      enum call last)
 {
-	struct caller who[OOB + 1] = {}, writer = { .fd = -1 };
-	struct task t[OOB + 1], tw;
-	int i, k;
+	int num = last - first + 1, i, k, count = repeats(240);
+	struct caller who[num], writer = { .fd = -1 };
+	struct task t[num], tw;
+
+	memset(who, 0, sizeof(who));
 
 	PAIR();
 	writer.fd = self->srv;
 	task_start(&tw, write_on, &writer);
-	for (i = 0; i <= OOB; i++) {
+	for (i = 0; i < num; i++) {
 		who[i].fd = self->fd;
-		who[i].call = i;
+		who[i].call = first + i;
 		ASSERT_EQ(0, pipe(who[i].pipe));
 		task_start(&t[i], call_again, &who[i]);
 	}
-	for (k = 0; k < 60; k++) {
+	for (k = 0; k < count; k++) {
 		usleep(1000 + k * 157 % 5000);
 		EXPECT_EQ(0, unconnect(self->fd));
 		__atomic_store_n(&writer.fd, -1, __ATOMIC_RELEASE);
@@ -132,8 +156,8 @@ TEST_F_TIMEOUT(conn, disconnect_beside_readers, 120)
 		self->srv = accept(self->listener, NULL, NULL);
 		__atomic_store_n(&writer.fd, self->srv, __ATOMIC_RELEASE);
 	}
-	EXPECT_EQ(60, k);
-	for (i = 0; i <= OOB; i++)
+	EXPECT_EQ(count, k);
+	for (i = 0; i < num; i++)
 		__atomic_store_n(&who[i].stop, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&writer.stop, true, __ATOMIC_RELEASE);
 	task_join(&tw);
@@ -141,13 +165,24 @@ TEST_F_TIMEOUT(conn, disconnect_beside_readers, 120)
 	shutdown(self->srv, SHUT_RDWR);
 	close(self->srv);
 	self->srv = -1;
-	for (i = 0; i <= OOB; i++) {
+	for (i = 0; i < num; i++) {
 		task_join(&t[i]);
 		EXPECT_EQ(0, who[i].err);
 		EXPECT_LT(0, who[i].num);
 		close(who[i].pipe[0]);
 		close(who[i].pipe[1]);
 	}
+}
+
+TEST_F_TIMEOUT(conn, disconnect_beside_readers, 120)
+{
+	disconnect_beside(_metadata, self, RECV, OOB);
+}
+
+/* Each of these may push, under no lock of the socket. */
+TEST_F_TIMEOUT(conn, disconnect_beside_lookers, 120)
+{
+	disconnect_beside(_metadata, self, POLL, PUT);
 }
 
 /* TCP tells who slept that what it waited for has gone. */
