@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a connection: system calls, the worker and the timer that bring it
- * about step by step (event.c).
+ * The end of a connection: the system calls and the worker that bring it about
+ * step by step (event.c).
  *
  * close() does not wait (except for SO_LINGER).  What the program wrote is
  * delivered by the core; the socket lives on without a file, on the reference
@@ -19,7 +19,7 @@
 
 #include "sock.h"
 
-/* -- worker and timer -- */
+/* -- worker -- */
 
 /*
  * The socket and its connection part: no event of the one changes the other any
@@ -72,16 +72,22 @@ void smc_sock_free(struct smc_sock *smc)
 	sock_put(sk);
 }
 
-/* The end of it, if it is not FIN that looked like a byte for a moment. */
-static void end_gone(struct smc_conn *conn)
+/* The peer looked gone: the end, unless a FIN looked like a byte for a moment. */
+static void end_gone(struct smc_sock *smc)
 {
-	struct smc_inner *inner = &smc_of_conn(conn)->inner;
-	int err = smc_inner_take_error(inner);
+	struct smc_conn *conn = smc_sock_conn_get(smc);
 	u8 byte;
+	int err;
 
-	if (!err && smc_inner_peek(inner, &byte, sizeof(byte)) <= 0)
+	if (!conn)
 		return;
-	smc_close_killed(conn, err ?: ECONNRESET, SMC_REASON_LOSTPEER);
+	if (smc_close_peer_gone(conn)) {
+		err = smc_inner_take_error(&smc->inner);
+		if (err || smc_inner_peek(&smc->inner, &byte, sizeof(byte)) > 0)
+			smc_close_killed(conn, err ?: ECONNRESET,
+					 SMC_REASON_LOSTPEER);
+	}
+	smc_conn_put(conn);
 }
 
 /**
@@ -94,7 +100,6 @@ void smc_sock_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, work);
 	struct socket *tcp = smc->inner.sock;
-	struct smc_conn *conn;
 
 	/* Only this work, or a close without events, releases the socket. */
 	if (tcp) {
@@ -105,12 +110,8 @@ void smc_sock_work(struct work_struct *work)
 		if (test_and_clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits))
 			smc_inner_abort(&smc->inner);
 	}
-	conn = smc_sock_conn_get(smc);
-	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits) && conn &&
-	    smc_close_peer_gone(conn))
-		end_gone(conn);
-	if (conn)
-		smc_conn_put(conn);
+	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits))
+		end_gone(smc);
 	if (test_and_clear_bit(SMC_SK_WORK_READY, &smc->bits))
 		smc_listen_child_ready(smc);
 	if (test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))

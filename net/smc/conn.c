@@ -258,7 +258,7 @@ static bool left_silently(const struct smc_conn *conn)
 }
 
 /**
- * smc_conn_stop() - no message reaches the connection any more, and none leaves
+ * smc_conn_stop() - no message reaches the connection any more
  * @conn: any state
  *
  * Whatever came before is delivered.  A peer that may not know that it ends is
@@ -357,7 +357,7 @@ static void wait_last_flags(struct smc_conn *conn)
 	}
 }
 
-/* The last reference has gone: nobody reads, writes or calls up any more. */
+/* The last reference has gone: no reader, writer or up-call is left. */
 static void release_fn(struct work_struct *work)
 {
 	struct smc_conn *conn = container_of(work, struct smc_conn, release);

@@ -147,7 +147,7 @@ static int push_one(struct smc_conn *conn)
 	p.len = stop_at_urgent(conn, p.len, &prod_flags);
 	p.end_pos = sent + p.len;
 	flags = flags_due(conn, p.end_pos, prod);
-	/* A sender that becomes blocked says so, or nobody announces room. */
+	/* A sender that becomes blocked says so: its peer then announces room. */
 	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
 		if (unsent)
 			count_window(conn);
@@ -297,8 +297,8 @@ void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
  * smc_conn_nudge() - make sure that a completion for all that was sent comes
  * @conn: bound
  *
- * Completions are asked for selectively; who wants to see done_pos catch up
- * (SIOCOUTQ) asks with this.
+ * Completions are asked for selectively; a caller that needs done_pos to catch
+ * up (SIOCOUTQ) asks with this.
  *
  * Context: process, no lock of the connection held.
  */

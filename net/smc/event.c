@@ -199,8 +199,8 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	if (shut == SHUTDOWN_MASK && !smc_close_shut_both(conn))
 		WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	/*
-	 * Data calls and poll() take no lock: who sees the state sees the
-	 * shutdown bits, and who sees those sees the error.
+	 * Data calls and poll() take no lock: a reader of the state sees the
+	 * shutdown bits, and a reader of those sees the error.
 	 */
 	if (err)
 		WRITE_ONCE(sk->sk_err, err);
@@ -334,7 +334,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 }
 
 /**
- * smc_close_late() - bytes came for a socket that nobody reads any more
+ * smc_close_late() - bytes came for a socket that is shut both ways
  * @conn: connection that smc_close_shut_both()
  * @upcall: called from the core, which must not be called back
  *
@@ -350,7 +350,7 @@ void smc_close_late(struct smc_conn *conn, bool upcall)
 	/* A peer that has reset us hears no reset, and its error stays. */
 	if (READ_ONCE(conn->rx_conn_flags) & SMC_CDC_ABORT)
 		return;
-	/* pairs with who stored shut_pos and then said so */
+	/* pairs with the barriers behind the stores of shut_pos */
 	smp_rmb();
 	if (smp_load_acquire(&conn->rcvd_pos) == READ_ONCE(conn->shut_pos) ||
 	    test_and_set_bit(SMC_CONN_LATE, &conn->flags))

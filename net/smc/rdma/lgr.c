@@ -194,8 +194,8 @@ static bool gid_usable(const struct smc_lgr *lgr, const u8 *gid)
 }
 
 /*
- * Who is the peer?  To the server it is who sent the Proposal; a Confirm that
- * names another port is refused.  Offers of version 2 alone carry no MAC
+ * Learn the peer's port.  The server takes that of the Proposal; a Confirm that
+ * names another one is refused.  Offers of version 2 alone carry no MAC
  * address: there the Confirm's counts.
  */
 static int peer_learn(struct smc_rdma_link *link,
