@@ -58,7 +58,7 @@ void smc_sock_free(struct smc_sock *smc)
 	sk_stop_timer(sk, &smc->timer);
 	if (test_bit(SMC_SK_ORPHAN, &smc->bits))
 		atomic_dec(&smc_sock_net(smc)->orphan_count);
-	smc_sock_stop_hs(smc);
+	smc_sock_stop_hs(smc, true);
 	conn = smc_sock_conn_get(smc);
 	if (conn) {
 		part(smc, conn);
@@ -76,6 +76,7 @@ void smc_sock_free(struct smc_sock *smc)
 static void end_gone(struct smc_sock *smc)
 {
 	struct smc_conn *conn = smc_sock_conn_get(smc);
+	bool gone;
 	u8 byte;
 	int err;
 
@@ -83,7 +84,10 @@ static void end_gone(struct smc_sock *smc)
 		return;
 	if (smc_close_peer_gone(conn)) {
 		err = smc_inner_take_error(&smc->inner);
-		if (err || smc_inner_peek(&smc->inner, &byte, sizeof(byte)) > 0)
+		lock_sock(smc->inner.sk);
+		gone = err || smc_inner_peek(&smc->inner, &byte, 1) > 0;
+		release_sock(smc->inner.sk);
+		if (gone)
 			smc_close_killed(conn, err ?: ECONNRESET,
 					 SMC_REASON_LOSTPEER);
 	}
@@ -132,7 +136,7 @@ void smc_sock_reset_conn(struct smc_sock *smc, int err)
 {
 	struct sock *sk = &smc->sk;
 
-	smc_sock_stop_hs(smc);
+	smc_sock_stop_hs(smc, false);
 	if (smc_sock_mode(smc) != SMC_MODE_INIT)
 		return;
 	smc_inner_disconnect(&smc->inner);
@@ -298,7 +302,7 @@ static void close_smc(struct smc_sock *smc, bool abort)
  */
 void smc_sock_dispose(struct smc_sock *child)
 {
-	smc_sock_stop_hs(child);
+	smc_sock_stop_hs(child, true);
 	if (child->mode->id == SMC_MODE_SMC) {
 		close_smc(child, true);
 		return;
@@ -327,7 +331,7 @@ int smc_sock_release(struct socket *sock)
 	smc_inner_lend(&smc->inner, NULL);
 	if (smc->mode->id == SMC_MODE_LISTEN)
 		smc_listen_drop(smc);
-	smc_sock_stop_hs(smc);
+	smc_sock_stop_hs(smc, true);
 	if (smc->mode->id == SMC_MODE_SMC)
 		close_smc(smc, linger && !timeo);
 	else

@@ -56,7 +56,7 @@ static int destroy_init(struct smc_sock *smc, int err)
 	if (test_bit(SMC_SK_RELEASED, &smc->bits))
 		return -ENOENT;
 	if (connecting)
-		smc_sock_stop_hs(smc);
+		smc_sock_stop_hs(smc, false);
 	if (smc_sock_mode(smc) != SMC_MODE_INIT)
 		return -EAGAIN;
 	if (!connecting || test_bit(SMC_SK_FAILED, &smc->bits))

@@ -90,10 +90,7 @@ static void sock_setup(struct sock *sk)
 	INIT_DELAYED_WORK(&smc->accept_work, accept_work);
 	timer_setup(&smc->timer, smc_listen_timer, 0);
 
-	spin_lock_init(&smc->hs.lock);
-	smc->hs.owner = &smc_sock_hs_owner;
-	smc->hs.sn = sn;
-	smc->hs.inner = &smc->inner;
+	smc->sn = sn;
 
 	sk->sk_type = SOCK_STREAM;
 	sk->sk_state = SMC_INIT;
@@ -120,7 +117,7 @@ static int sock_open(struct sock *sk, int inner_family)
 
 	sock_setup(sk);
 #ifdef CONFIG_MEMCG
-	smc->hs.memcg = sk->sk_memcg;
+	smc->memcg = sk->sk_memcg;
 #endif
 	/* SOL_SOCKET options come to our setsockopt first */
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sk->sk_socket->flags);
@@ -257,7 +254,7 @@ static void inherit_owner(struct sock *sk, struct sock *from)
 		css_get(&from->sk_memcg->css);
 		sk->sk_memcg = from->sk_memcg;
 	}
-	smc_sk(sk)->hs.memcg = sk->sk_memcg;
+	smc_sk(sk)->memcg = sk->sk_memcg;
 #endif
 	security_sk_clone(from, sk);
 }

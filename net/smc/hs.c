@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The handshake's engine: one step at a time, one deadline, and how others
- * start, wake and cancel it.
+ * start, wake and stop it.
  *
  * A handshake is a state (what it waits for) and one function per state, the
  * step.  Whatever may have happened queues the same work item: the inner
@@ -11,15 +11,14 @@
  * if all is well so far, or why this will not become SMC; smc_hs_conclude()
  * (hs_io.c) decides what follows from that.
  *
- * Locks: hs->lock (spinlock, interrupts off) protects hs->priv, @state, @need,
- * @queued and @cancelled; it is what smc_hs_wake() takes.  priv->step (mutex)
- * is held while a step runs, not while done() is called, so that
- * smc_hs_cancel() may be called with any lock that done() takes.
- * Order: priv->step -> the locks of core and inner socket; hs->lock is a leaf.
+ * Locks: the inner socket's lock decides who has the TCP connection: see
+ * hs_tcp.c.  done() is called under it, so the outcome either has been applied
+ * when smc_hs_stop() returns, or never will be.  hs->lock (spinlock, interrupts
+ * off) is what smc_hs_wake() takes.  Everything else is the work item's own.
+ * Order: the inner socket's lock -> hs->lock.
  *
- * Lifetime: the timer and the waiter in a group's list are removed
- * synchronously before the handshake lets go of the socket, so they need no
- * reference; a queued step has one of the owner and one of priv.
+ * Lifetime: counted.  The timer and the waiter in a group's list are removed
+ * synchronously before the handshake has ended, so they need no reference.
  *
  * Test: selftests/smc/fallback*.sh
  */
@@ -32,62 +31,56 @@
 #include "reason.h"
 #include "trace.h"
 
-static void priv_put(struct smc_hs_priv *priv)
+static void kick(struct smc_hs *hs)
 {
-	if (refcount_dec_and_test(&priv->refs))
-		kfree(priv);
+	unsigned long flags;
+
+	spin_lock_irqsave(&hs->lock, flags);
+	smc_hs_kick(hs);
+	spin_unlock_irqrestore(&hs->lock, flags);
 }
 
 static void timer_fn(struct timer_list *t)
 {
-	struct smc_hs_priv *priv = container_of(t, struct smc_hs_priv, timer);
-	unsigned long flags;
-
-	spin_lock_irqsave(&priv->hs->lock, flags);
-	smc_hs_kick(priv);
-	spin_unlock_irqrestore(&priv->hs->lock, flags);
+	kick(container_of(t, struct smc_hs, timer));
 }
 
 /**
  * smc_hs_wake() - something happened on the inner socket
- * @hs: handshake, or none is running: then nothing happens
+ * @hs: handshake that the socket shows, found under RCU
  * @key: poll mask, 0 for anything
  *
  * Cheap: a step is queued only if the state can make something of it.
  *
- * Context: any, interrupts off; the caller guarantees that @hs lives.
+ * Context: any, interrupts possibly off.
  */
 void smc_hs_wake(struct smc_hs *hs, __poll_t key)
 {
 	const struct smc_inner *inner = hs->inner;
-	struct smc_hs_priv *priv;
 	unsigned long flags;
 	bool useful;
 
-	if (!READ_ONCE(hs->priv))
-		return;
 	spin_lock_irqsave(&hs->lock, flags);
-	priv = hs->priv;
-	if (priv && !priv->queued) {
+	if (!hs->queued && !hs->ended) {
 		useful = READ_ONCE(inner->sk->sk_err) ||
-			 smc_inner_closed(inner);
-		if (priv->state == SMC_HS_OPEN || priv->state == SMC_HS_REOPEN)
+			 smc_inner_closed(inner) || smc_inner_at_urgent(inner);
+		if (hs->state == SMC_HS_OPEN || hs->state == SMC_HS_REOPEN)
 			useful |= smc_inner_established(inner);
 		else
-			useful |= smc_inner_readable(inner) >= priv->need;
+			useful |= smc_inner_readable(inner) >= hs->need;
 		if (useful)
-			smc_hs_kick(priv);
+			smc_hs_kick(hs);
 	}
 	spin_unlock_irqrestore(&hs->lock, flags);
 }
 
-static enum smc_reason step_crossing(struct smc_hs_priv *priv)
+static enum smc_reason step_crossing(struct smc_hs *hs)
 {
-	enum smc_reason why = smc_hs_look(priv);
+	enum smc_reason why = smc_hs_look(hs);
 
 	if (why != SMC_REASON_OK)
 		return why;
-	return smc_hs_expired(priv) ? priv->why : SMC_REASON_OK;
+	return smc_hs_expired(hs) ? hs->why : SMC_REASON_OK;
 }
 
 static const char *const step_names[SMC_HS_STATES] = {
@@ -103,22 +96,20 @@ static const char *const step_names[SMC_HS_STATES] = {
 	[SMC_HS_LATE] = "late",
 };
 
-static void trace_step(const struct smc_hs_priv *priv,
-		       enum smc_hs_state state, enum smc_reason why)
+static void trace_step(const struct smc_hs *hs, enum smc_hs_state state,
+		       enum smc_reason why)
 {
-	const struct smc_hs *hs = priv->hs;
-
 	trace_smc_hs_step(hs->sn->net->net_cookie, hs->conn->token, hs,
 			  hs->role == SMC_SERV, step_names[state], why);
 }
 
-static enum smc_reason step_group(struct smc_hs_priv *priv)
+static enum smc_reason step_group(struct smc_hs *hs)
 {
-	return priv->hs->role == SMC_SERV ? smc_hs_server_group(priv) :
-					    smc_hs_client_group(priv);
+	return hs->role == SMC_SERV ? smc_hs_server_group(hs) :
+				      smc_hs_client_group(hs);
 }
 
-static enum smc_reason (*const steps[SMC_HS_STATES])(struct smc_hs_priv *) = {
+static enum smc_reason (*const steps[SMC_HS_STATES])(struct smc_hs *) = {
 	[SMC_HS_OPEN] = smc_hs_step_open,
 	[SMC_HS_PROPOSAL] = smc_hs_step_proposal,
 	[SMC_HS_ACCEPT] = smc_hs_step_accept,
@@ -130,40 +121,46 @@ static enum smc_reason (*const steps[SMC_HS_STATES])(struct smc_hs_priv *) = {
 };
 
 /* Run steps while they change the state. */
-static enum smc_hs_verdict run(struct smc_hs_priv *priv, bool *smc)
+static enum smc_hs_verdict run(struct smc_hs *hs)
 {
 	enum smc_hs_state state;
 	enum smc_reason why;
 	enum smc_hs_verdict v;
 
 	do {
-		state = priv->state;
-		why = steps[state](priv);
-		trace_step(priv, state, why);
-		*smc = priv->state == SMC_HS_BOUND;
-		if (*smc)
+		state = hs->state;
+		why = steps[state](hs);
+		trace_step(hs, state, why);
+		if (hs->state == SMC_HS_BOUND) {
+			/* The group is there for others too from now on. */
+			clear_bit(SMC_HS_FIRST, &hs->bits);
+			return SMC_HS_V_SMC;
+		}
+		if (READ_ONCE(hs->stopped))
 			return SMC_HS_V_GO_ON;
 		if (why == SMC_REASON_OK)
 			continue;
-		if (state == SMC_HS_REOPEN && !priv->err)
+		if (state == SMC_HS_REOPEN && !hs->err)
 			return SMC_HS_V_TCP;	/* connected again */
-		v = smc_hs_conclude(priv, why);
+		v = smc_hs_conclude(hs, why);
+		if (READ_ONCE(hs->stopped))
+			return SMC_HS_V_GO_ON;
 		if (v != SMC_HS_V_GO_ON)
 			return v;
-	} while (priv->state != state);
+	} while (hs->state != state);
 	return SMC_HS_V_GO_ON;
 }
 
-static void free_data(struct smc_hs_priv *priv)
+static void free_data(struct smc_hs *hs)
 {
 	enum smc_xport_id id;
 
-	if (!priv->data)
+	if (!hs->data)
 		return;
 	for (id = 0; id < SMC_XPORT_NUM; id++)
-		smc_hs_path_drop(priv, id);
-	kfree(priv->data);
-	priv->data = NULL;
+		smc_hs_path_drop(hs, id);
+	kfree(hs->data);
+	hs->data = NULL;
 }
 
 static void count_version(struct smc_net *sn, const struct smc_conn *conn,
@@ -197,253 +194,294 @@ static void count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
 		count_version(hs->sn, hs->conn, serv);
 }
 
-/*
- * Nothing of the handshake refers to the socket after this, unless it is late:
- * then the timer may.
- */
-static void wind_up(struct smc_hs_priv *priv)
+/* Give back what only the exchange of messages needs.  Idempotent. */
+static void wind_up(struct smc_hs *hs)
 {
-	if (priv->data)
-		smc_stats_inc(priv->hs->sn, SMC_STAT_HS_ENDED);
-	smc_hs_stop_waiting(priv);
-	timer_delete_sync(&priv->timer);
-	free_data(priv);
-	smc_hs_uncount(priv);
+	if (hs->data)
+		smc_stats_inc(hs->sn, SMC_STAT_HS_ENDED);
+	smc_hs_stop_waiting(hs);
+	timer_delete_sync(&hs->timer);
+	free_data(hs);
+	smc_hs_uncount(hs);
 }
 
-/* Take @priv off the socket.  False: smc_hs_cancel() was first. */
-static bool detach(struct smc_hs_priv *priv)
+/* There will be no SMC, or it is the socket's by now. */
+static void drop_conn(struct smc_hs *hs)
 {
-	struct smc_hs *hs = priv->hs;
-	bool ours;
+	struct smc_conn *conn = hs->conn;
 
-	spin_lock_irq(&hs->lock);
-	ours = hs->priv == priv && !priv->cancelled;
-	if (ours)
-		WRITE_ONCE(hs->priv, NULL);
-	spin_unlock_irq(&hs->lock);
-	if (ours)
-		priv_put(priv);
-	return ours;
-}
-
-static bool finish(struct smc_hs_priv *priv, enum smc_hs_verdict v, bool smc,
-		   struct smc_hs_result *res)
-{
-	struct smc_hs *hs = priv->hs;
-
-	memset(res, 0, sizeof(*res));
-	if (smc) {
-		/* The group is there for others too from now on. */
-		clear_bit(SMC_HS_FIRST, &priv->bits);
-		res->outcome = SMC_HS_SMC;
-	} else if (v == SMC_HS_V_ERR) {
-		res->outcome = SMC_HS_ERR;
-		res->err = priv->err ?: smc_reason_errno(priv->why) ?:
-			   ECONNRESET;
-		hs->name_len = smc_inner_name(hs->inner, &hs->name);
-		/* A peer that still talks must not take this for an end. */
-		smc_inner_disconnect(hs->inner);
-	} else {
-		res->outcome = SMC_HS_TCP;
-	}
-	if (!smc) {
-		res->reason = priv->why;
-		res->peer_diagnosis = priv->peer_diagnosis;
-	}
-	wind_up(priv);
-	count_end(hs, res->outcome);
-	if (v != SMC_HS_V_LATE)
-		return detach(priv);
-	/* What began the stream was the peer's Accept or Confirm, long ago. */
-	if (test_bit(SMC_HS_LATE_DECLINE, &priv->bits))
-		priv->first_at = 0;
-	/* Hidden before the program can read. */
-	priv->write_seq = READ_ONCE(tcp_sk(hs->inner->sk)->write_seq);
-	smc_hs_enter(priv, SMC_HS_LATE, 0);
-	spin_lock_irq(&hs->lock);
-	smc_hs_kick(priv);
-	spin_unlock_irq(&hs->lock);
-	return true;
-}
-
-static void step_late(struct smc_hs_priv *priv)
-{
-	struct smc_hs *hs = priv->hs;
-
-	if (!smc_hs_late(priv))
+	if (!conn)
 		return;
-	timer_delete_sync(&priv->timer);
-	if (detach(priv) && hs->owner->revealed)
-		hs->owner->revealed(hs);
+	hs->conn = NULL;
+	smc_conn_stop(conn);
+	smc_conn_put(conn);
+}
+
+/* Nothing is left to do: no step is queued any more. */
+static void end(struct smc_hs *hs)
+{
+	wind_up(hs);
+	drop_conn(hs);
+	spin_lock_irq(&hs->lock);
+	hs->ended = true;
+	spin_unlock_irq(&hs->lock);
+	smc_hs_put(hs);
+}
+
+/* The socket has let go of us. */
+static void abandon(struct smc_hs *hs)
+{
+	enum smc_reason why;
+
+	/* Others may have joined our group meanwhile. */
+	if (hs->state == SMC_HS_LINK && smc_hs_settled(hs, &why) &&
+	    why == SMC_REASON_OK)
+		clear_bit(SMC_HS_FIRST, &hs->bits);
+	if (hs->conn)
+		smc_hs_drop_group(hs, SMC_REASON_GOING);
+	end(hs);
+}
+
+static void set_result(struct smc_hs *hs, enum smc_hs_verdict v,
+		       struct smc_hs_result *res)
+{
+	memset(res, 0, sizeof(*res));
+	if (v == SMC_HS_V_SMC) {
+		res->outcome = SMC_HS_SMC;
+		res->conn = hs->conn;
+		return;
+	}
+	res->reason = hs->why;
+	res->peer_diagnosis = hs->peer_diagnosis;
+	if (v != SMC_HS_V_ERR) {
+		res->outcome = SMC_HS_TCP;
+		res->hides = v == SMC_HS_V_LATE;
+		return;
+	}
+	res->outcome = SMC_HS_ERR;
+	res->err = hs->err ?: smc_reason_errno(hs->why) ?: ECONNRESET;
+}
+
+/* Hand the outcome over, the inner socket's lock is held. */
+static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
+{
+	count_end(hs, res->outcome);
+	if (res->outcome == SMC_HS_SMC) {
+		hs->conn = NULL;
+	} else if (res->outcome == SMC_HS_ERR) {
+		res->name_len = smc_inner_name(hs->inner, &res->name);
+		/* A peer that still talks must not take this for an end. */
+		smc_inner_disconnect_locked(hs->inner);
+	}
+	if (res->hides) {
+		/* What began the stream was the peer's Accept or Confirm. */
+		if (test_bit(SMC_HS_LATE_DECLINE, &hs->bits))
+			hs->first_at = 0;
+		/* Hidden before the program can read. */
+		hs->write_seq = tcp_sk(hs->inner->sk)->write_seq;
+		smc_hs_enter(hs, SMC_HS_LATE, 0);
+	}
+	hs->owner->done(hs->sk, res);
+}
+
+static void finish(struct smc_hs *hs, enum smc_hs_verdict v)
+{
+	struct smc_hs_result res;
+
+	set_result(hs, v, &res);
+	wind_up(hs);
+	if (!smc_hs_lock(hs)) {
+		abandon(hs);
+		return;
+	}
+	hand_over(hs, &res);
+	smc_hs_unlock(hs);
+	if (res.hides) {
+		drop_conn(hs);
+		kick(hs);
+	} else {
+		end(hs);
+	}
+}
+
+static void step_late(struct smc_hs *hs)
+{
+	struct smc_clc_msg *msg;
+	bool over = true;
+	u8 *buf;
+
+	buf = kmalloc(SMC_CLC_MAX_LEN, GFP_KERNEL | __GFP_NOFAIL);
+	msg = kmalloc(sizeof(*msg), GFP_KERNEL | __GFP_NOFAIL);
+	if (smc_hs_lock(hs)) {
+		over = smc_hs_late(hs, buf, msg);
+		if (over)
+			hs->owner->revealed(hs->sk);
+		smc_hs_unlock(hs);
+	}
+	kfree(msg);
+	kfree(buf);
+	if (over)
+		end(hs);
+}
+
+static void step(struct smc_hs *hs)
+{
+	enum smc_hs_verdict v;
+	struct mem_cgroup *old;
+
+	if (READ_ONCE(hs->stopped)) {
+		abandon(hs);
+		return;
+	}
+	if (hs->state == SMC_HS_LATE) {
+		step_late(hs);
+		return;
+	}
+	/* the rings are the program's, not the worker's */
+	old = set_active_memcg(hs->memcg);
+	v = run(hs);
+	set_active_memcg(old);
+	if (v != SMC_HS_V_GO_ON)
+		finish(hs, v);
 }
 
 static void work_fn(struct work_struct *work)
 {
-	struct smc_hs_priv *priv = container_of(work, struct smc_hs_priv,
-						work);
-	struct smc_hs_result res;
-	struct smc_hs *hs = priv->hs;
-	bool smc = false, done = false, idle;
-	struct mem_cgroup *old;
-	enum smc_hs_verdict v;
+	struct smc_hs *hs = container_of(work, struct smc_hs, work);
 
-	mutex_lock(&priv->step);
 	spin_lock_irq(&hs->lock);
-	priv->queued = false;
-	idle = priv->cancelled || hs->priv != priv;
+	hs->queued = false;
 	spin_unlock_irq(&hs->lock);
-	if (!idle && priv->state == SMC_HS_LATE) {
-		step_late(priv);
-	} else if (!idle) {
-		/* the rings are the program's, not the worker's */
-		old = set_active_memcg(hs->memcg);
-		v = run(priv, &smc);
-		set_active_memcg(old);
-		if (smc || v != SMC_HS_V_GO_ON)
-			done = finish(priv, v, smc, &res);
-	}
-	mutex_unlock(&priv->step);
-	if (done)
-		hs->owner->done(hs, &res);
-	hs->owner->put(hs);
-	priv_put(priv);
+	if (!hs->ended)
+		step(hs);
+	smc_hs_put(hs);
 }
 
-static int start(struct smc_hs *hs, enum smc_hs_state state)
+/**
+ * smc_hs_new() - make a handshake
+ * @setup: copied
+ *
+ * Context: process.
+ * Return: handshake with one reference, to be started; NULL: no memory, and
+ * the connection is still the caller's.
+ */
+struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup)
 {
-	struct smc_hs_priv *priv;
+	struct smc_hs *hs = kzalloc(sizeof(*hs), GFP_KERNEL_ACCOUNT);
 
-	priv = kzalloc(sizeof(*priv), GFP_KERNEL);
-	if (!priv)
-		return -ENOMEM;
-	priv->data = kzalloc(sizeof(*priv->data), GFP_KERNEL);
-	if (!priv->data) {
-		kfree(priv);
-		return -ENOMEM;
+	if (!hs)
+		return NULL;
+	hs->data = kzalloc(sizeof(*hs->data), GFP_KERNEL_ACCOUNT);
+	if (!hs->data) {
+		kfree(hs);
+		return NULL;
 	}
-	priv->hs = hs;
-	refcount_set(&priv->refs, 1);
-	INIT_WORK(&priv->work, work_fn);
-	timer_setup(&priv->timer, timer_fn, 0);
-	init_completion(&priv->settled);
-	mutex_init(&priv->step);
-	INIT_HLIST_NODE(&priv->node);
-	priv->state = state;
-	priv->need = 1;
-	priv->version = 2;
-	priv->deadline = jiffies + MAX_JIFFY_OFFSET;
+	refcount_set(&hs->refs, 1);
+	hs->owner = setup->owner;
+	hs->sk = setup->sk;
+	sock_hold(hs->sk);
+	hs->sn = setup->sn;
+	hs->inner = setup->inner;
+	hs->conn = setup->conn;
+	hs->memcg = setup->memcg;
+	hs->snd_len = setup->snd_len;
+	hs->rcv_len = setup->rcv_len;
+	hs->role = setup->role;
+	hs->refuse = setup->refuse;
+	if (setup->addr) {
+		hs->addr_len = min_t(int, setup->addr_len, sizeof(hs->addr));
+		memcpy(&hs->addr, setup->addr, hs->addr_len);
+	}
+	spin_lock_init(&hs->lock);
+	INIT_WORK(&hs->work, work_fn);
+	timer_setup(&hs->timer, timer_fn, 0);
+	init_completion(&hs->settled);
+	INIT_HLIST_NODE(&hs->node);
+	hs->state = hs->role == SMC_SERV ? SMC_HS_PROPOSAL : SMC_HS_OPEN;
+	hs->need = 1;
+	hs->version = 2;
+	hs->deadline = jiffies + MAX_JIFFY_OFFSET;
+	return hs;
+}
+
+/**
+ * smc_hs_put() - drop a reference
+ * @hs: handshake
+ *
+ * One that has not been started keeps nothing but its connection, which is
+ * dropped with it.
+ *
+ * Context: any.
+ */
+void smc_hs_put(struct smc_hs *hs)
+{
+	if (!refcount_dec_and_test(&hs->refs))
+		return;
+	if (hs->conn)
+		smc_conn_put(hs->conn);
+	kfree(hs->data);
+	sock_put(hs->sk);
+	kfree_rcu(hs, rcu);
+}
+
+/**
+ * smc_hs_start() - run it
+ * @hs: new handshake that the socket shows already; client: the inner connect
+ *	has been issued; server: an accepted child whose SYN had the option
+ *
+ * Context: process; the caller has a reference; may hold the outer socket lock.
+ */
+void smc_hs_start(struct smc_hs *hs)
+{
 	smc_stats_inc(hs->sn, SMC_STAT_HS_STARTED);
-	if (!smc_hs_count(priv)) {
-		set_bit(SMC_HS_LIMITED, &priv->bits);
+	if (!smc_hs_count(hs)) {
+		set_bit(SMC_HS_LIMITED, &hs->bits);
 		smc_stats_inc(hs->sn, SMC_STAT_HS_LIMIT);
 	}
-	if (state == SMC_HS_PROPOSAL) {
-		smc_hs_start_clock(priv);
-		priv->deadline = priv->limit;
-		mod_timer(&priv->timer, priv->deadline);
+	refcount_inc(&hs->refs);	/* until it has ended */
+	if (hs->role == SMC_SERV) {
+		smc_hs_start_clock(hs);
+		hs->deadline = hs->limit;
+		mod_timer(&hs->timer, hs->deadline);
 	}
-
-	spin_lock_irq(&hs->lock);
-	WRITE_ONCE(hs->priv, priv);
-	smc_hs_kick(priv);
-	spin_unlock_irq(&hs->lock);
-	return 0;
+	kick(hs);
 }
 
 /**
- * smc_hs_connect() - start the client side
- * @hs: filled in but for priv; the inner connect has been issued
+ * smc_hs_stop() - the socket goes on without its handshake
+ * @hs: handshake that has been started
  *
- * Context: process; may hold the outer socket lock.
- * Return: 0: done() will be called; -ENOMEM.
+ * Neither done() nor revealed() is called after this, and the TCP connection is
+ * the caller's.  A peer that may be waiting for a message, or may have begun to
+ * use SMC, is reset.  Everything else is given back by a worker.
+ *
+ * Context: process, the inner socket's lock is held.
  */
-int smc_hs_connect(struct smc_hs *hs)
+void smc_hs_stop(struct smc_hs *hs)
 {
-	hs->role = SMC_CLNT;
-	return start(hs, SMC_HS_OPEN);
+	sock_owned_by_me(hs->inner->sk);
+	WRITE_ONCE(hs->stopped, true);
+	if (!smc_hs_hides(hs) &&
+	    (test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
+	     test_bit(SMC_HS_SENT_CONFIRM, &hs->bits)))
+		smc_inner_disconnect_locked(hs->inner);
+	kick(hs);
 }
 
 /**
- * smc_hs_accept() - start the server side
- * @hs: filled in but for priv, of an accepted child whose SYN had the option
- *
- * Context: process; may hold the outer socket lock.
- * Return: 0: done() will be called; -ENOMEM.
- */
-int smc_hs_accept(struct smc_hs *hs)
-{
-	hs->role = SMC_SERV;
-	return start(hs, SMC_HS_PROPOSAL);
-}
-
-/*
- * The peer may be waiting for a message, or may have begun to use SMC: a reset
- * tells it that nothing comes.
- */
-static void abandon(struct smc_hs_priv *priv)
-{
-	smc_hs_drop_group(priv, SMC_REASON_GOING);
-	if (test_bit(SMC_HS_SENT_ACCEPT, &priv->bits) ||
-	    test_bit(SMC_HS_SENT_CONFIRM, &priv->bits))
-		smc_inner_disconnect(priv->hs->inner);
-}
-
-/**
- * smc_hs_cancel() - the program closed the socket
- * @hs: handshake, running or not
- *
- * Waits for a step that is running, but not for done(): that may be waiting
- * for a lock of the caller.  Everything the handshake has taken is given back
- * before this returns.
- *
- * Context: process, sleeps.
- * Return: true if the handshake was running: done() will never be called.
- * False: done() has been called, or is being called by another thread.
- */
-bool smc_hs_cancel(struct smc_hs *hs)
-{
-	struct smc_hs_priv *priv;
-	bool running;
-
-	spin_lock_irq(&hs->lock);
-	priv = hs->priv;
-	if (priv) {
-		refcount_inc(&priv->refs);
-		priv->cancelled = true;
-	}
-	spin_unlock_irq(&hs->lock);
-	if (!priv)
-		return false;
-
-	mutex_lock(&priv->step);
-	spin_lock_irq(&hs->lock);
-	running = hs->priv == priv;
-	WRITE_ONCE(hs->priv, NULL);
-	spin_unlock_irq(&hs->lock);
-	if (running) {
-		priv_put(priv);
-		running = priv->state != SMC_HS_LATE;
-		if (running)
-			abandon(priv);
-		wind_up(priv);
-	}
-	mutex_unlock(&priv->step);
-	priv_put(priv);
-	return running;
-}
-
-/**
- * smc_hs_hidden() - bytes the program must not see yet
+ * smc_hs_hides() - must the program not see what has come?
  * @hs: handshake of a connection in TCP mode
  *
- * Return: 0 if nothing is hidden, now and for ever; else the number of bytes
- * at the head of the stream (U32_MAX: all, whatever comes), until
- * owner->revealed() is called.
+ * The bytes at the head of the stream may be a late Proposal or Decline.  The
+ * stream is to be treated as if it had no byte and no end: no EPOLLIN, SIOCINQ
+ * 0, -EAGAIN, and blocking readers sleep until owner->revealed(); they must not
+ * sleep inside TCP.  Writing is free.
+ *
+ * Context: any.
  */
-u32 smc_hs_hidden(struct smc_hs *hs)
+bool smc_hs_hides(const struct smc_hs *hs)
 {
-	return READ_ONCE(hs->priv) ? U32_MAX : 0;
+	return READ_ONCE(hs->state) == SMC_HS_LATE;
 }
 
 /**

@@ -13,7 +13,7 @@
  * again without the option, inside the same connect() call, and the peer is
  * remembered for a while (hs_memory.c).
  *
- * Context: process, from a step: priv->step is held.
+ * Context: process, from a step: hs->step is held.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/net.h>
@@ -23,9 +23,9 @@
 #include "hs_priv.h"
 
 /* Fill in the Proposal from what the transports offer. */
-static void build_proposal(struct smc_hs_priv *priv)
+static void build_proposal(struct smc_hs *hs)
 {
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	const struct smc_path *r = &data->path[SMC_XPORT_R];
 	const struct smc_path *d = &data->path[SMC_XPORT_D];
 	struct smc_select_local *local = &data->local;
@@ -69,20 +69,20 @@ static void build_proposal(struct smc_hs_priv *priv)
 	}
 }
 
-static enum smc_reason propose(struct smc_hs_priv *priv)
+static enum smc_reason propose(struct smc_hs *hs)
 {
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	struct smc_clc_proposal *prop = &data->prop;
 	enum smc_reason why;
 	bool wanted_v1;
 
-	if (smc_hs_secured(priv->hs->inner->sk))
+	if (smc_hs_secured(hs->inner->sk))
 		return SMC_REASON_IPSEC;
-	why = smc_hs_offers(priv);
+	why = smc_hs_offers(hs);
 	if (why != SMC_REASON_OK)
 		return why;
 	wanted_v1 = data->local.r_v1;
-	build_proposal(priv);
+	build_proposal(hs);
 	if (prop->offer_v1 == SMC_OFFER_NONE &&
 	    prop->offer_v2 == SMC_OFFER_NONE)
 		return wanted_v1 ? SMC_REASON_CNFERR : SMC_REASON_NOSMCDEV;
@@ -90,9 +90,9 @@ static enum smc_reason propose(struct smc_hs_priv *priv)
 	data->msg.type = SMC_CLC_PROPOSAL;
 	data->msg.version = 2;
 	data->msg.proposal = *prop;
-	if (smc_hs_write(priv))
+	if (smc_hs_write(hs, -1))
 		return SMC_REASON_SPOILT_RESET;
-	smc_hs_enter_until(priv, SMC_HS_ACCEPT, priv->limit);
+	smc_hs_enter_until(hs, SMC_HS_ACCEPT, hs->limit);
 	return SMC_REASON_OK;
 }
 
@@ -113,50 +113,49 @@ static bool to_itself(const struct sock *tcp)
 
 /**
  * smc_hs_step_open() - waiting for TCP to be established
- * @priv: handshake
+ * @hs: handshake
  */
-enum smc_reason smc_hs_step_open(struct smc_hs_priv *priv)
+enum smc_reason smc_hs_step_open(struct smc_hs *hs)
 {
-	struct smc_inner *inner = priv->hs->inner;
-	int err;
+	struct smc_inner *inner = hs->inner;
+	int err = 0, rc;
 
-	if (!smc_inner_established(inner)) {
-		if (inet_sk_state_load(inner->sk) != TCP_CLOSE)
-			return SMC_REASON_OK;
-		err = abs(smc_inner_take_error(inner));
+	rc = smc_hs_tcp_up(hs, &err);
+	if (!rc)
+		return SMC_REASON_OK;
+	if (rc < 0) {
 		/* These two: it was established, and the peer hung up. */
 		if (err != ECONNRESET && err != EPIPE)
-			priv->err = err ?: ECONNREFUSED;
+			hs->err = err ?: ECONNREFUSED;
 		return SMC_REASON_SPOILT_RESET;
 	}
-	smc_hs_start_clock(priv);
+	smc_hs_start_clock(hs);
 	if (!smc_synopt_peer_has(inner->sk) || to_itself(inner->sk))
 		return SMC_REASON_PEERNOSMC;
-	return propose(priv);
+	return propose(hs);
 }
 
-static enum smc_reason send_confirm(struct smc_hs_priv *priv)
+static enum smc_reason send_confirm(struct smc_hs *hs)
 {
-	struct smc_conn *conn = priv->hs->conn;
+	struct smc_conn *conn = hs->conn;
 	int rc;
 
-	rc = smc_hs_fill_accept(priv, SMC_CLC_CONFIRM);
+	rc = smc_hs_fill_accept(hs, SMC_CLC_CONFIRM);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_ERR_REGBUF);
 	/* The server may write to us as soon as it has the Confirm. */
-	rc = smc_conn_bind(conn, &priv->data->peer);
+	rc = smc_conn_bind(conn, &hs->data->peer);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_MEM);
-	if (smc_hs_write(priv))
+	if (smc_hs_write(hs, SMC_HS_SENT_CONFIRM))
 		return SMC_REASON_LOSTPEER;
-	set_bit(SMC_HS_SENT_CONFIRM, &priv->bits);
-	return smc_hs_confirm_link(priv);
+	return smc_hs_confirm_link(hs);
 }
 
 /* SMC-R version 2: do both sides mean the same way? */
-static enum smc_reason agree_on_way(struct smc_hs_priv *priv)
+static enum smc_reason agree_on_way(struct smc_hs *hs)
 {
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	int rc;
 
 	data->direct = true;
@@ -171,118 +170,117 @@ static enum smc_reason agree_on_way(struct smc_hs_priv *priv)
 	return SMC_REASON_OK;
 }
 
-static enum smc_reason first_contact(struct smc_hs_priv *priv)
+static enum smc_reason first_contact(struct smc_hs *hs)
 {
-	struct smc_hs_data *data = priv->data;
-	struct smc_conn *conn = priv->hs->conn;
+	struct smc_hs_data *data = hs->data;
+	struct smc_conn *conn = hs->conn;
 	enum smc_reason why;
 
-	why = agree_on_way(priv);
+	why = agree_on_way(hs);
 	if (why != SMC_REASON_OK)
 		return why;
-	why = smc_hs_create_group(priv, data->peer.r.peer_id);
+	why = smc_hs_create_group(hs, data->peer.r.peer_id);
 	if (why != SMC_REASON_OK)
 		return why;
 	smc_hs_group_learn(conn->lgr, &data->peer.fce);
-	why = smc_hs_connect_group(priv, NULL, &data->peer);
-	return why != SMC_REASON_OK ? why : send_confirm(priv);
+	why = smc_hs_connect_group(hs, NULL, &data->peer);
+	return why != SMC_REASON_OK ? why : send_confirm(hs);
 }
 
-static enum smc_reason use_group(struct smc_hs_priv *priv,
+static enum smc_reason use_group(struct smc_hs *hs,
 				 struct smc_lgr *lgr)
 {
-	enum smc_reason why = smc_hs_join_group(priv, lgr);
+	enum smc_reason why = smc_hs_join_group(hs, lgr);
 
-	return why != SMC_REASON_OK ? why : send_confirm(priv);
+	return why != SMC_REASON_OK ? why : send_confirm(hs);
 }
 
-static enum smc_reason next_contact(struct smc_hs_priv *priv)
+static enum smc_reason next_contact(struct smc_hs *hs)
 {
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	enum smc_xport_id id = data->choice.mode;
 	struct smc_lgr *lgr;
 
-	lgr = smc_lgr_find(priv->hs->sn, smc_xport_get(id), SMC_CLNT,
+	lgr = smc_lgr_find(hs->sn, smc_xport_get(id), SMC_CLNT,
 			   &data->path[id], NULL, &data->peer);
 	if (!lgr)
 		return SMC_REASON_SYNCERR;
-	if (smc_hs_wait_settled(priv, lgr)) {
+	if (smc_hs_wait_settled(hs, lgr)) {
 		/* The server is a little ahead of us. */
-		priv->group = lgr;
-		smc_hs_enter_until(priv, SMC_HS_GROUP, priv->limit);
+		hs->group = lgr;
+		smc_hs_enter_until(hs, SMC_HS_GROUP, hs->limit);
 		return SMC_REASON_OK;
 	}
 	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
-		return use_group(priv, lgr);
+		return use_group(hs, lgr);
 	smc_lgr_leave(lgr);
 	return SMC_REASON_SYNCERR;
 }
 
 /**
  * smc_hs_step_accept() - waiting for the server's answer
- * @priv: handshake; the Proposal has been sent
+ * @hs: handshake; the Proposal has been sent
  */
-enum smc_reason smc_hs_step_accept(struct smc_hs_priv *priv)
+enum smc_reason smc_hs_step_accept(struct smc_hs *hs)
 {
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	enum smc_reason why;
 	bool got;
 
-	why = smc_hs_await(priv, SMC_CLC_ACCEPT, SMC_REASON_SILENT, &got);
+	why = smc_hs_await(hs, SMC_CLC_ACCEPT, SMC_REASON_SILENT, &got);
 	if (why != SMC_REASON_OK || !got)
 		return why;
 	why = smc_select_accept(&data->prop, &data->msg, &data->choice);
 	if (why != SMC_REASON_OK)
 		return why;
-	priv->version = data->msg.version;
+	hs->version = data->msg.version;
 	data->peer = data->msg.accept;
-	return data->peer.first_contact ? first_contact(priv) :
-					  next_contact(priv);
+	return data->peer.first_contact ? first_contact(hs) :
+					  next_contact(hs);
 }
 
 /**
  * smc_hs_client_group() - waiting for a group that the server knows already
- * @priv: handshake; priv->group is the group
+ * @hs: handshake; hs->group is the group
  */
-enum smc_reason smc_hs_client_group(struct smc_hs_priv *priv)
+enum smc_reason smc_hs_client_group(struct smc_hs *hs)
 {
 	enum smc_reason why;
 
-	if (!smc_hs_settled(priv, &why)) {
-		why = smc_hs_look(priv);
+	if (!smc_hs_settled(hs, &why)) {
+		why = smc_hs_look(hs);
 		if (why != SMC_REASON_OK)
 			return why;
-		return smc_hs_expired(priv) ? SMC_REASON_TIMEOUT_CL :
+		return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL :
 					      SMC_REASON_OK;
 	}
-	smc_hs_stop_waiting(priv);
+	smc_hs_stop_waiting(hs);
 	if (why != SMC_REASON_OK)
 		return SMC_REASON_SYNCERR;
-	return use_group(priv, priv->group);
+	return use_group(hs, hs->group);
 }
 
 /**
  * smc_hs_step_reopen() - waiting for TCP to be established without the option
- * @priv: handshake
+ * @hs: handshake
  *
  * Return: why the first attempt failed, once the second has succeeded or
- * failed (then priv->err is set).
+ * failed (then hs->err is set).
  */
-enum smc_reason smc_hs_step_reopen(struct smc_hs_priv *priv)
+enum smc_reason smc_hs_step_reopen(struct smc_hs *hs)
 {
-	struct smc_hs *hs = priv->hs;
-	struct smc_inner *inner = hs->inner;
+	int err = 0, rc;
 
-	if (smc_inner_established(inner)) {
+	rc = smc_hs_tcp_up(hs, &err);
+	if (!rc)
+		return SMC_REASON_OK;
+	if (rc < 0)
+		hs->err = err ?: ECONNREFUSED;
+	else
 		/*
 		 * Not before: a server that was only being restarted refuses
 		 * this attempt, and serves SMC when it is back.
 		 */
 		smc_hs_remember(hs->sn, (struct sockaddr *)&hs->addr);
-		return priv->why;
-	}
-	if (inet_sk_state_load(inner->sk) != TCP_CLOSE)
-		return SMC_REASON_OK;
-	priv->err = abs(smc_inner_take_error(inner)) ?: ECONNREFUSED;
-	return priv->why;
+	return hs->why;
 }

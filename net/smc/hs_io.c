@@ -13,7 +13,7 @@
  * lets the connection fail before anybody has begun to use SMC, the program
  * gets a TCP connection all the same).
  *
- * Context: process, from a step: priv->step is held.
+ * Context: process, from a step: hs->step is held.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/net.h>
@@ -24,58 +24,58 @@
 #include "reason.h"
 #include "ueid.h"
 
-static void set_need(struct smc_hs_priv *priv, u32 need)
+static void set_need(struct smc_hs *hs, u32 need)
 {
-	spin_lock_irq(&priv->hs->lock);
-	priv->need = need;
-	spin_unlock_irq(&priv->hs->lock);
+	spin_lock_irq(&hs->lock);
+	hs->need = need;
+	spin_unlock_irq(&hs->lock);
 }
 
 /* The stream ended before it said enough. */
-static enum smc_reason gone(const struct smc_hs_priv *priv)
+static enum smc_reason gone(const struct smc_hs *hs)
 {
-	return test_bit(SMC_HS_SPOKE, &priv->bits) ? SMC_REASON_LOSTPEER :
+	return test_bit(SMC_HS_SPOKE, &hs->bits) ? SMC_REASON_LOSTPEER :
 						     SMC_REASON_SPOILT_RESET;
 }
 
 /* Fewer than @want bytes are there: wait for them, or they cannot come. */
-static enum smc_reason await_bytes(struct smc_hs_priv *priv, u32 want,
+static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
 				   bool *ready)
 {
-	set_need(priv, want);
+	set_need(hs, want);
 	/* Bytes that came before set_need() have woken nobody. */
-	*ready = smc_inner_readable(priv->hs->inner) >= want;
+	*ready = smc_inner_readable(hs->inner) >= want;
 	if (*ready)
 		return SMC_REASON_OK;
-	if (READ_ONCE(priv->hs->inner->sk->sk_err) ||
-	    smc_inner_closed(priv->hs->inner)) {
+	if (READ_ONCE(hs->inner->sk->sk_err) ||
+	    smc_inner_closed(hs->inner)) {
 		/* Data and FIN may have come between the two looks. */
-		*ready = smc_inner_readable(priv->hs->inner) >= want;
-		return *ready ? SMC_REASON_OK : gone(priv);
+		*ready = smc_inner_readable(hs->inner) >= want;
+		return *ready ? SMC_REASON_OK : gone(hs);
 	}
 	return SMC_REASON_OK;
 }
 
 /* Throw away what is readable of the rest of a long message. */
-static enum smc_reason drain(struct smc_hs_priv *priv)
+static enum smc_reason drain(struct smc_hs *hs)
 {
 	u8 junk[64];
 	bool ready;
 	int rc;
 
 	/* Bounded by @drain, which was at most 65535. */
-	while (priv->drain) {
-		rc = smc_inner_recv(priv->hs->inner, junk,
-				    min_t(u32, priv->drain, sizeof(junk)));
+	while (hs->drain) {
+		rc = smc_hs_recv(hs, junk,
+				 min_t(u32, hs->drain, sizeof(junk)));
 		if (rc <= 0)
-			return await_bytes(priv, 1, &ready);
-		priv->drain -= rc;
+			return await_bytes(hs, 1, &ready);
+		hs->drain -= rc;
 	}
 	return SMC_REASON_OK;
 }
 
 /* What begins at the head of the stream? */
-static enum smc_reason frame(struct smc_hs_priv *priv, ssize_t *total)
+static enum smc_reason frame(struct smc_hs *hs, ssize_t *total)
 {
 	u8 head[SMC_CLC_HDR_LEN];
 	enum smc_reason why;
@@ -83,43 +83,46 @@ static enum smc_reason frame(struct smc_hs_priv *priv, ssize_t *total)
 	bool ready;
 
 	for (;;) {
-		n = smc_inner_peek(priv->hs->inner, head, sizeof(head));
-		if (n < 0 && n != -EAGAIN)
-			return gone(priv);
-		n = max(n, 0);
-		/* Urgent data inside: readable and yet not to be had. */
-		if (n == last)
+		n = smc_hs_peek(hs, head, sizeof(head));
+		if (n < 0)
+			return gone(hs);
+		/*
+		 * Urgent data inside: readable and yet not to be had.  A FIN
+		 * looks like a byte for a moment, but not under the lock.
+		 */
+		if ((!n && smc_inner_at_urgent(hs->inner)) ||
+		    (n == last && smc_inner_readable(hs->inner) > n))
 			return SMC_REASON_NOTCLC;
 		last = n;
-		if (n && !priv->first_at)
-			priv->first_at = jiffies ?: 1;
+		if (n && !hs->first_at)
+			hs->first_at = jiffies ?: 1;
 		*total = n ? smc_clc_peek(head, n) : -EAGAIN;
 		if (*total != -EAGAIN)
 			break;
-		why = await_bytes(priv, n + 1, &ready);
+		why = await_bytes(hs, n + 1, &ready);
 		if (why != SMC_REASON_OK || !ready)
 			return why;
 	}
 	/* Four bytes may be an eye catcher by chance, but not a header. */
 	if (*total < 0)
-		return *total == -ENOMSG || !test_bit(SMC_HS_SPOKE, &priv->bits) ?
+		return *total == -ENOMSG || !test_bit(SMC_HS_SPOKE, &hs->bits) ?
 		       SMC_REASON_NOTCLC : SMC_REASON_MALFORMED;
-	set_bit(SMC_HS_SPOKE, &priv->bits);
+	set_bit(SMC_HS_SPOKE, &hs->bits);
 	return SMC_REASON_OK;
 }
 
 /**
  * smc_hs_read() - take the next message off the stream if it is complete
- * @priv: handshake
+ * @hs: handshake
  * @got: true if data->msg has been filled; never a Decline
  *
  * Return: SMC_REASON_OK; SMC_REASON_PEERDECL for a Decline; NOTCLC with every
  * byte left where it was; SPOILT_RESET or LOSTPEER if the stream has ended
  * (before or after the peer's first CLC message); MALFORMED.
  */
-enum smc_reason smc_hs_read(struct smc_hs_priv *priv, bool *got)
+enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got)
 {
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	enum smc_reason why;
 	ssize_t total;
 	u32 want;
@@ -127,106 +130,101 @@ enum smc_reason smc_hs_read(struct smc_hs_priv *priv, bool *got)
 	int rc;
 
 	*got = false;
-	if (!priv->drain) {
-		why = frame(priv, &total);
+	if (!hs->drain) {
+		why = frame(hs, &total);
 		if (why != SMC_REASON_OK || total < 0)
 			return why;
 		want = min_t(ssize_t, total, sizeof(data->buf));
-		why = await_bytes(priv, want, &ready);
+		why = await_bytes(hs, want, &ready);
 		if (why != SMC_REASON_OK || !ready)
 			return why;
-		rc = smc_inner_recv(priv->hs->inner, data->buf, want);
+		rc = smc_hs_recv(hs, data->buf, want);
 		if (rc != want)
 			return SMC_REASON_MALFORMED;
 		if (smc_clc_decode(data->buf, want, &data->msg, &why))
 			return SMC_REASON_MALFORMED;
-		priv->drain = total - want;
+		hs->drain = total - want;
 	}
-	why = drain(priv);
-	if (why != SMC_REASON_OK || priv->drain)
+	why = drain(hs);
+	if (why != SMC_REASON_OK || hs->drain)
 		return why;
-	set_need(priv, 1);
+	set_need(hs, 1);
 	if (data->msg.type != SMC_CLC_DECLINE) {
 		*got = true;
 		return SMC_REASON_OK;
 	}
-	priv->peer_diagnosis = data->msg.decline.diagnosis;
-	if (data->msg.decline.out_of_sync && priv->hs->conn->lgr)
-		smc_lgr_kill(priv->hs->conn->lgr, SMC_REASON_SYNCERR);
+	hs->peer_diagnosis = data->msg.decline.diagnosis;
+	if (data->msg.decline.out_of_sync && hs->conn->lgr)
+		smc_lgr_kill(hs->conn->lgr, SMC_REASON_SYNCERR);
 	return SMC_REASON_PEERDECL;
 }
 
 /**
  * smc_hs_await() - take the one message that may come now
- * @priv: handshake
+ * @hs: handshake
  * @type: SMC_CLC_ACCEPT, ...
  * @late: what it means that the deadline passes without it
  * @got: true if it is in data->msg
  *
  * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; or as smc_hs_read().
  */
-enum smc_reason smc_hs_await(struct smc_hs_priv *priv, u8 type,
+enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 			     enum smc_reason late, bool *got)
 {
-	enum smc_reason why = smc_hs_read(priv, got);
+	enum smc_reason why = smc_hs_read(hs, got);
 
 	if (why != SMC_REASON_OK)
 		return why;
 	if (!*got)
-		return smc_hs_expired(priv) ? late : SMC_REASON_OK;
-	return priv->data->msg.type == type ? SMC_REASON_OK :
+		return smc_hs_expired(hs) ? late : SMC_REASON_OK;
+	return hs->data->msg.type == type ? SMC_REASON_OK :
 					      SMC_REASON_WRONGMSG;
 }
 
 /**
  * smc_hs_look() - while something else is awaited: has the peer declined?
- * @priv: handshake
+ * @hs: handshake
  *
  * Return: as smc_hs_read(); WRONGMSG for any message but a Decline.
  */
-enum smc_reason smc_hs_look(struct smc_hs_priv *priv)
+enum smc_reason smc_hs_look(struct smc_hs *hs)
 {
 	enum smc_reason why;
 	bool got;
 
-	why = smc_hs_read(priv, &got);
+	why = smc_hs_read(hs, &got);
 	return got ? SMC_REASON_WRONGMSG : why;
 }
 
 /**
  * smc_hs_write() - encode and send data->msg
- * @priv: handshake
+ * @hs: handshake
+ * @mark: bit of hs->bits to be set once it was sent, -1: none
  *
  * Return: 0 or -errno.
  */
-int smc_hs_write(struct smc_hs_priv *priv)
+int smc_hs_write(struct smc_hs *hs, int mark)
 {
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	ssize_t len;
-	int rc;
 
 	len = smc_clc_encode(data->buf, sizeof(data->buf), &data->msg);
-	if (len < 0)
-		return len;
-	rc = smc_inner_send(priv->hs->inner, data->buf, len);
-	if (rc < 0)
-		return rc;
-	return rc == len ? 0 : -EPIPE;
+	return len < 0 ? len : smc_hs_send(hs, data->buf, len, mark);
 }
 
-static int write_decline(struct smc_hs_priv *priv, enum smc_reason why)
+static int write_decline(struct smc_hs *hs, enum smc_reason why)
 {
-	struct smc_clc_msg *msg = &priv->data->msg;
+	struct smc_clc_msg *msg = &hs->data->msg;
 
 	memset(msg, 0, sizeof(*msg));
 	msg->type = SMC_CLC_DECLINE;
-	msg->version = priv->version;
+	msg->version = hs->version;
 	msg->decline.out_of_sync = why == SMC_REASON_SYNCERR;
-	msg->decline.os = priv->version > 1 ? SMC_OS_LINUX : 0;
+	msg->decline.os = hs->version > 1 ? SMC_OS_LINUX : 0;
 	msg->decline.diagnosis = smc_reason_wire(why);
-	if (priv->data->choice.mode != SMC_CLC_MODE_D)
+	if (hs->data->choice.mode != SMC_CLC_MODE_D)
 		smc_host_peer_id(msg->decline.peer_id);
-	return smc_hs_write(priv);
+	return smc_hs_write(hs, -1);
 }
 
 /* The TCP stream cannot be given to the program: what was ours is in it. */
@@ -249,18 +247,18 @@ static bool spoilt(enum smc_reason why)
 
 /**
  * smc_hs_drop_group() - leave the group
- * @priv: handshake
+ * @hs: handshake
  * @why: a group that was created for this connection ends, for this reason
  */
-void smc_hs_drop_group(struct smc_hs_priv *priv, enum smc_reason why)
+void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
 {
-	struct smc_conn *conn = priv->hs->conn;
+	struct smc_conn *conn = hs->conn;
 	struct smc_lgr *lgr = conn->lgr;
 
-	smc_hs_stop_waiting(priv);
-	if (priv->group)
-		smc_lgr_leave(priv->group);
-	priv->group = NULL;
+	smc_hs_stop_waiting(hs);
+	if (hs->group)
+		smc_lgr_leave(hs->group);
+	hs->group = NULL;
 	if (!lgr)
 		return;
 	smc_lgr_get(lgr);
@@ -268,10 +266,10 @@ void smc_hs_drop_group(struct smc_hs_priv *priv, enum smc_reason why)
 	if (why == SMC_REASON_PEERDECL)
 		set_bit(SMC_CONN_DEAD, &conn->flags);
 	smc_conn_leave(conn);
-	if (test_bit(SMC_HS_FIRST, &priv->bits))
+	if (test_bit(SMC_HS_FIRST, &hs->bits))
 		smc_lgr_kill(lgr, why);
 	smc_lgr_put(lgr);
-	clear_bit(SMC_HS_FIRST, &priv->bits);
+	clear_bit(SMC_HS_FIRST, &hs->bits);
 }
 
 /*
@@ -279,35 +277,35 @@ void smc_hs_drop_group(struct smc_hs_priv *priv, enum smc_reason why)
  * Once it has sent a Confirm for an existing group or for shared memory it has
  * begun to use SMC.
  */
-static bool client_waits(const struct smc_hs_priv *priv, bool first)
+static bool client_waits(const struct smc_hs *hs, bool first)
 {
-	if (!test_bit(SMC_HS_SENT_ACCEPT, &priv->bits) ||
-	    priv->state == SMC_HS_CROSSING)
+	if (!test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
+	    hs->state == SMC_HS_CROSSING)
 		return true;
-	return first && priv->data->choice.mode == SMC_CLC_MODE_R;
+	return first && hs->data->choice.mode == SMC_CLC_MODE_R;
 }
 
 /* A stream that ended with FIN can still be read and written. */
-static bool reset_by_peer(const struct smc_hs_priv *priv)
+static bool reset_by_peer(const struct smc_hs *hs)
 {
-	return inet_sk_state_load(priv->hs->inner->sk) == TCP_CLOSE;
+	return inet_sk_state_load(hs->inner->sk) == TCP_CLOSE;
 }
 
-static enum smc_hs_verdict conclude_server(struct smc_hs_priv *priv,
+static enum smc_hs_verdict conclude_server(struct smc_hs *hs,
 					   enum smc_reason why, bool first)
 {
 	if (why == SMC_REASON_PEERDECL)
 		return SMC_HS_V_TCP;
 	if (why == SMC_REASON_SPOILT_RESET)
-		return reset_by_peer(priv) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
+		return reset_by_peer(hs) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 	if (why == SMC_REASON_NOTCLC &&
-	    !test_bit(SMC_HS_SENT_ACCEPT, &priv->bits))
+	    !test_bit(SMC_HS_SENT_ACCEPT, &hs->bits))
 		return SMC_HS_V_TCP;
 	if (why == SMC_REASON_SILENT)
 		return SMC_HS_V_LATE;
-	if (spoilt(why) || !client_waits(priv, first))
+	if (spoilt(why) || !client_waits(hs, first))
 		return SMC_HS_V_ERR;
-	return write_decline(priv, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
+	return write_decline(hs, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 }
 
 /*
@@ -315,12 +313,12 @@ static enum smc_hs_verdict conclude_server(struct smc_hs_priv *priv,
  * was offered, which serves one host: what kept SMC-R out of the Proposal is
  * the reason somebody can do something about.
  */
-static enum smc_reason why_declined(const struct smc_hs_priv *priv)
+static enum smc_reason why_declined(const struct smc_hs *hs)
 {
-	const struct smc_hs_data *data = priv->data;
+	const struct smc_hs_data *data = hs->data;
 
-	if (priv->peer_diagnosis >= SMC_REASON_NOSMCDEV &&
-	    priv->peer_diagnosis <= SMC_REASON_NOSMCD2DEV &&
+	if (hs->peer_diagnosis >= SMC_REASON_NOSMCDEV &&
+	    hs->peer_diagnosis <= SMC_REASON_NOSMCD2DEV &&
 	    !data->has_path[SMC_XPORT_R] &&
 	    data->local.r_why != SMC_REASON_OK)
 		return data->local.r_why;
@@ -329,79 +327,69 @@ static enum smc_reason why_declined(const struct smc_hs_priv *priv)
 
 /*
  * The stream is spoilt: connect again as plain TCP.  False if that failed:
- * priv->err tells why.
+ * hs->err tells why.
  */
-static bool reconnect(struct smc_hs_priv *priv)
+static bool reconnect(struct smc_hs *hs)
 {
-	struct smc_hs *hs = priv->hs;
-	struct sockaddr *addr = (struct sockaddr *)&hs->addr;
 	int rc;
 
 	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
-	smc_hs_enter(priv, SMC_HS_REOPEN, 0);
-	rc = smc_inner_disconnect(hs->inner);
-	if (!rc) {
-		smc_synopt_withdraw(hs->inner->sk);
-		rc = kernel_connect(hs->inner->sock,
-				    (struct sockaddr_unsized *)addr,
-				    hs->addr_len, O_NONBLOCK);
-	}
-	if (!rc || rc == -EINPROGRESS)
-		return true;
-	priv->err = -rc;
-	return false;
+	smc_hs_enter(hs, SMC_HS_REOPEN, 0);
+	rc = smc_hs_connect_again(hs);
+	hs->err = -rc;
+	return !rc;
 }
 
-static enum smc_hs_verdict conclude_client(struct smc_hs_priv *priv,
+static enum smc_hs_verdict conclude_client(struct smc_hs *hs,
 					   enum smc_reason why)
 {
-	if (priv->err)
+	if (hs->err)
 		return SMC_HS_V_ERR;
 	if (why == SMC_REASON_PEERDECL)
-		priv->why = why_declined(priv);
+		hs->why = why_declined(hs);
 	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_PEERNOSMC)
 		return SMC_HS_V_TCP;
-	if (!spoilt(why) && !write_decline(priv, why))
+	if (!spoilt(why) && !write_decline(hs, why))
 		return SMC_HS_V_TCP;
-	return reconnect(priv) ? SMC_HS_V_GO_ON : SMC_HS_V_ERR;
+	return reconnect(hs) ? SMC_HS_V_GO_ON : SMC_HS_V_ERR;
 }
 
 /**
  * smc_hs_conclude() - this will not become SMC: what becomes of it?
- * @priv: handshake
+ * @hs: handshake
  * @why: what a step returned, not SMC_REASON_OK
  *
  * Gives back the place in the group, tells the peer if it has to be told.
  *
  * Return: how the handshake ends; or SMC_HS_V_GO_ON and another state.
  */
-enum smc_hs_verdict smc_hs_conclude(struct smc_hs_priv *priv,
+enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why)
 {
-	bool first = test_bit(SMC_HS_FIRST, &priv->bits);
+	bool first = test_bit(SMC_HS_FIRST, &hs->bits);
 	enum smc_hs_verdict v;
 
 	/* A ring that is gone together with the peer was named rightly. */
 	if (why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
-	    (why == SMC_REASON_MISMATCH && !smc_inner_closed(priv->hs->inner)))
-		smc_stats_inc(priv->hs->sn, SMC_STAT_CLC_MALFORMED);
-	smc_hs_drop_group(priv, why);
-	if (priv->state == SMC_HS_LINK && !spoilt(why) &&
+	    (why == SMC_REASON_MISMATCH && !smc_inner_closed(hs->inner)))
+		smc_stats_inc(hs->sn, SMC_STAT_CLC_MALFORMED);
+	smc_hs_drop_group(hs, why);
+	if (hs->state == SMC_HS_LINK && !spoilt(why) &&
 	    why != SMC_REASON_PEERDECL) {
 		/* The peer may have declined at the same time. */
-		priv->why = why;
-		set_bit(SMC_HS_LOOKED, &priv->bits);
-		smc_hs_enter(priv, SMC_HS_CROSSING, SMC_HS_CROSSING_MS);
+		hs->why = why;
+		set_bit(SMC_HS_LOOKED, &hs->bits);
+		smc_hs_enter(hs, SMC_HS_CROSSING, SMC_HS_CROSSING_MS);
 		return SMC_HS_V_GO_ON;
 	}
-	priv->why = why;
-	if (priv->hs->role == SMC_SERV)
-		v = conclude_server(priv, why, first);
+	hs->why = why;
+	if (hs->role == SMC_SERV)
+		v = conclude_server(hs, why, first);
 	else
-		v = conclude_client(priv, why);
+		v = conclude_client(hs, why);
 	if (v == SMC_HS_V_TCP && why != SMC_REASON_PEERDECL &&
-	    test_bit(SMC_HS_LOOKED, &priv->bits)) {
-		set_bit(SMC_HS_LATE_DECLINE, &priv->bits);
+	    test_bit(SMC_HS_LOOKED, &hs->bits)) {
+		set_bit(SMC_HS_LATE_DECLINE, &hs->bits);
 		v = SMC_HS_V_LATE;
 	}
 	return v;
@@ -435,18 +423,18 @@ bool smc_hs_secured(const struct sock *tcp)
 
 /**
  * smc_hs_offers() - ask the transports what they can do on the route
- * @priv: handshake; data->path and data->local are filled in
+ * @hs: handshake; data->path and data->local are filled in
  *
  * Return: SMC_REASON_OK if at least one can do something.
  */
-enum smc_reason smc_hs_offers(struct smc_hs_priv *priv)
+enum smc_reason smc_hs_offers(struct smc_hs *hs)
 {
-	unsigned int use = READ_ONCE(priv->hs->sn->transports);
+	unsigned int use = READ_ONCE(hs->sn->transports);
 	enum smc_reason why[SMC_XPORT_NUM] = {
 		[SMC_XPORT_R] = SMC_REASON_NOSMCRDEV,
 		[SMC_XPORT_D] = SMC_REASON_NOSMCDDEV,
 	};
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	struct smc_select_local *local = &data->local;
 	const struct smc_xport *xport;
 	enum smc_xport_id id;
@@ -454,7 +442,7 @@ enum smc_reason smc_hs_offers(struct smc_hs_priv *priv)
 
 	if (!use)
 		return SMC_REASON_DISABLED;
-	if (smc_route_get(priv->hs->inner->sk, &data->route))
+	if (smc_route_get(hs->inner->sk, &data->route))
 		return SMC_REASON_NOSMCDEV;
 	for (id = 0; id < SMC_XPORT_NUM; id++) {
 		xport = smc_xport_get(id);
@@ -487,7 +475,7 @@ enum smc_reason smc_hs_offers(struct smc_hs_priv *priv)
 		local->chid = path->chid;
 	}
 	local->max_conns = clamp_t(unsigned int,
-				   READ_ONCE(priv->hs->sn->max_conns),
+				   READ_ONCE(hs->sn->max_conns),
 				   SMC_MIN_CONNS, SMC_MAX_CONNS);
 	local->max_links = 1;
 	if (data->has_path[SMC_XPORT_R] || data->has_path[SMC_XPORT_D])
@@ -497,14 +485,14 @@ enum smc_reason smc_hs_offers(struct smc_hs_priv *priv)
 
 /**
  * smc_hs_path_drop() - a path is not needed any more
- * @priv: handshake
+ * @hs: handshake
  * @id: of which transport
  */
-void smc_hs_path_drop(struct smc_hs_priv *priv, enum smc_xport_id id)
+void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id)
 {
-	if (priv->data->has_path[id])
-		smc_path_put(&priv->data->path[id]);
-	priv->data->has_path[id] = false;
+	if (hs->data->has_path[id])
+		smc_path_put(&hs->data->path[id]);
+	hs->data->has_path[id] = false;
 }
 
 /**
@@ -533,18 +521,18 @@ enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
 
 /**
  * smc_hs_create_group() - first contact: a group for this connection
- * @priv: handshake; data->choice tells the transport
+ * @hs: handshake; data->choice tells the transport
  * @peer_id: the peer's id
  *
  * Return: SMC_REASON_OK and the connection has joined it, or why not.
  */
-enum smc_reason smc_hs_create_group(struct smc_hs_priv *priv,
+enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 				    const u8 *peer_id)
 {
-	struct smc_hs_data *data = priv->data;
+	struct smc_hs_data *data = hs->data;
 	const struct smc_choice *choice = &data->choice;
 	enum smc_xport_id id = choice->mode;
-	struct smc_hs *hs = priv->hs;
+	
 	struct smc_lgr *lgr;
 	int rc;
 
@@ -573,23 +561,23 @@ enum smc_reason smc_hs_create_group(struct smc_hs_priv *priv,
 		smc_lgr_leave(lgr);
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 	}
-	set_bit(SMC_HS_FIRST, &priv->bits);
+	set_bit(SMC_HS_FIRST, &hs->bits);
 	return SMC_REASON_OK;
 }
 
 /**
  * smc_hs_join_group() - subsequent contact: use a group that is there
- * @priv: handshake
+ * @hs: handshake
  * @lgr: found; its reference and place pass to the connection or are given
  *	back
  */
-enum smc_reason smc_hs_join_group(struct smc_hs_priv *priv,
+enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr)
 {
-	struct smc_hs *hs = priv->hs;
+	
 	int rc;
 
-	priv->group = NULL;
+	hs->group = NULL;
 	rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
 	if (!rc)
 		return SMC_REASON_OK;
@@ -610,19 +598,19 @@ void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce)
 
 /**
  * smc_hs_fill_accept() - our Accept or Confirm into data->msg
- * @priv: handshake; the connection has joined its group
+ * @hs: handshake; the connection has joined its group
  * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
  *
  * From now on the peer's messages find the connection.
  *
  * Return: 0 or -errno.
  */
-int smc_hs_fill_accept(struct smc_hs_priv *priv, u8 type)
+int smc_hs_fill_accept(struct smc_hs *hs, u8 type)
 {
-	const struct smc_choice *choice = &priv->data->choice;
-	struct smc_clc_msg *msg = &priv->data->msg;
+	const struct smc_choice *choice = &hs->data->choice;
+	struct smc_clc_msg *msg = &hs->data->msg;
 	struct smc_clc_accept *acc = &msg->accept;
-	struct smc_conn *conn = priv->hs->conn;
+	struct smc_conn *conn = hs->conn;
 	struct smc_clc_fce *fce = &acc->fce;
 	bool is_r = choice->mode == SMC_CLC_MODE_R;
 	int rc;
@@ -631,7 +619,7 @@ int smc_hs_fill_accept(struct smc_hs_priv *priv, u8 type)
 	msg->type = type;
 	msg->version = choice->version;
 	acc->mode = choice->mode;
-	acc->first_contact = test_bit(SMC_HS_FIRST, &priv->bits);
+	acc->first_contact = test_bit(SMC_HS_FIRST, &hs->bits);
 	rc = smc_conn_describe(conn, acc);
 	if (rc)
 		return rc;
@@ -669,18 +657,18 @@ static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
 
 /**
  * smc_hs_connect_group() - first contact: bring up the group's link
- * @priv: handshake that made the group
+ * @hs: handshake that made the group
  * @prop: the Proposal, server only
  * @peer: Accept or Confirm
  *
  * Context: process.
  * Return: SMC_REASON_OK or why not.
  */
-enum smc_reason smc_hs_connect_group(struct smc_hs_priv *priv,
+enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
 				     const struct smc_clc_proposal *prop,
 				     const struct smc_clc_accept *peer)
 {
-	struct smc_conn *conn = priv->hs->conn;
+	struct smc_conn *conn = hs->conn;
 	int rc;
 
 	rc = smc_lgr_connect(conn->lgr, conn, prop, peer);
@@ -690,52 +678,52 @@ enum smc_reason smc_hs_connect_group(struct smc_hs_priv *priv,
 
 /**
  * smc_hs_confirm_link() - all messages are exchanged: first contact continues
- * @priv: handshake; the connection is bound
+ * @hs: handshake; the connection is bound
  *
  * Starts the confirmation of a new group's link and waits for its end; on an
  * existing group the handshake is complete.
  */
-enum smc_reason smc_hs_confirm_link(struct smc_hs_priv *priv)
+enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 {
-	struct smc_conn *conn = priv->hs->conn;
+	struct smc_conn *conn = hs->conn;
 	struct smc_lgr *lgr = conn->lgr;
 	enum smc_reason why;
 	int rc;
 
-	if (test_bit(SMC_HS_FIRST, &priv->bits)) {
-		smc_hs_enter(priv, SMC_HS_LINK,
-			     max(SMC_HS_LINK_MS, 5 * priv->span_ms));
+	if (test_bit(SMC_HS_FIRST, &hs->bits)) {
+		smc_hs_enter(hs, SMC_HS_LINK,
+			     max(SMC_HS_LINK_MS, 5 * hs->span_ms));
 		rc = smc_lgr_confirm(lgr, conn);
 		if (rc)
 			return group_error(lgr, rc, SMC_REASON_TIMEOUT_CL);
-		if (smc_hs_wait_settled(priv, lgr))
+		if (smc_hs_wait_settled(hs, lgr))
 			return SMC_REASON_OK;
 	}
 	why = smc_lgr_settled(lgr);
 	if (why == SMC_REASON_OK)
-		smc_hs_enter(priv, SMC_HS_BOUND, 0);
+		smc_hs_enter(hs, SMC_HS_BOUND, 0);
 	return why;
 }
 
 /**
  * smc_hs_step_link() - our own group: has it settled, has the peer declined?
- * @priv: handshake
+ * @hs: handshake
  *
  * The end of the TCP stream means nothing here: the peer may be through
  * already, have used the connection and closed it.
  */
-enum smc_reason smc_hs_step_link(struct smc_hs_priv *priv)
+enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 {
 	enum smc_reason why;
 
-	if (smc_hs_settled(priv, &why)) {
-		smc_hs_stop_waiting(priv);
+	if (smc_hs_settled(hs, &why)) {
+		smc_hs_stop_waiting(hs);
 		if (why == SMC_REASON_OK)
-			smc_hs_enter(priv, SMC_HS_BOUND, 0);
+			smc_hs_enter(hs, SMC_HS_BOUND, 0);
 		return why;
 	}
-	why = smc_hs_look(priv);
+	why = smc_hs_look(hs);
 	if (why != SMC_REASON_OK && why != SMC_REASON_LOSTPEER)
 		return why;
-	return smc_hs_expired(priv) ? SMC_REASON_TIMEOUT_CL : SMC_REASON_OK;
+	return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL : SMC_REASON_OK;
 }

@@ -173,23 +173,23 @@ static void peer_addr(const struct sock *tcp, struct in6_addr *addr)
 static unsigned int running_from(const struct hlist_head *head,
 				 const struct in6_addr *addr)
 {
-	struct smc_hs_priv *priv;
+	struct smc_hs *hs;
 	unsigned int num = 0;
 
-	hlist_for_each_entry(priv, head, node)
-		num += ipv6_addr_equal(&priv->saddr, addr);
+	hlist_for_each_entry(hs, head, node)
+		num += ipv6_addr_equal(&hs->saddr, addr);
 	return num;
 }
 
 /**
  * smc_hs_count() - count a handshake that begins
- * @priv: handshake; hs is filled in
+ * @hs: handshake; hs is filled in
  *
  * Return: false if it is one too many; then it is not counted.
  */
-bool smc_hs_count(struct smc_hs_priv *priv)
+bool smc_hs_count(struct smc_hs *hs)
 {
-	struct smc_net *sn = priv->hs->sn;
+	struct smc_net *sn = hs->sn;
 	struct smc_negcache *cache = sn->negcache;
 	struct hlist_head *head;
 	bool ok;
@@ -198,19 +198,19 @@ bool smc_hs_count(struct smc_hs_priv *priv)
 		atomic_dec(&sn->hs_count);
 		return false;
 	}
-	if (priv->hs->role == SMC_CLNT) {
-		set_bit(SMC_HS_COUNTED, &priv->bits);
+	if (hs->role == SMC_CLNT) {
+		set_bit(SMC_HS_COUNTED, &hs->bits);
 		return true;
 	}
-	peer_addr(priv->hs->inner->sk, &priv->saddr);
-	head = &cache->running[addr_hash(cache, &priv->saddr, 0) % HEADS];
+	peer_addr(hs->inner->sk, &hs->saddr);
+	head = &cache->running[addr_hash(cache, &hs->saddr, 0) % HEADS];
 	spin_lock_bh(&cache->lock);
-	ok = running_from(head, &priv->saddr) < SMC_HS_MAX_SOURCE;
+	ok = running_from(head, &hs->saddr) < SMC_HS_MAX_SOURCE;
 	if (ok)
-		hlist_add_head(&priv->node, head);
+		hlist_add_head(&hs->node, head);
 	spin_unlock_bh(&cache->lock);
 	if (ok)
-		set_bit(SMC_HS_COUNTED, &priv->bits);
+		set_bit(SMC_HS_COUNTED, &hs->bits);
 	else
 		atomic_dec(&sn->hs_count);
 	return ok;
@@ -218,17 +218,17 @@ bool smc_hs_count(struct smc_hs_priv *priv)
 
 /**
  * smc_hs_uncount() - a handshake ends
- * @priv: handshake, counted or not
+ * @hs: handshake, counted or not
  */
-void smc_hs_uncount(struct smc_hs_priv *priv)
+void smc_hs_uncount(struct smc_hs *hs)
 {
-	struct smc_net *sn = priv->hs->sn;
+	struct smc_net *sn = hs->sn;
 
-	if (!test_and_clear_bit(SMC_HS_COUNTED, &priv->bits))
+	if (!test_and_clear_bit(SMC_HS_COUNTED, &hs->bits))
 		return;
 	spin_lock_bh(&sn->negcache->lock);
-	if (!hlist_unhashed(&priv->node))
-		hlist_del_init(&priv->node);
+	if (!hlist_unhashed(&hs->node))
+		hlist_del_init(&hs->node);
 	spin_unlock_bh(&sn->negcache->lock);
 	atomic_dec(&sn->hs_count);
 }

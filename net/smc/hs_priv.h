@@ -6,7 +6,6 @@
 #define SMC_HS_PRIV_H
 
 #include <linux/completion.h>
-#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include "host.h"
 #include "hs.h"
@@ -27,7 +26,7 @@ enum smc_hs_state {
 	SMC_HS_STATES,
 };
 
-/* priv->bits, written under the step mutex */
+/* hs->bits */
 enum smc_hs_bits {
 	SMC_HS_SPOKE,		/* the peer has sent a CLC message */
 	SMC_HS_SENT_ACCEPT,
@@ -65,24 +64,39 @@ struct smc_hs_data {
 };
 
 /**
- * struct smc_hs_priv - the running handshake
- * @hs: the handshake; valid while a step is queued or hs->priv is this
- * @refs: one for hs->priv, one for a queued step, one for smc_hs_cancel()
- * @work: the next step; owns a reference of hs->owner and one of @refs
- * @timer: queues a step at @deadline; synchronously deleted before hs goes
- * @waiter: in the group's list; removed before hs goes
+ * struct smc_hs - a handshake
+ * @refs: the socket's, while it shows us; one until @ended; one for a queued
+ *	step
+ * @rcu: smc_hs_wake() finds a handshake under RCU
+ * @owner: callbacks
+ * @sk: the socket, referenced
+ * @sn: namespace state
+ * @inner: the TCP connection, ours until @stopped or done()
+ * @conn: the connection to bind, NULL once it is the socket's
+ * @memcg: whom its rings are charged to, @sk's reference; or NULL
+ * @snd_len: wanted send ring, bytes
+ * @rcv_len: wanted receive ring, bytes
+ * @role: client or server
+ * @refuse: server: decline for this reason, whatever the client proposes
+ * @addr: client: where connect() goes, for connecting again
+ * @addr_len: its length
+ * @lock: protects @state, @need, @queued, @ended; interrupts off; leaf.  What
+ *	smc_hs_wake() takes
+ * @work: the next step; has a reference while queued
+ * @timer: queues a step at @deadline; deleted before @ended
+ * @waiter: in the group's list; removed before @ended
  * @settled: completed by the waiter's callback
- * @step: one step at a time; not held while done() is called
  * @node: in the namespace's table of handshakes by peer address
  * @saddr: the peer's address, for that table
  * @deadline: jiffies; of the state
  * @limit: jiffies; of the whole exchange until Accept or Confirm
  * @span_ms: length of the handshake deadline
  * @bits: enum smc_hs_bits
- * @state: enum smc_hs_state, written under hs->lock
- * @need: readable bytes that are worth a step, written under hs->lock
- * @queued: @work is queued, under hs->lock
- * @cancelled: the owner is gone, under hs->lock
+ * @state: enum smc_hs_state
+ * @need: readable bytes that are worth a step
+ * @queued: @work is queued
+ * @stopped: smc_hs_stop() has been called; written with the inner socket's lock
+ * @ended: nothing is left to do
  * @group: an existing group with our reference and place, being waited for
  * @waiting: the group in whose list @waiter is: @group or the connection's
  * @has_settled: @settled_why is valid
@@ -99,14 +113,26 @@ struct smc_hs_data {
  * @write_seq: TCP sequence number when the program took over
  * @data: dropped when the handshake has ended
  */
-struct smc_hs_priv {
-	struct smc_hs *hs;
+struct smc_hs {
 	refcount_t refs;
+	struct rcu_head rcu;
+	const struct smc_hs_owner *owner;
+	struct sock *sk;
+	struct smc_net *sn;
+	struct smc_inner *inner;
+	struct smc_conn *conn;
+	struct mem_cgroup *memcg;
+	u32 snd_len;
+	u32 rcv_len;
+	enum smc_role role;
+	enum smc_reason refuse;
+	struct sockaddr_storage addr;
+	int addr_len;
+	spinlock_t lock;	/* see above */
 	struct work_struct work;
 	struct timer_list timer;
 	struct smc_lgr_waiter waiter;
 	struct completion settled;
-	struct mutex step;	/* one step at a time */
 	struct hlist_node node;
 	struct in6_addr saddr;
 	unsigned long deadline;
@@ -116,7 +142,8 @@ struct smc_hs_priv {
 	u8 state;
 	u32 need;
 	bool queued;
-	bool cancelled;
+	bool stopped;
+	bool ended;
 	bool has_settled;
 	struct smc_lgr *group;
 	struct smc_lgr *waiting;
@@ -144,65 +171,75 @@ struct smc_hs_priv {
 /* How a handshake ends. */
 enum smc_hs_verdict {
 	SMC_HS_V_GO_ON,
+	SMC_HS_V_SMC,
 	SMC_HS_V_TCP,
 	SMC_HS_V_LATE,		/* TCP, and a message may come that is hidden */
 	SMC_HS_V_ERR,
 };
 
-/* All of these but smc_hs_kick(): process context, priv->step held. */
+/* All of these but smc_hs_kick(): process context, from a step. */
 
 /* hs_wait.c */
 extern struct workqueue_struct *smc_hs_wq;
 
-void smc_hs_kick(struct smc_hs_priv *priv);
-void smc_hs_enter(struct smc_hs_priv *priv, enum smc_hs_state state,
+void smc_hs_kick(struct smc_hs *hs);
+void smc_hs_enter(struct smc_hs *hs, enum smc_hs_state state,
 		  unsigned int ms);
-void smc_hs_enter_until(struct smc_hs_priv *priv, enum smc_hs_state state,
+void smc_hs_enter_until(struct smc_hs *hs, enum smc_hs_state state,
 			unsigned long deadline);
-void smc_hs_start_clock(struct smc_hs_priv *priv);
-bool smc_hs_expired(const struct smc_hs_priv *priv);
-bool smc_hs_wait_settled(struct smc_hs_priv *priv, struct smc_lgr *lgr);
-bool smc_hs_settled(struct smc_hs_priv *priv, enum smc_reason *why);
-void smc_hs_stop_waiting(struct smc_hs_priv *priv);
+void smc_hs_start_clock(struct smc_hs *hs);
+bool smc_hs_expired(const struct smc_hs *hs);
+bool smc_hs_wait_settled(struct smc_hs *hs, struct smc_lgr *lgr);
+bool smc_hs_settled(struct smc_hs *hs, enum smc_reason *why);
+void smc_hs_stop_waiting(struct smc_hs *hs);
+
+/* hs_tcp.c */
+bool smc_hs_lock(struct smc_hs *hs);
+void smc_hs_unlock(struct smc_hs *hs);
+int smc_hs_peek(struct smc_hs *hs, void *buf, size_t len);
+int smc_hs_recv(struct smc_hs *hs, void *buf, size_t len);
+int smc_hs_send(struct smc_hs *hs, const void *buf, size_t len, int mark);
+int smc_hs_tcp_up(struct smc_hs *hs, int *err);
+int smc_hs_connect_again(struct smc_hs *hs);
 
 /* hs_io.c */
-enum smc_reason smc_hs_read(struct smc_hs_priv *priv, bool *got);
-enum smc_reason smc_hs_await(struct smc_hs_priv *priv, u8 type,
+enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got);
+enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 			     enum smc_reason late, bool *got);
-enum smc_reason smc_hs_look(struct smc_hs_priv *priv);
-int smc_hs_write(struct smc_hs_priv *priv);
-enum smc_hs_verdict smc_hs_conclude(struct smc_hs_priv *priv,
+enum smc_reason smc_hs_look(struct smc_hs *hs);
+int smc_hs_write(struct smc_hs *hs, int mark);
+enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why);
-void smc_hs_drop_group(struct smc_hs_priv *priv, enum smc_reason why);
+void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why);
 bool smc_hs_secured(const struct sock *tcp);
-enum smc_reason smc_hs_offers(struct smc_hs_priv *priv);
-void smc_hs_path_drop(struct smc_hs_priv *priv, enum smc_xport_id id);
+enum smc_reason smc_hs_offers(struct smc_hs *hs);
+void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
-enum smc_reason smc_hs_create_group(struct smc_hs_priv *priv,
+enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 				    const u8 *peer_id);
-enum smc_reason smc_hs_join_group(struct smc_hs_priv *priv,
+enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr);
 void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce);
-int smc_hs_fill_accept(struct smc_hs_priv *priv, u8 type);
-enum smc_reason smc_hs_connect_group(struct smc_hs_priv *priv,
+int smc_hs_fill_accept(struct smc_hs *hs, u8 type);
+enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
 				     const struct smc_clc_proposal *prop,
 				     const struct smc_clc_accept *peer);
-enum smc_reason smc_hs_confirm_link(struct smc_hs_priv *priv);
-enum smc_reason smc_hs_step_link(struct smc_hs_priv *priv);
+enum smc_reason smc_hs_confirm_link(struct smc_hs *hs);
+enum smc_reason smc_hs_step_link(struct smc_hs *hs);
 
 /* hs_client.c */
-enum smc_reason smc_hs_step_open(struct smc_hs_priv *priv);
-enum smc_reason smc_hs_step_accept(struct smc_hs_priv *priv);
-enum smc_reason smc_hs_step_reopen(struct smc_hs_priv *priv);
-enum smc_reason smc_hs_client_group(struct smc_hs_priv *priv);
+enum smc_reason smc_hs_step_open(struct smc_hs *hs);
+enum smc_reason smc_hs_step_accept(struct smc_hs *hs);
+enum smc_reason smc_hs_step_reopen(struct smc_hs *hs);
+enum smc_reason smc_hs_client_group(struct smc_hs *hs);
 
 /* hs_server.c */
-enum smc_reason smc_hs_step_proposal(struct smc_hs_priv *priv);
-enum smc_reason smc_hs_step_confirm(struct smc_hs_priv *priv);
-enum smc_reason smc_hs_server_group(struct smc_hs_priv *priv);
+enum smc_reason smc_hs_step_proposal(struct smc_hs *hs);
+enum smc_reason smc_hs_step_confirm(struct smc_hs *hs);
+enum smc_reason smc_hs_server_group(struct smc_hs *hs);
 
 /* hs_late.c */
-bool smc_hs_late(struct smc_hs_priv *priv);
+bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg);
 
 /* hs_memory.c */
 #define SMC_HS_MAX_NET		1024	/* handshakes of a namespace */
@@ -210,8 +247,8 @@ bool smc_hs_late(struct smc_hs_priv *priv);
 
 void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr);
 bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr);
-bool smc_hs_count(struct smc_hs_priv *priv);
-void smc_hs_uncount(struct smc_hs_priv *priv);
+bool smc_hs_count(struct smc_hs *hs);
+void smc_hs_uncount(struct smc_hs *hs);
 int smc_hs_memory_net_init(struct smc_net *sn);
 void smc_hs_memory_net_exit(struct smc_net *sn);
 

@@ -27,9 +27,11 @@
 #include <linux/security.h>
 #include <linux/sock_diag.h>
 #include <linux/uio.h>
+#include <net/inet_common.h>
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
+#include "hs.h"
 #include "inner.h"
 
 static struct lock_class_key inner_wq_key;
@@ -285,16 +287,34 @@ bool smc_inner_established(const struct smc_inner *inner)
 
 /**
  * smc_inner_name() - the local address
- * @inner: the socket
+ * @inner: the socket, locked
  * @name: filled in, sockaddr_in or sockaddr_in6
  *
- * Context: process.
- * Return: its length, or -errno.
+ * Return: its length.
  */
 int smc_inner_name(const struct smc_inner *inner, struct sockaddr_in6 *name)
 {
-	return inner->sock->ops->getname(inner->sock, (struct sockaddr *)name,
-					 0);
+	struct sockaddr_in *v4 = (struct sockaddr_in *)name;
+	const struct sock *sk = inner->sk;
+	const struct inet_sock *inet = inet_sk(sk);
+
+	sock_owned_by_me(sk);
+	memset(name, 0, sizeof(*name));
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		name->sin6_family = AF_INET6;
+		name->sin6_port = inet->inet_sport;
+		name->sin6_addr = ipv6_addr_any(&sk->sk_v6_rcv_saddr) ?
+				  inet6_sk(sk)->saddr : sk->sk_v6_rcv_saddr;
+		name->sin6_scope_id = ipv6_iface_scope_id(&name->sin6_addr,
+							  sk->sk_bound_dev_if);
+		return sizeof(*name);
+	}
+#endif
+	v4->sin_family = AF_INET;
+	v4->sin_port = inet->inet_sport;
+	v4->sin_addr.s_addr = inet->inet_rcv_saddr ?: inet->inet_saddr;
+	return sizeof(*v4);
 }
 
 /**
@@ -322,6 +342,20 @@ bool smc_inner_queued(const struct smc_inner *inner)
 }
 
 /**
+ * smc_inner_at_urgent() - is the next byte an urgent one?
+ * @inner: the socket
+ *
+ * Context: any, lockless.
+ */
+bool smc_inner_at_urgent(const struct smc_inner *inner)
+{
+	const struct tcp_sock *tp = tcp_sk(inner->sk);
+
+	return READ_ONCE(tp->urg_data) &&
+	       READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq);
+}
+
+/**
  * smc_inner_closed() - has the peer sent FIN or RST?
  * @inner: the socket
  *
@@ -333,52 +367,80 @@ bool smc_inner_closed(const struct smc_inner *inner)
 	       inet_sk_state_load(inner->sk) == TCP_CLOSE;
 }
 
-static int inner_read(struct smc_inner *inner, void *buf, size_t len,
-		      int flags)
-{
-	struct kvec vec = { .iov_base = buf, .iov_len = len };
-	struct socket *sock = inner->sock;
-	struct msghdr msg = {};
-
-	int off = READ_ONCE(sock->sk->sk_peek_off);
-	int rc;
-
-	flags |= MSG_DONTWAIT;
-	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, len);
-	/* SO_PEEK_OFF is the program's, which gets nothing meanwhile */
-	if (unlikely(off >= 0))
-		WRITE_ONCE(sock->sk->sk_peek_off, -1);
-	rc = sock->ops->recvmsg(sock, &msg, len, flags);
-	if (unlikely(off >= 0))
-		WRITE_ONCE(sock->sk->sk_peek_off, off);
-	return rc;
-}
-
 /**
  * smc_inner_peek() - copy unread bytes and leave them
- * @inner: the socket
+ * @inner: the socket, locked
  * @buf: room for @len bytes
  * @len: bytes wanted
  *
- * Return: bytes copied, 0 at end of file, -EAGAIN or another error.
+ * An urgent byte, and what comes after it, is not looked at.
+ *
+ * Return: bytes copied, 0 if there are none now; -EFAULT for bytes that are not
+ * in host memory.
  */
 int smc_inner_peek(struct smc_inner *inner, void *buf, size_t len)
 {
-	return inner_read(inner, buf, len, MSG_PEEK);
+	struct sock *sk = inner->sk;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 seq = tp->copied_seq, off, part;
+	struct sk_buff *skb;
+	size_t got = 0;
+
+	sock_owned_by_me(sk);
+	if (tp->urg_data)
+		len = min_t(size_t, len, tp->urg_seq - seq);
+	skb_queue_walk(&sk->sk_receive_queue, skb) {
+		off = seq - TCP_SKB_CB(skb)->seq;
+		if (off >= skb->len)
+			continue;
+		part = min_t(size_t, len - got, skb->len - off);
+		if (skb_copy_bits(skb, off, buf + got, part))
+			return -EFAULT;
+		got += part;
+		seq += part;
+		if (got == len)
+			break;
+	}
+	return got;
+}
+
+struct reading {
+	void *buf;
+	size_t room;
+};
+
+static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
+		      unsigned int off, size_t len)
+{
+	struct reading *to = desc->arg.data;
+	int rc;
+
+	len = min(len, to->room);
+	rc = skb_copy_bits(skb, off, to->buf, len);
+	if (rc)
+		return rc;
+	to->buf += len;
+	to->room -= len;
+	desc->count = to->room;
+	return len;
 }
 
 /**
  * smc_inner_recv() - consume bytes
- * @inner: the socket
+ * @inner: the socket, locked
  * @buf: room for @len bytes
  * @len: bytes wanted
  *
- * Return: bytes read, 0 at end of file, -EAGAIN or another error.
+ * Return: bytes read, 0 if there are none now; or -errno.
  */
 int smc_inner_recv(struct smc_inner *inner, void *buf, size_t len)
 {
-	int rc = inner_read(inner, buf, len, 0);
+	struct reading to = { .buf = buf, .room = len };
+	read_descriptor_t desc = { .arg.data = &to, .count = len };
+	int rc;
 
+	sock_owned_by_me(inner->sk);
+	rc = tcp_read_sock(inner->sk, &desc, read_actor);
 	if (rc > 0)
 		inner->hs_rcvd += rc;
 	return rc;
@@ -386,7 +448,7 @@ int smc_inner_recv(struct smc_inner *inner, void *buf, size_t len)
 
 /**
  * smc_inner_send() - send without waiting
- * @inner: the socket
+ * @inner: the socket, locked
  * @buf: bytes
  * @len: their number
  *
@@ -396,36 +458,86 @@ int smc_inner_send(struct smc_inner *inner, const void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	struct socket *sock = inner->sock;
 	int rc;
 
+	sock_owned_by_me(inner->sk);
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
-	rc = sock->ops->sendmsg(sock, &msg, len);
+	rc = tcp_sendmsg_locked(inner->sk, &msg, len);
 	if (rc > 0)
 		inner->hs_sent += rc;
 	return rc;
 }
 
 /**
- * smc_inner_disconnect() - back to a fresh socket with the same settings
- * @inner: the socket, in any state; a connection is reset
+ * smc_inner_connect_locked() - begin to connect
+ * @inner: the socket, locked, not connected
+ * @addr: to whom
+ * @len: length of @addr
+ *
+ * Context: process.
+ * Return: 0; -EINPROGRESS as a rule; or -errno.
+ */
+int smc_inner_connect_locked(struct smc_inner *inner, struct sockaddr *addr,
+			     int len)
+{
+	sock_owned_by_me(inner->sk);
+	return __inet_stream_connect(inner->sock,
+				     (struct sockaddr_unsized *)addr, len,
+				     O_NONBLOCK, 0);
+}
+
+/**
+ * smc_inner_disconnect_locked() - back to a fresh socket with the same settings
+ * @inner: the socket, locked, in any state; a connection is reset
  *
  * tcp_disconnect() leaves an error and wakes everybody with EPOLLERR; the
  * error is cleared here, the wake-up is the caller's to ignore.
  *
+ * Context: process.
  * Return: 0 or -errno.
  */
-int smc_inner_disconnect(struct smc_inner *inner)
+int smc_inner_disconnect_locked(struct smc_inner *inner)
 {
 	struct sockaddr addr = { .sa_family = AF_UNSPEC };
 	int rc;
 
-	rc = kernel_connect(inner->sock, &addr, sizeof(addr), O_NONBLOCK);
+	rc = smc_inner_connect_locked(inner, &addr, sizeof(addr));
 	inner->hs_sent = 0;
 	inner->hs_rcvd = 0;
 	xchg(&inner->sk->sk_err, 0);
 	xchg(&inner->sk->sk_err_soft, 0);
 	return rc;
+}
+
+/**
+ * smc_inner_disconnect() - smc_inner_disconnect_locked(), with the lock
+ * @inner: the socket
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int smc_inner_disconnect(struct smc_inner *inner)
+{
+	int rc;
+
+	lock_sock(inner->sk);
+	rc = smc_inner_disconnect_locked(inner);
+	release_sock(inner->sk);
+	return rc;
+}
+
+/**
+ * smc_inner_offer() - offer SMC with the SYN, or answer the offer
+ * @inner: the socket, before connect or listen
+ * @on: false: the next SYN or SYN-ACK goes out without the option
+ *
+ * Context: process.
+ */
+void smc_inner_offer(struct smc_inner *inner, bool on)
+{
+	lock_sock(inner->sk);
+	smc_synopt_set(inner->sk, on);
+	release_sock(inner->sk);
 }
 
 /**

@@ -64,22 +64,25 @@ void smc_inner_put(struct smc_inner *inner);
 
 /* TCP connection established (also CLOSE_WAIT: FIN came with the data). */
 bool smc_inner_established(const struct smc_inner *inner);
-/* Local address into @name (sockaddr_in or sockaddr_in6).  Length or -errno. */
+/* Local address into @name (sockaddr_in or sockaddr_in6), locked.  Length. */
 int smc_inner_name(const struct smc_inner *inner, struct sockaddr_in6 *name);
 /* Bytes that can be read now; lockless. */
 u32 smc_inner_readable(const struct smc_inner *inner);
 /* Anything at all to read, be it an urgent byte or FIN; lockless. */
 bool smc_inner_queued(const struct smc_inner *inner);
+bool smc_inner_at_urgent(const struct smc_inner *inner);
 /* Peer has sent FIN or RST. */
 bool smc_inner_closed(const struct smc_inner *inner);
-/* Copy up to @len unread bytes into @buf, leaving them.  Count or -errno. */
+/* These with the lock of the inner socket held, see inner.c. */
 int smc_inner_peek(struct smc_inner *inner, void *buf, size_t len);
-/* Consume exactly up to @len bytes that are readable now. */
 int smc_inner_recv(struct smc_inner *inner, void *buf, size_t len);
-/* Send without waiting; a handshake message always fits or it failed. */
 int smc_inner_send(struct smc_inner *inner, const void *buf, size_t len);
-/* Disconnect (kernel_connect to AF_UNSPEC), clearing what that leaves. */
+int smc_inner_connect_locked(struct smc_inner *inner, struct sockaddr *addr,
+			     int len);
+int smc_inner_disconnect_locked(struct smc_inner *inner);
+
 int smc_inner_disconnect(struct smc_inner *inner);
+void smc_inner_offer(struct smc_inner *inner, bool on);
 /* Reset the connection; the socket keeps its names.  Process. */
 void smc_inner_abort(struct smc_inner *inner);
 /* sk_err of the inner socket, moved out. */

@@ -103,6 +103,7 @@ static int listen_locked(struct smc_sock *smc, int backlog)
 	    (tcp->state != SS_UNCONNECTED ||
 	     inet_sk_state_load(tcp->sk) != TCP_CLOSE))
 		return -EINVAL;
+	smc_sock_stop_hs(smc, true);
 	/* an outcome that connect() has still to fetch */
 	if (test_bit(SMC_SK_FAILED, &smc->bits))
 		return -EINVAL;
@@ -113,17 +114,14 @@ static int listen_locked(struct smc_sock *smc, int backlog)
 		smc_listen_wake(smc);
 		return rc;
 	}
-	if (smc_sock_barred(smc) != SMC_REASON_OK)
-		smc_synopt_withdraw(tcp->sk);
-	else
-		smc_synopt_offer(tcp->sk);
+	smc_inner_offer(&smc->inner, smc_sock_barred(smc) == SMC_REASON_OK);
 	clear_bit(SMC_SK_FAILED, &smc->bits);
 	/* The mode comes first: a connection may be there at once. */
 	set_mode(smc, &smc_mode_listen);
 	rc = tcp->ops->listen(tcp, backlog);
 	if (rc) {
 		set_mode(smc, mode);
-		smc_synopt_withdraw(tcp->sk);
+		smc_inner_offer(&smc->inner, false);
 		return rc;
 	}
 	set_state(smc, SMC_LISTEN);
@@ -202,7 +200,7 @@ static bool has_data(struct smc_sock *child)
 	bool readable;
 
 	if (child->mode->id == SMC_MODE_TCP)
-		return !smc_hs_hidden(&child->hs) &&
+		return !smc_sock_hides(child) &&
 		       (smc_inner_queued(&child->inner) ||
 			smc_inner_closed(&child->inner) ||
 			READ_ONCE(sk->sk_err));
@@ -313,16 +311,17 @@ void smc_listen_child_done(struct smc_sock *child, bool usable)
 static bool start_child(struct smc_sock *smc, struct smc_sock *child)
 {
 	enum smc_reason barred = smc_sock_barred(smc);
+	struct smc_hs *hs;
 
 	if (smc_synopt_peer_has(child->inner.sk)) {
 		/* An offer made before SMC was barred is declined. */
-		child->hs.refuse = barred;
-		child->hs.conn = smc_owner_new_conn(child);
-		set_bit(SMC_SK_HS_ACTIVE, &child->bits);
-		if (child->hs.conn && !smc_hs_accept(&child->hs))
+		hs = smc_sock_new_hs(child, SMC_SERV, barred, NULL, 0);
+		if (hs) {
+			lock_sock(child->inner.sk);
+			smc_sock_start_hs(child, hs);
+			release_sock(child->inner.sk);
 			return false;
-		smc_sock_drop_hs_conn(child);
-		clear_bit(SMC_SK_HS_ACTIVE, &child->bits);
+		}
 		/* The client waits for an answer it will not get. */
 		smc_inner_disconnect(&child->inner);
 		child_ready(child, false);
@@ -330,8 +329,8 @@ static bool start_child(struct smc_sock *smc, struct smc_sock *child)
 	}
 	/* TCP itself has waited for its data, if that was asked for */
 	smc_stats_inc(smc_sock_net(child), SMC_STAT_HS_SRV_TCP);
-	smc_sock_fallback(child, barred != SMC_REASON_OK ? barred :
-			  SMC_REASON_PEERNOSMC, 0);
+	smc_sock_fallback_now(child, barred != SMC_REASON_OK ? barred :
+			      SMC_REASON_PEERNOSMC);
 	child->has_place = true;
 	child_ready(child, true);
 	return true;
@@ -369,8 +368,6 @@ static int accept_one(struct smc_sock *smc,
 	sock_hold(&smc->sk);	/* the child's, until it leaves our lists */
 	child->listener = smc;
 	child->taken = smc->taken++;
-	child->hs.role = SMC_SERV;
-	smc_sock_set_sizes(child);
 	sock_hold(sk);		/* ours, while we look at it */
 	spin_lock_bh(&smc->accept_lock);
 	list_add_tail(&child->accept_node, &smc->children);
@@ -557,7 +554,7 @@ void smc_listen_drop(struct smc_sock *smc)
 	hold_places(smc, 0);
 	spin_unlock_bh(&smc->accept_lock);
 	smc_inner_disconnect(&smc->inner);
-	smc_synopt_withdraw(smc->inner.sk);
+	smc_inner_offer(&smc->inner, false);
 	set_state(smc, SMC_INIT);
 	while ((child = pop_child(smc)))
 		smc_sock_dispose(child);

@@ -18,7 +18,7 @@
  * where TCP would have reported it.  An error that does not end it (IP_RECVERR)
  * is moved by poll(): who sleeps in TCP is to find it there.  A late CLC
  * Proposal (a client whose option the network removed on the way back) must not
- * reach the program: while it may still come (smc_hs_hidden()) nothing is
+ * reach the program: while it may still come (smc_sock_hides()) nothing is
  * readable.
  *
  * Context: process, no lock held.  Tests: selftests/smc.
@@ -56,7 +56,7 @@ void smc_mode_move_error(struct smc_sock *smc)
  * @reason: why
  * @peer_diagnosis: code of the Decline the peer sent, or 0
  *
- * Context: process.
+ * Context: process, the inner socket's lock is held.
  */
 void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 {
@@ -72,12 +72,31 @@ void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	smc->st_flags = 0;
 	spin_unlock_bh(&smc->state_lock);
-	smc_stats_fallback(smc_sock_net(smc), smc->hs.role == SMC_SERV, reason);
+	smc_stats_fallback(smc_sock_net(smc), smc->listener, reason);
 	trace_smc_switch_to_fallback(sk, smc->inner.sk,
 				     sock_net(sk)->net_cookie, reason);
 	smc_sockopt_to_tcp(smc);
 	smp_store_release(&smc->mode, &smc_mode_tcp);
 	smc_mode_move_error(smc);
+}
+
+/**
+ * smc_sock_fallback_now() - be plain TCP without a handshake
+ * @smc: socket that has none
+ * @reason: why
+ *
+ * Context: process.
+ */
+void smc_sock_fallback_now(struct smc_sock *smc, u32 reason)
+{
+	struct sock *tcp = smc->inner.sk;
+
+	lock_sock(tcp);
+	/* an attempt that failed may have left its offer */
+	if (!smc->listener)
+		smc_synopt_set(tcp, false);
+	smc_sock_fallback(smc, reason, 0);
+	release_sock(tcp);
 }
 
 /* -- init -- */
@@ -143,9 +162,8 @@ static void leave_to_tcp(struct smc_sock *smc)
 		set_bit(SMC_SK_NOSMC, &smc->bits);
 		/* a failed attempt, and the name it had, are forgotten */
 		clear_bit(SMC_SK_FAILED, &smc->bits);
-		smc_synopt_withdraw(smc->inner.sk);
 		smc_stats_inc(smc_sock_net(smc), SMC_STAT_HS_CLNT_TCP);
-		smc_sock_fallback(smc, SMC_REASON_OPTUNSUPP, 0);
+		smc_sock_fallback_now(smc, SMC_REASON_OPTUNSUPP);
 	}
 	release_sock(&smc->sk);
 }
@@ -218,7 +236,7 @@ static int init_shutdown(struct smc_sock *smc, int how)
 
 	/* Now it has ended, one way or another. */
 	if (connecting)
-		smc_sock_stop_hs(smc);
+		smc_sock_stop_hs(smc, false);
 	mode = smp_load_acquire(&smc->mode);
 	if (mode->id != SMC_MODE_INIT)
 		return mode->shutdown(smc, how);
@@ -475,7 +493,7 @@ const struct smc_mode smc_mode_smc = {
 
 static bool not_hidden(struct sock *sk)
 {
-	return !smc_hs_hidden(&smc_sk(sk)->hs);
+	return !smc_sock_hides(smc_sk(sk));
 }
 
 /* Wait until the handshake knows whose bytes come.  0 or -errno. */

@@ -16,7 +16,6 @@
  */
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
-#include <linux/wait_bit.h>
 #include <net/sock.h>
 #include <net/ipv6.h>
 
@@ -26,12 +25,10 @@
 #include "trace.h"
 
 /* The handshake ended with a bound connection, which becomes the socket's. */
-static void established(struct smc_sock *smc)
+static void established(struct smc_sock *smc, struct smc_conn *conn)
 {
-	struct smc_conn *conn = smc->hs.conn;
 	struct sock *sk = &smc->sk;
 
-	smc->hs.conn = NULL;
 	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->snd_size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
 	/* as soon as it is published connect(AF_UNSPEC) may take it away */
@@ -55,7 +52,6 @@ static void failed(struct smc_sock *smc, int err)
 {
 	struct sock *sk = &smc->sk;
 
-	smc_inner_disconnect(&smc->inner);
 	spin_lock_bh(&smc->state_lock);
 	WRITE_ONCE(sk->sk_state, SMC_INIT);
 	smc->st_flags = 0;
@@ -87,32 +83,32 @@ static void connect_done(struct smc_sock *smc, bool usable)
  */
 void smc_sock_connect_failed(struct smc_sock *smc, int err)
 {
+	smc_inner_disconnect(&smc->inner);
 	failed(smc, err);
 	connect_done(smc, false);
 }
 
-static bool hs_get(struct smc_hs *hs)
+/* The handshake does nothing more; the inner socket's lock is held. */
+static void forget_hs(struct smc_sock *smc)
 {
-	struct smc_sock *smc = container_of(hs, struct smc_sock, hs);
+	struct sock *tcp = smc->inner.sk;
+	struct smc_hs *hs;
 
-	return refcount_inc_not_zero(&smc->sk.sk_refcnt);
+	hs = rcu_dereference_protected(smc->hs, lockdep_sock_is_held(tcp));
+	RCU_INIT_POINTER(smc->hs, NULL);
+	smc_hs_put(hs);
 }
 
-static void hs_put(struct smc_hs *hs)
+static void hs_done(struct sock *sk, const struct smc_hs_result *res)
 {
-	sock_put(&container_of(hs, struct smc_sock, hs)->sk);
-}
-
-static void hs_done(struct smc_hs *hs, const struct smc_hs_result *res)
-{
-	struct smc_sock *smc = container_of(hs, struct smc_sock, hs);
 	bool usable = res->outcome != SMC_HS_ERR;
+	struct smc_sock *smc = smc_sk(sk);
 
 	/* before the mode, which poll() shows at once */
 	if (usable && !smc->listener)
 		set_bit(SMC_SK_CONNECTED, &smc->bits);
 	if (res->outcome == SMC_HS_SMC) {
-		established(smc);
+		established(smc, res->conn);
 	} else if (usable) {
 		smc->inner.sock->state = SS_CONNECTED;
 		smc_sock_fallback(smc, res->reason, res->peer_diagnosis);
@@ -120,34 +116,98 @@ static void hs_done(struct smc_hs *hs, const struct smc_hs_result *res)
 		WRITE_ONCE(smc->reason, res->reason);
 		WRITE_ONCE(smc->peer_diagnosis, res->peer_diagnosis);
 	}
-	smc_sock_drop_hs_conn(smc);
+	if (!res->hides)
+		forget_hs(smc);
 	if (smc->listener) {
 		smc_listen_child_done(smc, usable);
-		clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
 		return;
 	}
-	if (!usable)
+	if (!usable) {
+		smc->name = res->name;
+		smc->name_len = res->name_len;
 		failed(smc, res->err);
+	}
 	connect_done(smc, usable);
-	/* Who stops the handshake waits for this, and who starts another. */
-	clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
 }
 
 /* The first bytes of a TCP connection are the program's after all. */
-static void hs_revealed(struct smc_hs *hs)
+static void hs_revealed(struct sock *sk)
 {
-	struct smc_sock *smc = container_of(hs, struct smc_sock, hs);
+	struct smc_sock *smc = smc_sk(sk);
 
+	forget_hs(smc);
 	smc_listen_tcp_ready(smc);
-	smc->sk.sk_data_ready(&smc->sk);
+	sk->sk_data_ready(sk);
 }
 
-const struct smc_hs_owner smc_sock_hs_owner = {
-	.get	= hs_get,
-	.put	= hs_put,
+static const struct smc_hs_owner hs_owner = {
 	.done	= hs_done,
 	.revealed = hs_revealed,
 };
+
+/**
+ * smc_sock_new_hs() - make the handshake of an attempt
+ * @smc: socket
+ * @role: client or server
+ * @refuse: server: decline for this reason, whatever the client proposes
+ * @addr: client: where connect() goes
+ * @addr_len: its length
+ *
+ * Context: process.
+ * Return: handshake with one reference, or NULL.
+ */
+struct smc_hs *smc_sock_new_hs(struct smc_sock *smc, enum smc_role role,
+			       enum smc_reason refuse,
+			       const struct sockaddr *addr, int addr_len)
+{
+	struct smc_hs_setup setup = {
+		.owner = &hs_owner,
+		.sk = &smc->sk,
+		.sn = smc_sock_net(smc),
+		.inner = &smc->inner,
+		.memcg = smc->memcg,
+		.role = role,
+		.refuse = refuse,
+		.addr = addr,
+		.addr_len = addr_len,
+	};
+	struct smc_hs *hs;
+
+	setup.conn = smc_owner_new_conn(smc);
+	if (!setup.conn)
+		return NULL;
+	smc_sock_ring_sizes(smc, &setup.snd_len, &setup.rcv_len);
+	hs = smc_hs_new(&setup);
+	if (!hs)
+		smc_conn_put(setup.conn);
+	return hs;
+}
+
+/**
+ * smc_sock_start_hs() - the handshake has the inner connection from now on
+ * @smc: socket
+ * @hs: new handshake; the caller's reference becomes the socket's
+ *
+ * Context: process, the inner socket's lock is held: what the handshake hands
+ * over comes after this.
+ */
+void smc_sock_start_hs(struct smc_sock *smc, struct smc_hs *hs)
+{
+	sock_owned_by_me(smc->inner.sk);
+	smc_hs_start(hs);
+	rcu_assign_pointer(smc->hs, hs);
+}
+
+static void wake_hs(struct smc_sock *smc, __poll_t key)
+{
+	struct smc_hs *hs;
+
+	rcu_read_lock();
+	hs = rcu_dereference(smc->hs);
+	if (hs)
+		smc_hs_wake(hs, key);
+	rcu_read_unlock();
+}
 
 /* Who polls a socket in mode TCP waits on our queue. */
 static void wake_pollers(struct sock *sk, __poll_t key)
@@ -202,15 +262,15 @@ void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
 	} else if (mode->id == SMC_MODE_SMC) {
 		smc_close_inner_reset(smc);
 	} else if (mode->id == SMC_MODE_TCP) {
-		smc_hs_wake(&smc->hs, key);
+		wake_hs(smc, key);
 		/* Another error (IP_RECVERR) is for who sleeps in TCP. */
 		if (inet_sk_state_load(inner->sk) == TCP_CLOSE)
 			smc_mode_move_error(smc);
 		smc_listen_tcp_ready(smc);
 		wake_pollers(sk, key);
 		wake_async(sk, inner->sk, key);
-	} else if (test_bit(SMC_SK_HS_ACTIVE, &smc->bits)) {
-		smc_hs_wake(&smc->hs, key);
+	} else {
+		wake_hs(smc, key);
 	}
 }
 
@@ -244,9 +304,9 @@ static int sock_getname(struct socket *sock, struct sockaddr *addr, int peer)
 
 	/* the inner socket is ready for the next attempt already */
 	if (!peer && test_bit(SMC_SK_FAILED, &smc->bits) &&
-	    smc->hs.name_len > 0) {
-		memcpy(addr, &smc->hs.name, smc->hs.name_len);
-		return smc->hs.name_len;
+	    smc->name_len > 0) {
+		memcpy(addr, &smc->name, smc->name_len);
+		return smc->name_len;
 	}
 	/*
 	 * The inner connection may be closed long before ours, or after it; 2
@@ -283,11 +343,13 @@ static int connect_tcp(struct smc_sock *smc, struct sockaddr *addr, int len,
 	 */
 	if (addr->sa_family != AF_UNSPEC && tcp->state == SS_UNCONNECTED &&
 	    inet_sk_state_load(tcp->sk) == TCP_CLOSE) {
-		smc_synopt_withdraw(tcp->sk);
+		smc_inner_offer(&smc->inner, false);
 		xchg(&sk->sk_err, 0);
 		smc->inner.hs_sent = 0;
 		smc->inner.hs_rcvd = 0;
 	}
+	if (addr->sa_family == AF_UNSPEC)
+		smc_sock_stop_hs(smc, true);
 	rc = tcp->ops->connect(tcp, addr, len, flags);
 	if (rc == -ECONNABORTED) {
 		smc_mode_move_error(smc);
@@ -316,7 +378,7 @@ static int disconnect(struct smc_sock *smc)
 
 	/* Now it has ended, one way or another. */
 	if (connecting)
-		smc_sock_stop_hs(smc);
+		smc_sock_stop_hs(smc, false);
 	mode = smp_load_acquire(&smc->mode);
 	if (mode->id == SMC_MODE_TCP)
 		return 1;
@@ -349,46 +411,50 @@ static int check_addr(const struct smc_sock *smc, const struct sockaddr *addr,
 	return addr->sa_family == tcp->sk_family ? 0 : -EAFNOSUPPORT;
 }
 
+/*
+ * The SYN leaves with the offer, and the handshake has the connection before
+ * anything can come back.  The inner socket's lock is held.
+ */
+static int connect_inner(struct smc_sock *smc, struct smc_hs *hs,
+			 struct sockaddr *addr, int len)
+{
+	struct sock *tcp = smc->inner.sk;
+	int rc;
+
+	smc_synopt_set(tcp, true);
+	rc = smc_inner_connect_locked(&smc->inner, addr, len);
+	if (rc && rc != -EINPROGRESS) {
+		smc_synopt_set(tcp, false);
+		return rc;
+	}
+	smc_sock_start_hs(smc, hs);
+	return 0;
+}
+
 /* First connect() of an attempt with SMC, lock_sock held. */
 static int connect_start(struct smc_sock *smc, struct sockaddr *addr, int len)
 {
-	struct socket *tcp = smc->inner.sock;
+	struct sock *tcp = smc->inner.sk;
 	struct sock *sk = &smc->sk;
+	struct smc_hs *hs;
 	int rc;
 
-	/* the last one has told its outcome, but is it through? */
-	wait_on_bit(&smc->bits, SMC_SK_HS_ACTIVE, TASK_UNINTERRUPTIBLE);
-	smc->hs.conn = smc_owner_new_conn(smc);
-	if (!smc->hs.conn)
+	hs = smc_sock_new_hs(smc, SMC_CLNT, SMC_REASON_OK, addr, len);
+	if (!hs)
 		return -ENOMEM;
 	xchg(&sk->sk_err, 0);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	clear_bit(SMC_SK_FAILED, &smc->bits);
 	clear_bit(SMC_SK_CONNECTED, &smc->bits);
-	memset(&smc->hs.addr, 0, sizeof(smc->hs.addr));
-	smc->hs.addr_len = min_t(int, len, sizeof(smc->hs.addr));
-	memcpy(&smc->hs.addr, addr, smc->hs.addr_len);
-	smc->hs.name_len = 0;
-	smc->hs.role = SMC_CLNT;
-	smc_sock_set_sizes(smc);
+	smc->name_len = 0;
 
-	smc_synopt_offer(tcp->sk);
 	set_bit(SMC_SK_CONNECTING, &smc->bits);
-	rc = tcp->ops->connect(tcp, addr, len, O_NONBLOCK);
-	if (rc && rc != -EINPROGRESS)
-		goto err_offer;
-	set_bit(SMC_SK_HS_ACTIVE, &smc->bits);
-	rc = smc_hs_connect(&smc->hs);
-	if (rc)
-		goto err_connect;
-	return 0;
-
-err_connect:
-	clear_bit(SMC_SK_HS_ACTIVE, &smc->bits);
-	smc_inner_disconnect(&smc->inner);
-err_offer:
-	smc_sock_drop_hs_conn(smc);
-	smc_synopt_withdraw(tcp->sk);
+	lock_sock(tcp);
+	rc = connect_inner(smc, hs, addr, len);
+	release_sock(tcp);
+	if (!rc)
+		return 0;
+	smc_hs_put(hs);
 	smp_mb__before_atomic();
 	clear_bit(SMC_SK_CONNECTING, &smc->bits);
 	/* somebody may have seen the mark, and sleep until it goes */
@@ -494,11 +560,9 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int len,
 		if (why == SMC_REASON_OK)
 			why = smc_hs_want(smc_sock_net(smc), addr);
 		if (why != SMC_REASON_OK) {
-			/* an attempt that failed may have left its offer */
-			smc_synopt_withdraw(smc->inner.sk);
 			smc_stats_inc(smc_sock_net(smc),
 				      SMC_STAT_HS_CLNT_TCP);
-			smc_sock_fallback(smc, why, 0);
+			smc_sock_fallback_now(smc, why);
 			return 1;
 		}
 		rc = connect_start(smc, addr, len);

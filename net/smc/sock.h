@@ -19,12 +19,15 @@
  *   listen_mutex	the end of listening against the worker that accepts
  *   accept_lock	a listener's lists of children; spinlock; then TCP's lock of
  *			its queue
- * Order: lock_sock -> rx_mutex / tx_mutex -> conn->tx_lock, state_lock.
+ *   the inner socket's lock
+ *			who has the TCP connection, and the outcome of the
+ *			handshake: see hs_tcp.c
+ * Order: lock_sock -> rx_mutex / tx_mutex, the inner socket's lock ->
+ * conn->tx_lock, state_lock.
  *
  * References: the file's, which close() hands on (an orphan lives on it until
- * smc_sock_free()); one for each queued work, armed timer and handshake step,
- * and one for each connection object; a child in a listener's list has one of
- * the list's.
+ * smc_sock_free()); one for each queued work, armed timer, handshake and
+ * connection object; a child in a listener's list has one of the list's.
  */
 #ifndef SMC_SOCK_H
 #define SMC_SOCK_H
@@ -44,7 +47,6 @@ struct smc_mode;
 enum smc_sock_bits {
 	SMC_SK_CONNECTING,	/* connect() issued, outcome open */
 	SMC_SK_CONNECTED,	/* a first connect() after success returns 0 */
-	SMC_SK_HS_ACTIVE,	/* the handshake owns the inner connection */
 	SMC_SK_NOSMC,		/* never offer SMC on this socket (Fast Open..) */
 	SMC_SK_PLAIN,		/* nor on this one: SMC_PLAIN_TCP */
 	SMC_SK_CORK,		/* TCP_CORK is set (the inner has it in mode TCP) */
@@ -69,7 +71,12 @@ enum smc_sock_bits {
  * @sk: must be first: IPPROTO_SMC objects are inet sockets
  * @mode: const table, see mode.h
  * @inner: the inner TCP socket
- * @hs: handshake
+ * @sn: state of its namespace
+ * @memcg: whom its rings are charged to, our own reference; or NULL
+ * @hs: the handshake that has the inner connection, or hides bytes of it; RCU,
+ *	written with the inner socket's lock
+ * @name: local address of the attempt to connect that failed
+ * @name_len: its length, or 0
  * @conn: the connection of a socket in mode SMC, NULL before and after; RCU,
  *	written under @state_lock
  * @reason: why this is plain TCP, 0 otherwise
@@ -112,7 +119,11 @@ struct smc_sock {
 	};
 	const struct smc_mode *mode;
 	struct smc_inner inner;
-	struct smc_hs hs;
+	struct smc_net *sn;
+	struct mem_cgroup *memcg;
+	struct smc_hs __rcu *hs;
+	struct sockaddr_in6 name;
+	int name_len;
 	struct smc_conn __rcu *conn;
 	u32 reason;
 	u32 peer_diagnosis;
@@ -218,7 +229,7 @@ static inline bool smc_sock_connecting(const struct smc_sock *smc)
 
 static inline struct smc_net *smc_sock_net(const struct smc_sock *smc)
 {
-	return smc->hs.sn;
+	return smc->sn;
 }
 
 /* Count for the transport of a connection. */
@@ -358,8 +369,8 @@ void smc_close_no_reader(struct smc_conn *conn);
 
 /* wait.c */
 int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk));
-void smc_sock_stop_hs(struct smc_sock *smc);
-void smc_sock_drop_hs_conn(struct smc_sock *smc);
+void smc_sock_stop_hs(struct smc_sock *smc, bool late);
+bool smc_sock_hides(const struct smc_sock *smc);
 
 /* close.c */
 int smc_sock_release(struct socket *sock);
@@ -410,7 +421,7 @@ int smc_sock_setsockopt(struct socket *sock, int level, int optname,
 int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 			char __user *optval, int __user *optlen);
 void smc_sockopt_to_tcp(struct smc_sock *smc);
-void smc_sock_set_sizes(struct smc_sock *smc);
+void smc_sock_ring_sizes(const struct smc_sock *smc, u32 *snd, u32 *rcv);
 
 /* tcpinfo.c */
 int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
@@ -418,13 +429,16 @@ int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 
 /* sock.c */
 extern const struct proto_ops smc_sock_ops;
-extern const struct smc_hs_owner smc_sock_hs_owner;
+struct smc_hs *smc_sock_new_hs(struct smc_sock *smc, enum smc_role role,
+			       enum smc_reason refuse,
+			       const struct sockaddr *addr, int addr_len);
+void smc_sock_start_hs(struct smc_sock *smc, struct smc_hs *hs);
 void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key);
 void smc_sock_connect_failed(struct smc_sock *smc, int err);
 
 /* mode.c */
-/* Set fallback: reason, count, trace, mode. */
 void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
+void smc_sock_fallback_now(struct smc_sock *smc, u32 reason);
 int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg);
 void smc_mode_move_error(struct smc_sock *smc);
 

@@ -27,6 +27,7 @@
 #include <linux/sockptr.h>
 #include <linux/smc.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 #include "sock.h"
 
@@ -43,35 +44,27 @@ static int get_int(sockptr_t optval, unsigned int optlen, int *val)
 	return copy_from_sockptr(val, optval, sizeof(int)) ? -EFAULT : 0;
 }
 
-static void inner_set_int(struct smc_sock *smc, int level, int optname,
-			  int val)
-{
-	struct socket *tcp = smc->inner.sock;
-	sockptr_t ptr = KERNEL_SOCKPTR(&val);
-
-	if (level == SOL_SOCKET)
-		sock_setsockopt(tcp, level, optname, ptr, sizeof(val));
-	else
-		tcp->ops->setsockopt(tcp, level, optname, ptr, sizeof(val));
-}
-
 /**
  * smc_sockopt_to_tcp() - hand over what was kept from the inner socket
  * @smc: socket that becomes plain TCP
  *
- * Context: process.
+ * Context: process, the inner socket's lock is held.
  */
 void smc_sockopt_to_tcp(struct smc_sock *smc)
 {
+	struct socket *sock = smc->inner.sock;
 	int lowat = READ_ONCE(smc->sk.sk_rcvlowat);
+	int off = READ_ONCE(smc->sk.sk_peek_off);
+	struct sock *tcp = smc->inner.sk;
 
+	sock_owned_by_me(tcp);
 	if (lowat != 1)
-		inner_set_int(smc, SOL_SOCKET, SO_RCVLOWAT, lowat);
-	if (READ_ONCE(smc->sk.sk_peek_off) >= 0)
-		inner_set_int(smc, SOL_SOCKET, SO_PEEK_OFF,
-			      READ_ONCE(smc->sk.sk_peek_off));
+		sock->ops->set_rcvlowat(tcp, lowat);
+	if (off >= 0)
+		sock->ops->set_peek_off(tcp, off);
+	/* as TCP_CORK does before there are data */
 	if (test_bit(SMC_SK_CORK, &smc->bits))
-		inner_set_int(smc, SOL_TCP, TCP_CORK, 1);
+		tcp_sk(tcp)->nonagle |= TCP_NAGLE_CORK;
 }
 
 static u32 ring_size(int buf)
@@ -82,15 +75,17 @@ static u32 ring_size(int buf)
 }
 
 /**
- * smc_sock_set_sizes() - choose the rings by SO_SNDBUF and SO_RCVBUF
+ * smc_sock_ring_sizes() - choose the rings by SO_SNDBUF and SO_RCVBUF
  * @smc: socket before its handshake
+ * @snd: send ring, bytes
+ * @rcv: receive ring, bytes
  *
  * The option values count double, as usual.
  */
-void smc_sock_set_sizes(struct smc_sock *smc)
+void smc_sock_ring_sizes(const struct smc_sock *smc, u32 *snd, u32 *rcv)
 {
-	smc->hs.snd_len = ring_size(READ_ONCE(smc->sk.sk_sndbuf));
-	smc->hs.rcv_len = ring_size(READ_ONCE(smc->sk.sk_rcvbuf));
+	*snd = ring_size(READ_ONCE(smc->sk.sk_sndbuf));
+	*rcv = ring_size(READ_ONCE(smc->sk.sk_rcvbuf));
 }
 
 static bool in_mode_tcp(const struct smc_sock *smc)
@@ -268,7 +263,7 @@ static int set_plain(struct smc_sock *smc, bool on)
 	}
 	clear_bit(SMC_SK_PLAIN, &smc->bits);
 	if (mode->id == SMC_MODE_LISTEN && smc_sock_barred(smc) == SMC_REASON_OK)
-		smc_synopt_offer(smc->inner.sk);
+		smc_inner_offer(&smc->inner, true);
 	return 0;
 }
 

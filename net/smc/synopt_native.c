@@ -24,29 +24,15 @@
 
 #if IS_ENABLED(CONFIG_SMC)
 
-static void set_offer(struct sock *tcp, bool on)
+/**
+ * smc_synopt_set() - offer SMC with the SYN, or answer the offer
+ * @tcp: inner socket, before connect or listen, locked
+ * @on: false: the next SYN or SYN-ACK goes out without the option
+ */
+void smc_synopt_set(struct sock *tcp, bool on)
 {
-	lock_sock(tcp);
+	sock_owned_by_me(tcp);
 	tcp_sk(tcp)->syn_smc = on;
-	release_sock(tcp);
-}
-
-/**
- * smc_synopt_offer() - offer SMC with the SYN, or answer the offer
- * @tcp: inner socket, before connect or listen
- */
-void smc_synopt_offer(struct sock *tcp)
-{
-	set_offer(tcp, true);
-}
-
-/**
- * smc_synopt_withdraw() - next SYN goes out without the option
- * @tcp: inner socket, not connected
- */
-void smc_synopt_withdraw(struct sock *tcp)
-{
-	set_offer(tcp, false);
 }
 
 /**
@@ -76,11 +62,7 @@ const char *smc_synopt_name(void)
 
 #else /* CONFIG_SMC */
 
-void smc_synopt_offer(struct sock *tcp)
-{
-}
-
-void smc_synopt_withdraw(struct sock *tcp)
+void smc_synopt_set(struct sock *tcp, bool on)
 {
 }
 

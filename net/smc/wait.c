@@ -5,7 +5,6 @@
  * Context: process.  Tests: selftests/smc.
  */
 #include <linux/sched/signal.h>
-#include <linux/wait_bit.h>
 #include <net/sock.h>
 
 #include "sock.h"
@@ -41,35 +40,46 @@ int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk))
 }
 
 /**
- * smc_sock_drop_hs_conn() - a handshake has failed, or was stopped
- * @smc: socket; the handshake does not run any more
- *
- * Context: process.
- */
-void smc_sock_drop_hs_conn(struct smc_sock *smc)
-{
-	struct smc_conn *conn = smc->hs.conn;
-
-	smc->hs.conn = NULL;
-	if (!conn)
-		return;
-	smc_conn_stop(conn);
-	smc_conn_put(conn);
-}
-
-/**
- * smc_sock_stop_hs() - end whatever the handshake still does
- * @smc: socket; its handshake's done() has run, or will not
+ * smc_sock_stop_hs() - take the inner connection from the handshake
+ * @smc: socket; its handshake's outcome has been applied, or will not be
+ * @late: the connection goes: one that still hides bytes of it goes, too
  *
  * Context: process; lock_sock() may be held.
  */
-void smc_sock_stop_hs(struct smc_sock *smc)
+void smc_sock_stop_hs(struct smc_sock *smc, bool late)
 {
-	if (smc_hs_cancel(&smc->hs)) {
-		smc_sock_drop_hs_conn(smc);
-		clear_and_wake_up_bit(SMC_SK_HS_ACTIVE, &smc->bits);
-	} else {
-		wait_on_bit(&smc->bits, SMC_SK_HS_ACTIVE,
-			    TASK_UNINTERRUPTIBLE);
+	struct sock *tcp = smc->inner.sk;
+	struct smc_hs *hs;
+
+	lock_sock(tcp);
+	hs = rcu_dereference_protected(smc->hs, lockdep_sock_is_held(tcp));
+	if (hs && !late && smc_hs_hides(hs))
+		hs = NULL;
+	if (hs) {
+		RCU_INIT_POINTER(smc->hs, NULL);
+		smc_hs_stop(hs);
 	}
+	release_sock(tcp);
+	if (hs)
+		smc_hs_put(hs);
+}
+
+/**
+ * smc_sock_hides() - must the program not see yet what has come?
+ * @smc: socket in mode TCP
+ *
+ * Context: any.
+ */
+bool smc_sock_hides(const struct smc_sock *smc)
+{
+	const struct smc_hs *hs;
+	bool hides;
+
+	if (likely(!rcu_access_pointer(smc->hs)))
+		return false;
+	rcu_read_lock();
+	hs = rcu_dereference(smc->hs);
+	hides = hs && smc_hs_hides(hs);
+	rcu_read_unlock();
+	return hides;
 }
