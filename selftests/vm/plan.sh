@@ -50,23 +50,19 @@ plan_make() {
 	done | sort -rn | cut -d' ' -f2-
 }
 
-# not_now TEST K: its head says "when: long [K...]", or "when: 1/N [K...]" and
-# it is another commit's turn.  Where modes are not rotated all of the latter run.
+# not_now TEST K: the clause of its head's "when:" that is for K says "long", or
+# names another commit's turn.  Where modes are not rotated every turn is now.
 not_now() {
 	_w=$(header "$1" when)
-	_w=${_w%%,*}
-	_which=${_w%% *}
-	case "${_w#"$_which"} " in
-	" " | *" $2 "*) ;;
-	*) return 1 ;;
-	esac
-	case $_which in
+	_w=$(echo "${_w%%,*}" | tr ';' '\n' | awk -v k="$2" '
+		NF == 1 { print $1; exit }
+		{ for (i = 2; i <= NF; i++) if ($i == k) { print $1; exit } }')
+	case $_w in
 	'') return 1 ;;
 	long) [ -z "${LONG:-}" ] ;;
-	1/*)
-		[ "${SMC_MODES:-}" = rotate ] || return 1
-		_i=$(basename "$1" | cksum | cut -d' ' -f1)
-		[ $(((SMC_ROTATE + _i) % ${_which#1/})) != 0 ] ;;
+	[1-9]/[1-9])
+		[ "${SMC_MODES:-}" = rotate ] &&
+			[ $((SMC_ROTATE % ${_w#*/})) != $((${_w%/*} - 1)) ] ;;
 	*) die "$1: when: $_w" ;;
 	esac
 }

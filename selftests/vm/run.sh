@@ -12,9 +12,10 @@
 #   # module: ours|upstream|none [the same for B]     default ours
 #   # rdma: rxe|siw|lo|none [the same for B]          default rxe
 #   # mtu: N                  of eth0, default 1500
-#   # when: long [K...], WHY  left to "make check-long" (LONG=1) [on these
-#   #                         kernels];
-#   # when: 1/N [K...], WHY   of N commits one runs it (SMC_MODES=rotate)
+#   # when: CLAUSE[; CLAUSE...], WHY   on kernels K, all by default:
+#                           long [K...]  left to "make check-long" (LONG=1);
+#                           T/N [K...]   with SMC_MODES=rotate the T-th of every
+#                           N commits runs it
 #   # cpus: N                 of a guest, default 2, on the debug kernel 1
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py
 #   # append: WORD            more of the kernel's command line

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The stream checker on one host: every connection SMC-D, SHA-256 equal.
 # SMC_SEED: of what is sent.
-# when: 1/2 debug, minutes there
+# when: 2/2 6.12; 4/4 debug, takes minutes
 # guests: 1
 # timeout: 300
 # rdma: none
