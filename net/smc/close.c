@@ -143,7 +143,6 @@ void smc_sock_reset_conn(struct smc_sock *smc, int err)
 	spin_lock_bh(&smc->state_lock);
 	WRITE_ONCE(sk->sk_state, SMC_INIT);
 	WRITE_ONCE(sk->sk_shutdown, 0);
-	smc->st_flags = 0;
 	spin_unlock_bh(&smc->state_lock);
 	if (err)
 		WRITE_ONCE(sk->sk_err, err);
@@ -214,7 +213,7 @@ int smc_close_shutdown(struct smc_conn *conn, int how)
 	struct sock *sk = conn->sk;
 	int rc;
 
-	rc = smc_state_shut_check(READ_ONCE(sk->sk_state));
+	rc = smc_state_shut_check(READ_ONCE(conn->state));
 	if (smc_close_over(conn))
 		rc = -ENOTCONN;
 	/* before the bits that say so, see smc_close_late() */
@@ -224,10 +223,10 @@ int smc_close_shutdown(struct smc_conn *conn, int how)
 	if (how & RCV_SHUTDOWN)
 		set_bit(SMC_CONN_SHUT_RD, &conn->flags);
 	if (test_bit(SMC_CONN_SHUT_RD, &conn->flags) &&
-	    (how | READ_ONCE(sk->sk_shutdown)) & SEND_SHUTDOWN)
+	    (how | READ_ONCE(conn->shutdown)) & SEND_SHUTDOWN)
 		how = SHUTDOWN_MASK;
 	spin_lock_bh(&smc->state_lock);
-	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	WRITE_ONCE(conn->shutdown, conn->shutdown | how);
 	spin_unlock_bh(&smc->state_lock);
 	if (!rc && how == SHUTDOWN_MASK)
 		smc_conn_event(conn, SMC_EV_CLOSE, 0, false);
@@ -261,8 +260,15 @@ int smc_sock_shutdown(struct socket *sock, int how)
 
 static bool delivered(struct sock *sk)
 {
-	return READ_ONCE(smc_sk(sk)->st_flags) & SMC_ST_CLOSE_SENT ||
-	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
+	const struct smc_conn *conn;
+	bool done;
+
+	rcu_read_lock();
+	conn = rcu_dereference(smc_sk(sk)->conn);
+	done = !conn || READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT ||
+	       READ_ONCE(conn->state) == SMC_CLOSED;
+	rcu_read_unlock();
+	return done;
 }
 
 /*

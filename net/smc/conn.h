@@ -170,6 +170,9 @@ struct smc_conn {
 	u64 urg_past_pos;		/* urgent bytes before it are passed */
 	u8 urg_byte;			/* the one a short read has passed */
 	/* the socket's: the end */
+	u8 state;			/* enum smc_state */
+	u8 shutdown;			/* RCV_SHUTDOWN, SEND_SHUTDOWN */
+	unsigned int st_flags;		/* SMC_ST_* */
 	struct timer_list timer;	/* of corked data; later of the orphan */
 	u64 orphan_pos;			/* sent_pos when that was started */
 	int abort_err;			/* positive errno of the end */

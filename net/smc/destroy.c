@@ -37,7 +37,7 @@ static int destroy_conn(struct smc_sock *smc, int err)
 
 	if (!conn)
 		return rc;
-	if (READ_ONCE(smc->sk.sk_state) != SMC_CLOSED) {
+	if (READ_ONCE(conn->state) != SMC_CLOSED) {
 		smc_close_killed(conn, err, SMC_REASON_OK);
 		rc = 0;
 	}

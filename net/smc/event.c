@@ -105,16 +105,14 @@ void smc_close_inner_reset(struct smc_sock *smc)
  */
 bool smc_close_over(const struct smc_conn *conn)
 {
-	const struct smc_sock *smc = smc_of_conn(conn);
-
 	if (unlikely(test_bit(SMC_CONN_LATE, &conn->flags)))
 		return true;
-	switch (READ_ONCE(smc->sk.sk_state)) {
+	switch (READ_ONCE(conn->state)) {
 	case SMC_APPCLOSEWAIT2:
 	case SMC_PEERCLOSEWAIT2:
 	case SMC_APPFINCLOSEWAIT:
 	case SMC_PEERFINCLOSEWAIT:
-		return !(READ_ONCE(smc->st_flags) & (SMC_ST_DONE_QUEUED |
+		return !(READ_ONCE(conn->st_flags) & (SMC_ST_DONE_QUEUED |
 						     SMC_ST_CLOSE_QUEUED));
 	case SMC_PROCESSABORT:
 	case SMC_CLOSED:
@@ -132,7 +130,7 @@ static int reset_err(const struct smc_conn *conn)
 {
 	if (smc_close_over(conn))
 		return 0;
-	return conn->sk->sk_state == SMC_APPCLOSEWAIT1 ? EPIPE : ECONNRESET;
+	return conn->state == SMC_APPCLOSEWAIT1 ? EPIPE : ECONNRESET;
 }
 
 /**
@@ -143,11 +141,9 @@ static int reset_err(const struct smc_conn *conn)
  */
 bool smc_close_shut_both(const struct smc_conn *conn)
 {
-	const struct smc_sock *smc = smc_of_conn(conn);
-
-	return READ_ONCE(smc->st_flags) & SMC_ST_RELEASED ||
+	return READ_ONCE(conn->st_flags) & SMC_ST_RELEASED ||
 	       (test_bit(SMC_CONN_SHUT_RD, &conn->flags) &&
-		READ_ONCE(smc->sk.sk_shutdown) & SEND_SHUTDOWN);
+		READ_ONCE(conn->shutdown) & SEND_SHUTDOWN);
 }
 
 /* What a step changes in the socket itself; state_lock held. */
@@ -157,7 +153,7 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	struct smc_sock *smc = smc_of_conn(conn);
 	struct sock *sk = conn->sk;
 	u16 todo = step->actions;
-	u8 shut = sk->sk_shutdown;
+	u8 shut = conn->shutdown;
 	int err = 0;
 
 	lockdep_assert_held(&smc->state_lock);
@@ -171,20 +167,20 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
 		set_bit(SMC_CONN_PEER_DONE, &conn->flags);
 	/* Delivered and said so: a peer that keeps its end open is no error. */
-	if (ev == SMC_EV_TIMEOUT && smc->st_flags & SMC_ST_CLOSE_SENT)
+	if (ev == SMC_EV_TIMEOUT && conn->st_flags & SMC_ST_CLOSE_SENT)
 		todo &= ~SMC_DO_SEND_ABORT;
 	if (ev == SMC_EV_PEER_CLOSED)
-		smc->st_flags |= SMC_ST_PEER_CLOSED;
+		conn->st_flags |= SMC_ST_PEER_CLOSED;
 	if (todo & SMC_DO_FLUSH) {
 		if (todo & SMC_DO_SEND_DONE)
-			smc->st_flags |= SMC_ST_DONE_QUEUED;
+			conn->st_flags |= SMC_ST_DONE_QUEUED;
 		if (todo & SMC_DO_SEND_CLOSED)
-			smc->st_flags |= SMC_ST_CLOSE_QUEUED;
+			conn->st_flags |= SMC_ST_CLOSE_QUEUED;
 	} else if (todo & (SMC_DO_SEND_DONE | SMC_DO_SEND_CLOSED |
 			   SMC_DO_SEND_ABORT)) {
-		smc->st_flags &= ~(SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
+		conn->st_flags &= ~(SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
 		if (todo & (SMC_DO_SEND_CLOSED | SMC_DO_SEND_ABORT))
-			smc->st_flags |= SMC_ST_CLOSE_SENT;
+			conn->st_flags |= SMC_ST_CLOSE_SENT;
 	}
 	if (ev == SMC_EV_SHUT_WR)
 		shut |= SEND_SHUTDOWN;
@@ -205,9 +201,9 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	if (err)
 		WRITE_ONCE(sk->sk_err, err);
 	smp_wmb();
-	WRITE_ONCE(sk->sk_shutdown, shut);
+	WRITE_ONCE(conn->shutdown, shut);
 	smp_wmb();
-	WRITE_ONCE(sk->sk_state, step->next);
+	WRITE_ONCE(conn->state, step->next);
 	return todo;
 }
 
@@ -238,12 +234,14 @@ static void send_flags(struct smc_conn *conn, enum smc_state_event ev, u16 todo,
 		smc_conn_set_flags(conn, flags);
 }
 
-static void wake(struct sock *sk, u16 todo)
+static void wake(const struct smc_conn *conn, u16 todo)
 {
+	struct sock *sk = conn->sk;
+
 	sk->sk_state_change(sk);
 	if (todo & SMC_DO_RCV_EOF)
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
-			      sk->sk_shutdown == SHUTDOWN_MASK ? POLL_HUP :
+			      conn->shutdown == SHUTDOWN_MASK ? POLL_HUP :
 								 POLL_IN);
 	if (todo & (SMC_DO_ERR_RESET | SMC_DO_ERR_ABORTED))
 		sk_error_report(sk);
@@ -315,11 +313,11 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 		spin_unlock_bh(&smc->state_lock);
 		return;
 	}
-	smc->st_flags |= set;
-	old = sk->sk_state;
-	step = smc_state_next(old, ev, smc->st_flags);
+	conn->st_flags |= set;
+	old = conn->state;
+	step = smc_state_next(old, ev, conn->st_flags);
 	todo = apply(conn, ev, step);
-	released = smc->st_flags & SMC_ST_RELEASED;
+	released = conn->st_flags & SMC_ST_RELEASED;
 	spin_unlock_bh(&smc->state_lock);
 	trace_smc_state(sock_net(sk)->net_cookie, conn->token, old,
 			smc_state_event_name(ev), step->next, todo);
@@ -328,7 +326,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 	if (todo & (SMC_DO_TCP_SHUT_WR | SMC_DO_TCP_SHUT | SMC_DO_TCP_ABORT))
 		queue_tcp(conn, todo);
 	if (todo & SMC_DO_WAKE)
-		wake(sk, todo);
+		wake(conn, todo);
 	if (todo & SMC_DO_FREE && released)
 		smc_sock_queue_work(smc, SMC_SK_WORK_FREE);
 }
@@ -355,8 +353,8 @@ void smc_close_late(struct smc_conn *conn, bool upcall)
 	if (smp_load_acquire(&conn->rcvd_pos) == READ_ONCE(conn->shut_pos) ||
 	    test_and_set_bit(SMC_CONN_LATE, &conn->flags))
 		return;
-	gone = READ_ONCE(smc_sk(sk)->st_flags) & SMC_ST_RELEASED ||
-	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
+	gone = READ_ONCE(conn->st_flags) & SMC_ST_RELEASED ||
+	       READ_ONCE(conn->state) == SMC_CLOSED;
 	if (!gone && !set_error(conn, ECONNRESET))
 		return;
 	smc_conn_event(conn, SMC_EV_CLOSE_ABORT, 0, upcall);

@@ -206,10 +206,10 @@ static bool has_data(struct smc_sock *child)
 			READ_ONCE(sk->sk_err));
 	rcu_read_lock();
 	conn = rcu_dereference(child->conn);
-	readable = conn && smc_conn_readable(conn);
+	readable = conn && (smc_conn_readable(conn) ||
+			    READ_ONCE(conn->shutdown) & RCV_SHUTDOWN);
 	rcu_read_unlock();
-	return readable || READ_ONCE(sk->sk_err) ||
-	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+	return readable || READ_ONCE(sk->sk_err);
 }
 
 /**

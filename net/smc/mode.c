@@ -70,7 +70,6 @@ void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	else
 		WRITE_ONCE(sk->sk_state, SMC_INIT);
 	WRITE_ONCE(sk->sk_shutdown, 0);
-	smc->st_flags = 0;
 	spin_unlock_bh(&smc->state_lock);
 	smc_stats_fallback(smc_sock_net(smc), smc->listener, reason);
 	trace_smc_switch_to_fallback(sk, smc->inner.sk,
@@ -391,11 +390,10 @@ const struct smc_mode smc_mode_listen = {
 static __poll_t conn_poll(struct smc_conn *conn)
 {
 	const struct sock *sk = conn->sk;
-	u8 shutdown = READ_ONCE(sk->sk_shutdown);
+	u8 shutdown = READ_ONCE(conn->shutdown);
 	__poll_t mask = 0;
 
-	if (shutdown == SHUTDOWN_MASK ||
-	    READ_ONCE(sk->sk_state) == SMC_CLOSED)
+	if (shutdown == SHUTDOWN_MASK || READ_ONCE(conn->state) == SMC_CLOSED)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;

@@ -24,7 +24,7 @@ void smc_orphan_end(struct smc_conn *conn)
 {
 	struct smc_sock *smc = smc_of_conn(conn);
 
-	if (!(READ_ONCE(smc->st_flags) & SMC_ST_CLOSE_SENT)) {
+	if (!(READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT)) {
 		smc_stats_inc(smc_sock_net(smc), SMC_STAT_ORPHAN_ABORTED);
 		conn->abort_reason = SMC_REASON_ORPHANED;
 	}
@@ -49,7 +49,7 @@ void smc_orphan_start_timer(struct smc_conn *conn)
 /* Its peer reads, if slowly: another time is granted. */
 static bool gets_on(struct smc_conn *conn)
 {
-	if (READ_ONCE(smc_of_conn(conn)->st_flags) & SMC_ST_CLOSE_SENT ||
+	if (READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT ||
 	    READ_ONCE(conn->sent_pos) == conn->orphan_pos)
 		return false;
 	smc_orphan_start_timer(conn);
@@ -75,7 +75,7 @@ void smc_orphan_timer(struct timer_list *t)
 	 * pending again was started by close() while corking ended here.
 	 */
 	if (smc_conn_is_current(conn)) {
-		if (!(READ_ONCE(smc_of_conn(conn)->st_flags) & SMC_ST_RELEASED))
+		if (!(READ_ONCE(conn->st_flags) & SMC_ST_RELEASED))
 			smc_tx_uncork(conn);
 		else if (!timer_pending(t) && !gets_on(conn))
 			smc_orphan_end(conn);

@@ -122,6 +122,7 @@ struct smc_conn *smc_owner_new_conn(struct smc_sock *smc)
 		__sock_put(sk);
 		return NULL;
 	}
+	conn->state = SMC_INIT;
 	timer_setup(&conn->timer, smc_orphan_timer, 0);
 	timer_setup(&conn->keepalive.timer, smc_watch_timer, 0);
 	return conn;

@@ -358,7 +358,7 @@ static int take(struct smc_conn *conn, struct reader *r)
 			return 0;
 		/* splice() never gets past it, as with TCP */
 		if (r->pipe)
-			return r->timeo || READ_ONCE(conn->sk->sk_shutdown) &
+			return r->timeo || READ_ONCE(conn->shutdown) &
 			       RCV_SHUTDOWN ? 0 : -EAGAIN;
 		if (!oobinline) {
 			skip_mark(conn, r);
@@ -404,9 +404,9 @@ static int nothing(const struct smc_conn *conn, const struct reader *r)
 	if (r->copied >= r->target)
 		return 1;
 	/* Set in the opposite order, see event.c. */
-	closed = READ_ONCE(sk->sk_state) == SMC_CLOSED;
+	closed = READ_ONCE(conn->state) == SMC_CLOSED;
 	smp_rmb();
-	over = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+	over = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 	smp_rmb();
 	failed = READ_ONCE(sk->sk_err);
 	done = test_bit(SMC_CONN_PEER_DONE, &conn->flags);
@@ -443,8 +443,8 @@ static bool ready(const struct smc_conn *conn, const struct reader *r)
 	return end_pos(conn) > r->pos ||
 	       test_bit(SMC_CONN_STOPPED, &conn->flags) ||
 	       READ_ONCE(sk->sk_err) ||
-	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ||
-	       READ_ONCE(sk->sk_state) == SMC_CLOSED;
+	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN ||
+	       READ_ONCE(conn->state) == SMC_CLOSED;
 }
 
 static void wait_data(struct smc_conn *conn, struct reader *r)

@@ -125,6 +125,8 @@ void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap)
 	if (!conn)
 		return;
 	snap->has_conn = true;
+	snap->state = READ_ONCE(conn->state);
+	snap->shutdown = READ_ONCE(conn->shutdown);
 	snap_conn(conn, snap);
 	snap_lgr(conn, snap);
 	smc_conn_put(conn);

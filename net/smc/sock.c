@@ -54,7 +54,6 @@ static void failed(struct smc_sock *smc, int err)
 
 	spin_lock_bh(&smc->state_lock);
 	WRITE_ONCE(sk->sk_state, SMC_INIT);
-	smc->st_flags = 0;
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	spin_unlock_bh(&smc->state_lock);
 	set_bit(SMC_SK_FAILED, &smc->bits);

@@ -14,7 +14,8 @@
  *			parked page stops only callers of the same direction,
  *			and those wait interruptibly.  Never held while waiting
  *			for the peer.
- *   state_lock		the pointer @conn, sk_state, st_flags, sk_shutdown;
+ *   state_lock		the pointer @conn; state, shutdown and st_flags of a
+ *			connection; sk_state and sk_shutdown of one that has none;
  *			spinlock, BH; leaf
  *   listen_mutex	the end of listening against the worker that accepts
  *   accept_lock	a listener's lists of children; spinlock; then TCP's lock of
@@ -82,7 +83,6 @@ enum smc_sock_bits {
  * @reason: why this is plain TCP, 0 otherwise
  * @peer_diagnosis: code of the Decline received
  * @used_v2: negotiated version, for statistics
- * @st_flags: SMC_ST_* facts for state.c
  * @bits: enum smc_sock_bits
  * @disconnects: attempts to connect that connect(AF_UNSPEC) and the like have
  *	ended: a sleeper finds another one, or none.  Written with lock_sock()
@@ -127,7 +127,6 @@ struct smc_sock {
 	struct smc_conn __rcu *conn;
 	u32 reason;
 	u32 peer_diagnosis;
-	unsigned int st_flags;
 	unsigned long bits;
 	unsigned int disconnects;
 	int defer_accept_s;

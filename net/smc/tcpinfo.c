@@ -16,13 +16,12 @@
 /* The state in which TCP would be. */
 static u8 tcp_state(const struct smc_conn *conn)
 {
-	const struct smc_sock *smc = smc_of_conn(conn);
-	bool queued = READ_ONCE(smc->st_flags) &
+	bool queued = READ_ONCE(conn->st_flags) &
 		      (SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
 
 	if (smc_close_over(conn))
 		return TCP_CLOSE;
-	switch (READ_ONCE(smc->sk.sk_state)) {
+	switch (READ_ONCE(conn->state)) {
 	case SMC_PEERCLOSEWAIT1:
 	case SMC_PEERCLOSEWAIT2:
 		return queued ? TCP_FIN_WAIT1 : TCP_FIN_WAIT2;

@@ -115,7 +115,7 @@ void smc_tx_writable(struct smc_conn *conn)
 		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
 					   EPOLLWRBAND);
 	if (wq && wq->fasync_list &&
-	    !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
+	    !(READ_ONCE(conn->shutdown) & SEND_SHUTDOWN))
 		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
 	rcu_read_unlock();
 }
@@ -150,9 +150,9 @@ static int check(const struct smc_conn *conn)
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
 		return -EPIPE;
 	/* A peer that has closed meanwhile reads nothing any more. */
-	over = smc_state_send_check(READ_ONCE(sk->sk_state),
-				    READ_ONCE(smc_sk(sk)->st_flags)) ||
-	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN;
+	over = smc_state_send_check(READ_ONCE(conn->state),
+				    READ_ONCE(conn->st_flags)) ||
+	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN;
 	/* The error was set before both: who reports it finds it. */
 	smp_rmb();
 	return over || READ_ONCE(sk->sk_err) ? -EPIPE : 0;
@@ -163,9 +163,9 @@ static bool no_reader(const struct smc_conn *conn)
 {
 	const struct sock *sk = conn->sk;
 
-	return READ_ONCE(sk->sk_state) == SMC_APPCLOSEWAIT1 &&
-	       READ_ONCE(smc_sk(sk)->st_flags) & SMC_ST_PEER_CLOSED &&
-	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
+	return READ_ONCE(conn->state) == SMC_APPCLOSEWAIT1 &&
+	       READ_ONCE(conn->st_flags) & SMC_ST_PEER_CLOSED &&
+	       !(READ_ONCE(conn->shutdown) & SEND_SHUTDOWN) &&
 	       !READ_ONCE(sk->sk_err);
 }
 
