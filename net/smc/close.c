@@ -181,6 +181,9 @@ void smc_close_disconnect(struct smc_conn *conn)
 	if (!over)
 		WRITE_ONCE(sk->sk_err, ECONNRESET);
 	smp_store_release(&smc->mode, &smc_mode_init);
+	/* even if we have finished: the peer has not */
+	if (!over)
+		smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	part(smc, conn);
 	/*
 	 * What is left to the worker would hit the next connection, or a socket
