@@ -306,6 +306,32 @@ TEST_F(conn, shutdown_while_connecting)
 	close(fill[1]);
 }
 
+/* A connect() that is given up in the moment in which its outcome comes. */
+TEST_F_TIMEOUT(conn, given_up_beside_its_outcome, 120)
+{
+	int count = repeats(600), gone, fd;
+	struct where refuses;
+
+	gone = listen_any(variant->kind, variant->family, 1, &refuses);
+	close(gone);
+	PAIR();
+	set_nonblock(self->listener);
+	for (int k = 0; k < count; k++) {
+		fd = NEW(SOCK_NONBLOCK);
+		CONNECT(fd, k & 1 ? &self->at : &refuses);
+		usleep(k * 37 % (k & 1 ? 3000 : 150));
+		if (k % 3 == 1)
+			unconnect(fd);
+		else if (k % 3 == 2)
+			shutdown(fd, SHUT_RDWR);
+		close(fd);
+		while ((fd = accept(self->listener, NULL, NULL)) >= 0)
+			close(fd);
+	}
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+}
+
 /* The outcome that no second connect() has fetched is not the next one's. */
 TEST_F(conn, unspec_forgets_the_outcome)
 {
