@@ -82,10 +82,17 @@ class Life:
             raise Told(e.errno) from e
 
     def connect(self):
+        again = read()["HsReconnect"]
         self.lst.bind((ADDRESS, 0))
-        self.lst.listen(1)
+        self.lst.listen(8)
         self.call(self.cli.connect, self.lst.getsockname())
-        self.srv = self.call(self.lst.accept)[0]
+        while True:
+            self.srv, peer = self.call(self.lst.accept)
+            if peer == self.cli.getsockname():
+                break
+            # its client has reset it, and connected again without the option
+            assert read()["HsReconnect"] > again, "accepted: another's"
+            self.srv.close()
         self.srv.settimeout(LIMIT)
 
     def recv(self, to, frm):
@@ -134,7 +141,7 @@ class Life:
         """The end that is still open hears of it, once its device fails.  No
         end has sent an end of file before one was told."""
         fresh()
-        for s in self.cli, self.srv:
+        for name, s in ("client", self.cli), ("server", self.srv):
             if not s:
                 continue
             try:
@@ -142,6 +149,8 @@ class Life:
                     pass
             except Told:
                 pass
+            except AssertionError as e:
+                raise AssertionError(f"{name}: {e}") from e
 
     def run(self):
         """tcp, smcr, or what the program was told"""
