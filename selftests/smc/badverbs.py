@@ -10,6 +10,7 @@ next one works.  Needs the module, root, badverbs on rxe0, and an RDMA port rxe0
 that serves 10.9.0.1 on this host.
 """
 import collections
+import concurrent.futures
 import errno
 import select
 import socket
@@ -299,6 +300,35 @@ def case_swallow():
 def case_hold():
     """no completion comes while the link is being confirmed"""
     sweep("poll_cq hold nth={} count=0", most=1)
+
+
+def case_stuck():
+    """A link sends nothing: connections that want new rings on it, one behind
+    the other, become TCP before their clients give them up."""
+    sysctl("transports", "smcr")
+    fresh()
+    base = joined()
+    bad("rule", "post_send swallow op=write count=0")
+    base.srv.sendall(b"x")
+    await_that("a write", lambda: number("hits"))
+    before = read()
+    # after 3 s each is declined; one after the other, the third after 9 s
+    sysctl("handshake_timeout_ms", 6000)
+    lives = [Life() for _ in range(4)]
+    try:
+        with concurrent.futures.ThreadPoolExecutor(len(lives)) as pool:
+            list(pool.map(Life.connect, lives))
+    finally:
+        sysctl("handshake_timeout_ms", 2000)
+    after = read()
+    bad("rule", "off")
+    for c in *lives, base:
+        c.close()
+    got = {n: after[n] - before[n] for n in after
+           if n.startswith("Hs") and after[n] != before[n]}
+    assert got == {"HsStarted": 8, "HsEnded": 8, "HsClientTcp": 4,
+                   "HsServerTcp": 4}, got
+    fresh()
 
 
 if __name__ == "__main__":

@@ -174,7 +174,8 @@ out:
 }
 
 /* Let the peer write.  The link is ready to send; waits for the device. */
-static int buf_register(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
+static int buf_register(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
+			unsigned long limit)
 {
 	struct ib_reg_wr reg = {
 		.wr.opcode = IB_WR_REG_MR,
@@ -187,7 +188,7 @@ static int buf_register(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	if (rbuf->registered)
 		return 0;
 	reg.key = rbuf->mr->rkey;
-	rc = smc_rdma_post_wait(link, &reg.wr);
+	rc = smc_rdma_post_wait(link, &reg.wr, limit);
 	if (!rc)
 		WRITE_ONCE(rbuf->registered, true);
 	return rc;
@@ -202,7 +203,9 @@ static int buf_register(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
  *
  * Registering needs a send queue with nothing in it, which may take seconds on
  * a long path.  Who wants that asks for it before it waits for its turn: the
- * rings of connections that come together are registered in one pause.
+ * rings of connections that come together are registered in one pause.  On a
+ * link that does not send they give up together, too: one after the other they
+ * would outlast the patience of their peers.
  *
  * Context: process, waits for the device.
  * Return: 0 or -errno.
@@ -212,6 +215,7 @@ int smc_rdma_buf_key(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
 {
 	bool hold = READ_ONCE(link->state) >= SMC_RDMA_READY &&
 		    !READ_ONCE(rbuf->registered);
+	unsigned long limit = smc_rdma_alone_limit(link);
 	int rc = 0;
 
 	if (hold)
@@ -220,7 +224,7 @@ int smc_rdma_buf_key(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
 	if (!rbuf->mr)
 		rc = -ENOLINK;
 	else if (READ_ONCE(link->state) >= SMC_RDMA_READY)
-		rc = buf_register(link, rbuf);
+		rc = buf_register(link, rbuf, limit);
 	if (!rc)
 		*rkey = rbuf->mr->rkey;
 	mutex_unlock(&link->reg_mutex);
@@ -240,7 +244,7 @@ static int mem_register(struct smc_rdma_link *link)
 	list_for_each_entry(rbuf, &link->bufs, node) {
 		if (!rbuf->mr)
 			continue;
-		rc = buf_register(link, rbuf);
+		rc = buf_register(link, rbuf, smc_rdma_alone_limit(link));
 		if (rc)
 			break;
 	}

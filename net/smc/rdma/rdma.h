@@ -476,7 +476,9 @@ bool smc_rdma_tx_idle(struct smc_rdma_link *link);
 bool smc_rdma_tx_awaited(struct smc_rdma_link *link);
 void smc_rdma_tx_hold(struct smc_rdma_link *link);
 void smc_rdma_tx_release(struct smc_rdma_link *link);
-int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr);
+unsigned long smc_rdma_alone_limit(const struct smc_rdma_link *link);
+int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr,
+		       unsigned long limit);
 
 /* rx.c */
 int smc_rdma_rx_init(struct smc_rdma_link *link);

@@ -641,29 +641,42 @@ void smc_rdma_tx_release(struct smc_rdma_link *link)
 	wake_up_all(&link->wait);
 }
 
-/*
- * Post @wr as soon as the send queue is empty.  A handshake waits for this, and
- * its peer for the handshake: rather than being silent to the end it declines
- * at half time.  What is in the queue may be megabytes on a long or slow path:
- * who grants handshakes more time grants it here, too.  Whether the link is
- * stuck for good is not decided here.
+/**
+ * smc_rdma_alone_limit() - until when smc_rdma_post_wait() may wait
+ * @link: link
+ *
+ * A handshake waits for this, and its peer for the handshake: rather than being
+ * silent to the end it declines at half time.  What is in the queue may be
+ * megabytes on a long or slow path: who grants handshakes more time grants it
+ * here, too.  Whether the link is stuck for good is not decided here.
+ *
+ * Context: any.
+ * Return: jiffies.
  */
-static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr)
+unsigned long smc_rdma_alone_limit(const struct smc_rdma_link *link)
 {
 	unsigned int hs_ms = READ_ONCE(link->lgr->sn->handshake_timeout_ms);
-	long left = msecs_to_jiffies(max(SMC_RDMA_ALONE_MS, hs_ms / 2));
-	int rc = -EBUSY;
 
-	while (rc == -EBUSY && left) {
-		left = wait_event_timeout(link->wait, smc_rdma_tx_idle(link),
-					  left);
+	return jiffies + msecs_to_jiffies(max(SMC_RDMA_ALONE_MS, hs_ms / 2));
+}
+
+/* Post @wr as soon as the send queue is empty, tried once after the limit. */
+static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr,
+		      unsigned long limit)
+{
+	int rc = -EBUSY;
+	long left;
+
+	do {
+		left = max((long)(limit - jiffies), 0L);
+		wait_event_timeout(link->wait, smc_rdma_tx_idle(link), left);
 		spin_lock_bh(&link->post_lock);
 		if (link->dead)
 			rc = -ENOLINK;
 		else if (!in_flight(link))
 			rc = ib_post_send(link->qp, wr, NULL);
 		spin_unlock_bh(&link->post_lock);
-	}
+	} while (rc == -EBUSY && left);
 	return rc;
 }
 
@@ -693,12 +706,14 @@ static int local_wait(struct local_wr *local)
  * smc_rdma_post_wait() - post a local work request and wait for its end
  * @link: link, reg_mutex held: one such request at a time
  * @wr: REG_MR; completion and flags are set here
+ * @limit: from smc_rdma_alone_limit(), before the wait for reg_mutex
  *
  * Context: process, sleeps.
  * Return: 0, -ENOLINK, -EIO, -EBUSY if the link does not send, or -ETIMEDOUT:
  * then the link has been stopped.
  */
-int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
+int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr,
+		       unsigned long limit)
 {
 	struct local_wr local = {
 		.cqe.done = local_done,
@@ -711,7 +726,7 @@ int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr)
 	wr->wr_cqe = &local.cqe;
 	wr->send_flags = IB_SEND_SIGNALED;
 	smc_rdma_tx_hold(link);
-	rc = post_alone(link, wr);
+	rc = post_alone(link, wr, limit);
 	if (rc)
 		goto out;
 	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_POSTED);
