@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0
+# The TCP connection below an SMC connection ends, or carries bytes that no end
+# has sent, and neither program notices: selftests/smc/tcpend.py says what is
+# tried.
+# when: long 6.12 debug, not yet seen to pass as a whole
+# guests: 1
+# timeout: 400
+# module: ours
+# rdma: lo
+g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
+	/lab/selftests/smc/tcpend.py ${TCPEND_CASES:-}" || fail "see above"
+g A 'sysctl -q net.smc.transports="smcd smcr"'
