@@ -98,9 +98,9 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 	struct smc_net *sn = conn->lgr->sn;
 
 	conn->tx_seq++;
-	conn->announced_pos = read;
-	conn->tx_prod_flags = p->cdc.prod_flags;
-	conn->tx_conn_flags = p->cdc.conn_flags;
+	WRITE_ONCE(conn->announced_pos, read);
+	WRITE_ONCE(conn->tx_prod_flags, p->cdc.prod_flags);
+	WRITE_ONCE(conn->tx_conn_flags, p->cdc.conn_flags);
 	if (p->cdc.prod_flags & SMC_CDC_URG_PRESENT)
 		conn->urg_tx_pos = SMC_NO_POS;
 	smc_stats_inc(sn, SMC_STAT_TX_CDC);
