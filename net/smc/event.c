@@ -151,6 +151,7 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 		 const struct smc_state_step *step)
 {
 	struct smc_sock *smc = smc_of_conn(conn);
+	unsigned int facts = conn->st_flags;
 	struct sock *sk = conn->sk;
 	u16 todo = step->actions;
 	u8 shut = conn->shutdown;
@@ -167,21 +168,22 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
 		set_bit(SMC_CONN_PEER_DONE, &conn->flags);
 	/* Delivered and said so: a peer that keeps its end open is no error. */
-	if (ev == SMC_EV_TIMEOUT && conn->st_flags & SMC_ST_CLOSE_SENT)
+	if (ev == SMC_EV_TIMEOUT && facts & SMC_ST_CLOSE_SENT)
 		todo &= ~SMC_DO_SEND_ABORT;
 	if (ev == SMC_EV_PEER_CLOSED)
-		conn->st_flags |= SMC_ST_PEER_CLOSED;
+		facts |= SMC_ST_PEER_CLOSED;
 	if (todo & SMC_DO_FLUSH) {
 		if (todo & SMC_DO_SEND_DONE)
-			conn->st_flags |= SMC_ST_DONE_QUEUED;
+			facts |= SMC_ST_DONE_QUEUED;
 		if (todo & SMC_DO_SEND_CLOSED)
-			conn->st_flags |= SMC_ST_CLOSE_QUEUED;
+			facts |= SMC_ST_CLOSE_QUEUED;
 	} else if (todo & (SMC_DO_SEND_DONE | SMC_DO_SEND_CLOSED |
 			   SMC_DO_SEND_ABORT)) {
-		conn->st_flags &= ~(SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
+		facts &= ~(SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
 		if (todo & (SMC_DO_SEND_CLOSED | SMC_DO_SEND_ABORT))
-			conn->st_flags |= SMC_ST_CLOSE_SENT;
+			facts |= SMC_ST_CLOSE_SENT;
 	}
+	WRITE_ONCE(conn->st_flags, facts);
 	if (ev == SMC_EV_SHUT_WR)
 		shut |= SEND_SHUTDOWN;
 	if (todo & SMC_DO_RCV_EOF)
@@ -241,8 +243,8 @@ static void wake(const struct smc_conn *conn, u16 todo)
 	sk->sk_state_change(sk);
 	if (todo & SMC_DO_RCV_EOF)
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
-			      conn->shutdown == SHUTDOWN_MASK ? POLL_HUP :
-								 POLL_IN);
+			      READ_ONCE(conn->shutdown) == SHUTDOWN_MASK ?
+			      POLL_HUP : POLL_IN);
 	if (todo & (SMC_DO_ERR_RESET | SMC_DO_ERR_ABORTED))
 		sk_error_report(sk);
 }
@@ -313,7 +315,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 		spin_unlock_bh(&smc->state_lock);
 		return;
 	}
-	conn->st_flags |= set;
+	WRITE_ONCE(conn->st_flags, conn->st_flags | set);
 	old = conn->state;
 	step = smc_state_next(old, ev, conn->st_flags);
 	todo = apply(conn, ev, step);
