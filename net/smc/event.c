@@ -189,7 +189,7 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	if (todo & SMC_DO_RCV_EOF)
 		shut |= RCV_SHUTDOWN;
 	if (todo & SMC_DO_ERR_ABORTED)
-		err = conn->abort_err ?: ECONNABORTED;
+		err = READ_ONCE(conn->abort_err) ?: ECONNABORTED;
 	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
 	    step->next == SMC_CLOSED)
 		shut = SHUTDOWN_MASK;
@@ -374,8 +374,8 @@ void smc_close_late(struct smc_conn *conn, bool upcall)
  */
 void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why)
 {
-	conn->abort_err = err;
-	conn->abort_reason = why;
+	WRITE_ONCE(conn->abort_err, err);
+	WRITE_ONCE(conn->abort_reason, why);
 	smc_conn_event(conn, SMC_EV_KILLED, 0, false);
 }
 

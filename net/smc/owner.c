@@ -87,8 +87,8 @@ static void owner_flushed(struct smc_conn *conn)
 
 static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 {
-	conn->abort_err = err;
-	conn->abort_reason = why;
+	WRITE_ONCE(conn->abort_err, err);
+	WRITE_ONCE(conn->abort_reason, why);
 	/* Ignored until it is the socket's; established() looks again. */
 	smc_conn_event(conn, SMC_EV_KILLED, 0, true);
 	smc_listen_deferred_ready(smc_of_conn(conn));
