@@ -65,7 +65,7 @@ void smc_sock_free(struct smc_sock *smc)
 		smc_conn_put(conn);
 	}
 	/* Nothing of the program's is on TCP then: no reason to linger. */
-	if (smc->mode->id != SMC_MODE_TCP && smc->inner.sk)
+	if (smc_sock_mode(smc) != SMC_MODE_TCP && smc->inner.sk)
 		sock_reset_flag(smc->inner.sk, SOCK_LINGER);
 	smc_inner_release(&smc->inner);
 	WRITE_ONCE(sk->sk_state, SMC_CLOSED);
@@ -255,7 +255,7 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	lock_sock(sk);
 	rc = smp_load_acquire(&smc->mode)->shutdown(smc, how);
 	/* as TCP: connect() has nothing to tell any more */
-	if (smc->mode->id != SMC_MODE_INIT)
+	if (smc_sock_mode(smc) != SMC_MODE_INIT)
 		clear_bit(SMC_SK_CONNECTED, &smc->bits);
 	release_sock(sk);
 	return rc;
@@ -312,7 +312,7 @@ static void close_smc(struct smc_sock *smc, bool abort)
 void smc_sock_dispose(struct smc_sock *child)
 {
 	smc_sock_stop_hs(child, true);
-	if (child->mode->id == SMC_MODE_SMC) {
+	if (smc_sock_mode(child) == SMC_MODE_SMC) {
 		close_smc(child, true);
 		return;
 	}
@@ -338,10 +338,10 @@ int smc_sock_release(struct socket *sock)
 	timeo = linger ? sk->sk_lingertime : 0;
 	/* The file that the inner socket borrows goes away. */
 	smc_inner_lend(&smc->inner, NULL);
-	if (smc->mode->id == SMC_MODE_LISTEN)
+	if (smc_sock_mode(smc) == SMC_MODE_LISTEN)
 		smc_listen_drop(smc);
 	smc_sock_stop_hs(smc, true);
-	if (smc->mode->id == SMC_MODE_SMC)
+	if (smc_sock_mode(smc) == SMC_MODE_SMC)
 		close_smc(smc, linger && !timeo);
 	else
 		timeo = 0;
@@ -350,7 +350,7 @@ int smc_sock_release(struct socket *sock)
 		smc_sock_wait(sk, &timeo, delivered);
 	sock_orphan(sk);
 	sock->sk = NULL;
-	if (smc->mode->id != SMC_MODE_SMC)
+	if (smc_sock_mode(smc) != SMC_MODE_SMC)
 		smc_sock_free(smc);
 	sock_put(sk);
 	return 0;

@@ -199,7 +199,7 @@ static bool has_data(struct smc_sock *child)
 	const struct smc_conn *conn;
 	bool readable;
 
-	if (child->mode->id == SMC_MODE_TCP)
+	if (smc_sock_mode(child) == SMC_MODE_TCP)
 		return !smc_sock_hides(child) &&
 		       (smc_inner_queued(&child->inner) ||
 			smc_inner_closed(&child->inner) ||
@@ -276,7 +276,7 @@ static bool defer(struct smc_sock *child)
 	if (!limit_s || has_data(child))
 		return false;
 	/* Below a low-water mark TCP would tell nobody of the first data. */
-	if (child->mode->id == SMC_MODE_TCP &&
+	if (smc_sock_mode(child) == SMC_MODE_TCP &&
 	    READ_ONCE(child->inner.sk->sk_rcvlowat) > 1)
 		return false;
 	if (!may_wait(child))
@@ -389,7 +389,7 @@ static void look_at_inner(struct smc_sock *smc)
 		return;
 	/* listen() sets the mode first, under this lock */
 	lock_sock(sk);
-	if (smc->mode->id == SMC_MODE_LISTEN &&
+	if (smc_sock_mode(smc) == SMC_MODE_LISTEN &&
 	    inet_sk_state_load(smc->inner.sk) != TCP_LISTEN)
 		smc_listen_gone(smc, smc_inner_take_error(&smc->inner) ?:
 				ECONNABORTED);
@@ -414,7 +414,7 @@ void smc_listen_work(struct smc_sock *smc,
 	old = set_active_memcg(smc->sk.sk_memcg);
 #endif
 	mutex_lock(&smc->listen_mutex);
-	while (smc->mode->id == SMC_MODE_LISTEN && !queue_full(smc) &&
+	while (smc_sock_mode(smc) == SMC_MODE_LISTEN && !queue_full(smc) &&
 	       smc_inner_acceptable(&smc->inner)) {
 		rc = accept_one(smc, clone);
 		if (rc == -ENOMEM || rc == -ENFILE || rc == -ENOBUFS)

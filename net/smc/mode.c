@@ -175,13 +175,13 @@ static int init_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 
 	if (msg->msg_flags & MSG_FASTOPEN && !smc_sock_connecting(smc)) {
 		leave_to_tcp(smc);
-		return smc->mode->sendmsg(smc, msg, len);
+		return smp_load_acquire(&smc->mode)->sendmsg(smc, msg, len);
 	}
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	rc = await_mode(smc, timeo, -EPIPE);
 	if (rc == -EPIPE)
 		return sk_stream_error(sk, msg->msg_flags, rc);
-	return rc ?: smc->mode->sendmsg(smc, msg, len);
+	return rc ?: smp_load_acquire(&smc->mode)->sendmsg(smc, msg, len);
 }
 
 static int init_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
@@ -197,7 +197,8 @@ static int init_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len,
 			-ENOTCONN);
 	if (rc == -ENOTCONN && READ_ONCE(smc->sk.sk_shutdown) & RCV_SHUTDOWN)
 		return 0;
-	return rc ?: smc->mode->recvmsg(smc, msg, len, flags);
+	return rc ?: smp_load_acquire(&smc->mode)->recvmsg(smc, msg, len,
+							   flags);
 }
 
 static __poll_t unconnected_poll(const struct sock *sk)
@@ -273,7 +274,8 @@ static ssize_t init_splice(struct smc_sock *smc, loff_t *ppos,
 	rc = await_mode(smc, timeo, -ENOTCONN);
 	if (rc == -ENOTCONN && READ_ONCE(smc->sk.sk_shutdown) & RCV_SHUTDOWN)
 		return 0;
-	return rc ?: smc->mode->splice_read(smc, ppos, pipe, len, flags);
+	return rc ?: smp_load_acquire(&smc->mode)->splice_read(smc, ppos, pipe,
+							       len, flags);
 }
 
 static bool asks_about_data(unsigned int cmd)
@@ -319,7 +321,7 @@ int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg)
 		val = data_value(conn, cmd);
 		smc_conn_put(conn);
 	}
-	if (smc->mode->id == SMC_MODE_LISTEN && cmd != SIOCATMARK)
+	if (smc_sock_mode(smc) == SMC_MODE_LISTEN && cmd != SIOCATMARK)
 		return -EINVAL;
 	return put_user(val, (int __user *)arg);
 }
