@@ -35,7 +35,7 @@
 
 static bool queue_full(const struct smc_sock *smc)
 {
-	return READ_ONCE(smc->accept_len) > (unsigned int)smc->backlog;
+	return READ_ONCE(smc->accept_len) > (unsigned int)READ_ONCE(smc->backlog);
 }
 
 static void queue_accept(struct smc_sock *smc, unsigned long delay)
@@ -94,6 +94,7 @@ static int listen_locked(struct smc_sock *smc, int backlog)
 	const struct smc_mode *mode = smp_load_acquire(&smc->mode);
 	struct socket *tcp = smc->inner.sock;
 	struct sock *sk = &smc->sk;
+	unsigned int limit;
 	int rc;
 
 	if (mode->id == SMC_MODE_SMC || connecting)
@@ -107,8 +108,9 @@ static int listen_locked(struct smc_sock *smc, int backlog)
 	/* an outcome that connect() has still to fetch */
 	if (test_bit(SMC_SK_FAILED, &smc->bits))
 		return -EINVAL;
-	smc->backlog = min_t(unsigned int, backlog,
-			     READ_ONCE(sock_net(sk)->core.sysctl_somaxconn));
+	limit = READ_ONCE(sock_net(sk)->core.sysctl_somaxconn);
+	/* a worker compares with it meanwhile */
+	WRITE_ONCE(smc->backlog, min_t(unsigned int, backlog, limit));
 	if (mode->id == SMC_MODE_LISTEN) {
 		rc = tcp->ops->listen(tcp, backlog);
 		smc_listen_wake(smc);
@@ -260,7 +262,7 @@ static bool may_wait(struct smc_sock *child)
 	spin_lock_bh(&smc->accept_lock);
 	/* unless it has been taken from us */
 	if (!list_empty(&child->accept_node) &&
-	    smc->deferred <= (unsigned int)smc->backlog) {
+	    smc->deferred <= (unsigned int)READ_ONCE(smc->backlog)) {
 		child->is_deferred = true;
 		smc->deferred++;
 	}
