@@ -240,8 +240,8 @@ static int join_client(struct smc_conn *conn, struct lo_conn *peer,
 	rcu_assign_pointer(pair->conn[SERVER], peer->conn);
 	lc->end = CLIENT;
 	peer->end = SERVER;
-	peer->pair = pair;
-	lc->pair = pair;
+	WRITE_ONCE(peer->pair, pair);
+	WRITE_ONCE(lc->pair, pair);
 	map_ring(conn, peer);
 	return 0;
 }
@@ -294,7 +294,7 @@ static void conn_unbind(struct smc_conn *conn)
 		hash_del(&lc->node);
 	lc->conn = NULL;
 	pair = lc->pair;
-	lc->pair = NULL;
+	WRITE_ONCE(lc->pair, NULL);
 	if (pair) {
 		RCU_INIT_POINTER(pair->conn[lc->end], NULL);
 		last = !rcu_access_pointer(pair->conn[!lc->end]);
