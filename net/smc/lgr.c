@@ -106,7 +106,7 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 	spin_lock(&lgr->lock);
 	ours = lgr->state != SMC_LGR_DEAD && !(if_idle && lgr->conns_num);
 	if (ours) {
-		lgr->why = why;
+		WRITE_ONCE(lgr->why, why);
 		WRITE_ONCE(lgr->state, SMC_LGR_DEAD);
 		list_del_init(&lgr->node);
 		refcount_inc(&lgr->refs);	/* the worker's */
@@ -224,7 +224,7 @@ static bool take_place(struct smc_lgr *lgr)
 	ok = lgr->state != SMC_LGR_DEAD &&
 	     (lgr->role == SMC_CLNT || lgr->conns_num < lgr->max_conns);
 	if (ok)
-		lgr->conns_num++;
+		WRITE_ONCE(lgr->conns_num, lgr->conns_num + 1);
 	spin_unlock(&lgr->lock);
 	return ok;
 }
@@ -441,7 +441,8 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	bool idle, keep;
 
 	spin_lock_bh(&lgr->lock);
-	idle = !--lgr->conns_num && lgr->state != SMC_LGR_DEAD;
+	WRITE_ONCE(lgr->conns_num, lgr->conns_num - 1);
+	idle = !lgr->conns_num && lgr->state != SMC_LGR_DEAD;
 	keep = idle && lgr->state == SMC_LGR_ACTIVE && lgr->xport->pools;
 	if (keep) {
 		refcount_inc(&lgr->refs);	/* the timer's */
