@@ -162,7 +162,8 @@ static bool match_accept(const struct smc_rdma_link *link,
 {
 	const struct smc_lgr *lgr = link->lgr;
 
-	return link->peer.qpn && link->peer.qpn == acc->r.qpn &&
+	/* pairs with peer_learn(): the rest is there if the number is */
+	return acc->r.qpn && smp_load_acquire(&link->peer.qpn) == acc->r.qpn &&
 	       !memcmp(lgr->peer_id, acc->r.peer_id, SMC_PEER_ID_LEN) &&
 	       !memcmp(link->peer.gid.raw, acc->r.gid, SMC_GID_LEN) &&
 	       (!is_v1(lgr) || ether_addr_equal(link->peer.mac, acc->r.mac));
@@ -289,7 +290,8 @@ static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	r->addr = rbuf->iova;
 	r->index = 1;
 	r->token = conn->token;
-	r->mtu = link->peer.qpn ? link->peer.mtu : conn->lgr->path.mtu_code;
+	r->mtu = smp_load_acquire(&link->peer.qpn) ? link->peer.mtu :
+						     conn->lgr->path.mtu_code;
 	return 0;
 }
 
@@ -325,12 +327,13 @@ static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
 	const struct smc_clc_accept_r *r = &peer->r;
 	struct smc_rdma_conn *xp = conn->xp;
+	u32 qpn = READ_ONCE(link->peer.qpn);
 	u32 size;
 	u64 addr;
 
 	if (peer->mode != SMC_CLC_MODE_R || !r->index || !r->token)
 		return -EPROTO;
-	if (link->peer.qpn && r->qpn != link->peer.qpn)
+	if (qpn && r->qpn != qpn)
 		return -EPROTO;
 	size = smc_size_from_code(r->size_code);
 	if (check_add_overflow(r->addr, (u64)size * (r->index - 1), &addr) ||
