@@ -29,7 +29,7 @@ static void trace_state(const struct smc_rdma_link *link, const char *next,
 	const struct smc_lgr *lgr = link->lgr;
 
 	trace_smc_link_state(lgr->sn->net->net_cookie, lgr->id, link->link_id,
-			     link->name, state_names[link->state],
+			     link->name, state_names[READ_ONCE(link->state)],
 			     next, why);
 }
 
@@ -45,7 +45,7 @@ void smc_rdma_link_raise(struct smc_rdma_link *link, enum smc_rdma_state state)
 	spin_lock_bh(&link->post_lock);
 	if (link->state < state) {
 		trace_state(link, state_names[state], SMC_REASON_OK);
-		link->state = state;
+		WRITE_ONCE(link->state, state);
 	}
 	spin_unlock_bh(&link->post_lock);
 }
@@ -106,7 +106,7 @@ bool smc_rdma_link_mark_dead(struct smc_rdma_link *link, enum smc_reason why)
 
 	spin_lock_bh(&link->post_lock);
 	first = !link->dead;
-	link->dead = true;
+	WRITE_ONCE(link->dead, true);
 	spin_unlock_bh(&link->post_lock);
 	if (first)
 		trace_state(link, "dead", why);
@@ -125,7 +125,7 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 	if (!smc_rdma_link_mark_dead(link, why))
 		return;
 	trace_smcr_link_down(link, link->lgr, link->lgr->sn->net->net_cookie,
-			     link->state, link->name,
+			     READ_ONCE(link->state), link->name,
 			     __builtin_return_address(0));
 	wake_up_all(&link->wait);
 	smc_rdma_link_end(link, why);

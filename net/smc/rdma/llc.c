@@ -56,7 +56,7 @@ static void confirmed(struct smc_rdma_link *link, enum smc_reason why)
 
 	spin_lock_bh(&link->post_lock);
 	first = !link->confirmed;
-	link->confirmed = true;
+	WRITE_ONCE(link->confirmed, true);
 	spin_unlock_bh(&link->post_lock);
 	if (first)
 		smc_lgr_changed(link->lgr, why);
@@ -149,7 +149,7 @@ static int rx_confirm_request(struct smc_rdma_link *link,
 {
 	enum smc_reason why;
 
-	if (link->lgr->role != SMC_CLNT || link->confirmed ||
+	if (link->lgr->role != SMC_CLNT || READ_ONCE(link->confirmed) ||
 	    READ_ONCE(link->confirm_end)) {
 		dropped(link);
 		return 0;
@@ -172,7 +172,7 @@ static int rx_confirm_response(struct smc_rdma_link *link,
 {
 	int rc;
 
-	if (link->lgr->role != SMC_SERV || link->confirmed ||
+	if (link->lgr->role != SMC_SERV || READ_ONCE(link->confirmed) ||
 	    READ_ONCE(link->state) < SMC_RDMA_READY) {
 		dropped(link);
 		return 0;
@@ -245,7 +245,7 @@ static int rx_delete_link(struct smc_rdma_link *link,
 	}
 	if (rc == -EAGAIN)
 		return rc;
-	link->peer_bye = true;
+	WRITE_ONCE(link->peer_bye, true);
 	/* it has given the confirmation up */
 	if (!READ_ONCE(link->confirmed))
 		confirmed(link, SMC_REASON_TIMEOUT_CL);
@@ -439,7 +439,7 @@ static void queue_drop(struct smc_rdma_link *link, struct llc_rx *rx)
 {
 	spin_lock_bh(&link->llc_lock);
 	list_del(&rx->node);
-	link->llc_num--;
+	WRITE_ONCE(link->llc_num, link->llc_num - 1);
 	spin_unlock_bh(&link->llc_lock);
 	kfree(rx);
 }
@@ -486,7 +486,7 @@ void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len)
 	memcpy(rx->data, data, len);
 	spin_lock_bh(&link->llc_lock);
 	list_add_tail(&rx->node, &link->llc_queue);
-	link->llc_num++;
+	WRITE_ONCE(link->llc_num, link->llc_num + 1);
 	spin_unlock_bh(&link->llc_lock);
 	smc_rdma_llc_wake(link);
 }
@@ -628,13 +628,13 @@ void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly)
 	/* A client that was told does not tell the server once more. */
 	if (READ_ONCE(link->dead) ||
 	    READ_ONCE(link->state) < SMC_RDMA_READY ||
-	    (link->peer_bye && link->lgr->role == SMC_CLNT))
+	    (READ_ONCE(link->peer_bye) && link->lgr->role == SMC_CLNT))
 		return;
 	msg.delete_link.reason = goodbye_reason(link->lgr, orderly);
 	if (send_msg(link, &msg))
 		return;
 	wait_event_timeout(link->wait, smc_rdma_tx_idle(link),
-			   msecs_to_jiffies(link->peer_bye ?
+			   msecs_to_jiffies(READ_ONCE(link->peer_bye) ?
 					    SMC_RDMA_GOODBYE_MS / 10 :
 					    SMC_RDMA_GOODBYE_MS));
 }

@@ -266,7 +266,7 @@ int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end)
 	build_send(link, i, true, &wr, &sge);
 	rc = slot_post(link, NULL, 0, 1, true, &wr);
 	if (end)
-		*end = link->tx_head;
+		WRITE_ONCE(*end, link->tx_head);
 	spin_unlock_bh(&link->post_lock);
 	if (!rc)
 		return 0;
@@ -415,7 +415,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	link->llc_blocked = false;
 	confirm = link->confirm_end && link->tx_tail >= link->confirm_end;
 	if (confirm)
-		link->confirm_end = 0;
+		WRITE_ONCE(link->confirm_end, 0);
 	report_done(link, &batch);
 	kick_waiting(link);
 	spin_unlock(&link->post_lock);
@@ -458,7 +458,7 @@ static void tx_flushed(struct smc_rdma_link *link)
 void smc_rdma_link_stop(struct smc_rdma_link *link)
 {
 	mutex_lock(&link->stop_mutex);
-	smc_rdma_link_mark_dead(link, link->lgr->why);
+	smc_rdma_link_mark_dead(link, READ_ONCE(link->lgr->why));
 	if (!link->stopped) {
 		/* In RESET nothing was posted, and there is no way to ERR. */
 		if (link->qp && link->qp_used)
