@@ -2,9 +2,10 @@
 """kcsan - which of the kernel's reports of data races concern the module
 
 A report begins and ends with a line of "=" and shows the stack of each of the
-two accesses.  The kernel has races of its own, also below calls from here: a
-report is ours if one of the accesses is made by the module, or by a helper up
-to two calls below it (memcpy, a list, a reference count).
+two accesses, or of the one that is known.  It is ours if one of the accesses is
+made by the module, or by a helper up to two calls below it (memcpy, a list, a
+reference count).  The kernel has races of its own, also below calls from here:
+they are counted, and listed in the test's log.
 """
 import re
 
@@ -12,6 +13,7 @@ NEAR = 3        # frames from the access on
 RULE = re.compile(r"\] ={60,}$")
 ACCESS = re.compile(r"\] .* of \d+ bytes by .* on cpu \d+:$")
 MODULE = re.compile(r" \[(smc|smc_diag)\]")
+RACE = re.compile(r"BUG: KCSAN: (.*)")
 
 
 def is_ours(report):
@@ -27,18 +29,22 @@ def is_ours(report):
 
 
 def drop_foreign(lines):
-    """the lines of a log without the reports that are not ours"""
-    out, report = [], None
+    """the lines of a log without the reports that are not ours, and those: what
+    each of them says, and whether the module is in a stack"""
+    out, foreign, report = [], [], None
     for line in lines:
-        if report is not None:
-            report.append(line)
-            if RULE.search(line):
-                foreign = any("BUG: KCSAN" in x for x in report) and \
-                    not is_ours(report)
-                out += [] if foreign else report
-                report = None
-        elif RULE.search(line):
+        if report is None and not RULE.search(line):
+            out.append(line)
+        elif report is None:
             report = [line]
         else:
-            out.append(line)
-    return out + (report or [])
+            report.append(line)
+            if not RULE.search(line):
+                continue
+            race = next(filter(None, map(RACE.search, report)), None)
+            if race and not is_ours(report):
+                foreign.append((race[1], any(map(MODULE.search, report))))
+            else:
+                out += report
+            report = None
+    return out + (report or []), foreign

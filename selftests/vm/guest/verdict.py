@@ -46,6 +46,7 @@ HERE = os.path.dirname(os.path.abspath(__file__)) + "/"
 STATS = HERE + "../../../net/smc/stats.h"
 PATIENCE = float(os.environ.get("LAB_PATIENCE", "inf"))
 LEAK = "/sys/kernel/debug/kmemleak"
+IS_DEBUG = os.path.exists("/proc/config.gz")
 # not where time counts instructions: it leaps ahead while the guest has nothing
 # to do but wait for the host, for a program's file, say
 with open("/proc/cmdline") as cmdline:
@@ -175,8 +176,8 @@ def restore_network():
     for dev in os.listdir("/sys/class/net"):
         if before and dev not in before:
             run("ip", "link", "delete", dev)
-    # asking a kernel without it would load it; the debug kernel has it built in
-    if (os.path.exists("/sys/module/nf_tables") or os.path.exists(LEAK)) and \
+    # asking a kernel without it would load it; debug kernels have it built in
+    if (os.path.exists("/sys/module/nf_tables") or IS_DEBUG) and \
             netlink.has_nft_tables():
         run("nft", "flush", "ruleset")
     for dev, kind in netlink.qdiscs():
@@ -326,13 +327,24 @@ def dmesg():
     return lines
 
 
+def note_races(races):
+    """Of the kernel itself; not what is looked for here."""
+    if races:
+        print(f"# kcsan: {len(races)} data races elsewhere,",
+              sum(below for _, below in races), "of them below calls of ours")
+    for text, below in sorted(set(races)):
+        print(f"#   {text}{', below us' * below}")
+
+
 def check_dmesg(test, dmesg_ok):
-    lines = kcsan.drop_foreign(dmesg())
+    lines = dmesg()
     mark = "] lab: begin " + test
     # from the last beginning of this test; all of it if that is lost
     start = max((i for i, x in enumerate(lines) if x.endswith(mark)),
                 default=0)
-    lines = [x for x in lines[start:]
+    lines, races = kcsan.drop_foreign(lines[start:])
+    note_races(races)
+    lines = [x for x in lines
              if not dmesg_ok or not re.search(dmesg_ok, x)]
     first = next((i for i, x in enumerate(lines) if BAD.search(x)), None)
     if first is not None:

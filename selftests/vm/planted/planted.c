@@ -13,10 +13,14 @@
  *   sock       a reference of a closed TCP socket
  *   counter    one more of counter=NAME in the initial namespace
  *   qp         a queue pair on the RDMA device "rxe0"
+ *   race       what poll() on one of our sockets reads, written without a mark
+ *   elsewhere  a data race that has nothing to do with the module
  */
 #define pr_fmt(fmt) "planted: " fmt
 
+#include <linux/delay.h>
 #include <linux/kprobes.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
@@ -195,6 +199,69 @@ static int plant_qp(void)
 	return PTR_ERR_OR_ZERO(held.ib.qp);
 }
 
+/* Writes on one CPU without a mark what is read on another. */
+static struct {
+	int *val;
+	struct socket *sock;
+	int other;
+} race;
+
+static int race_write(void *unused)
+{
+	while (!kthread_should_stop()) {
+		*race.val = !*race.val;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int race_read(void *unused)
+{
+	while (!kthread_should_stop()) {
+		if (race.sock)
+			race.sock->ops->poll(NULL, race.sock, NULL);
+		else
+			READ_ONCE(*race.val);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int run_race(void)
+{
+	struct task_struct *writer, *reader;
+
+	writer = kthread_run_on_cpu(race_write, NULL, 0, "planted/%u");
+	if (IS_ERR(writer))
+		return PTR_ERR(writer);
+	reader = kthread_run_on_cpu(race_read, NULL, 1, "planted/%u");
+	if (!IS_ERR(reader)) {
+		msleep(3000);
+		kthread_stop(reader);
+	}
+	kthread_stop(writer);
+	return PTR_ERR_OR_ZERO(reader);
+}
+
+static int plant_race(void)
+{
+	int rc = new_socket(PROTO_SMC, &race.sock);
+
+	if (rc)
+		return rc;
+	race.val = &race.sock->sk->sk_err;
+	rc = run_race();
+	WRITE_ONCE(*race.val, 0);
+	sock_release(race.sock);
+	return rc;
+}
+
+static int plant_elsewhere(void)
+{
+	race.val = &race.other;
+	return run_race();
+}
+
 /* What can be taken back */
 static void remove(void)
 {
@@ -223,6 +290,8 @@ static const struct {
 	{ "sock",	plant_sock },
 	{ "counter",	plant_counter },
 	{ "qp",		plant_qp },
+	{ "race",	plant_race },
+	{ "elsewhere",	plant_elsewhere },
 };
 
 static int __init planted_init(void)

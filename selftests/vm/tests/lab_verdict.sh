@@ -4,11 +4,11 @@
 # when: 4/4 6.12; 2/2 debug, the checks are the same on either
 # guests: 1
 # timeout: 300
-# unfit: debug
+# unfit: debug kcsan
 v=/lab/selftests/vm/verdict.sh
 
 # what the verdict waits for is in vain: seconds that something may take
-case $LAB_K in debug) patience=15 ;; *) patience=4 ;; esac
+case $LAB_K in debug | kcsan) patience=15 ;; *) patience=4 ;; esac
 
 # begin, once more: with the module, and the log from here on
 begin() { g A '@verdict begin lab_verdict ours rxe' || fail "not begun: $what"; }
@@ -153,8 +153,23 @@ with_checkers() {
 	found later 'KASAN: slab-use-after-free'
 }
 
-# Each of them is shown once: on the debug kernel every step takes long.
+# what takes KCSAN; the module is built for it, or it would not be in the report
+with_races() {
+	plant elsewhere
+	pluck
+	_out=$(g A "@verdict end lab_verdict '' later") ||
+		fail "complaint: $what: $_out"
+	echo "$_out" | grep -q 'race_read.*race_write' ||
+		fail "not counted: $what: $_out"
+
+	plant race
+	pluck
+	found later 'BUG: KCSAN: data-race in .*smc'
+}
+
+# Each of them is shown once: on these kernels every step takes long.
 case $LAB_K in
 debug) with_checkers ;;
+kcsan) with_races ;;
 *) anywhere ;;
 esac
