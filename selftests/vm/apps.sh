@@ -13,7 +13,7 @@
 : "${run=smc_run}"
 # how much: the debug kernel looks for what goes wrong, not how fast
 case $LAB_K in
-debug) : "${redis_n:=400}" "${iperf_mib:=4}" "${wrk_s:=20}" ;;
+debug | kcsan) : "${redis_n:=400}" "${iperf_mib:=4}" "${wrk_s:=20}" ;;
 *) : "${redis_n:=2000}" "${iperf_mib:=16}" "${wrk_s:=3}" ;;
 esac
 smc=/lab/selftests/smc

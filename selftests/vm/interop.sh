@@ -9,7 +9,7 @@ seed=${SMC_SEED:-0}
 note "SMC_SEED=$seed"
 port=9500
 # Copied byte by byte under KASAN: minutes, which find nothing more.
-case $LAB_K in debug) big=4M ;; *) big=64M ;; esac
+case $LAB_K in debug | kcsan) big=4M ;; *) big=64M ;; esac
 
 g B "$s/peercfg.py ueid add SMCV2-DEFAULT-UEID
 	$s/peercfg.py pnet add LABNET eth0 rxe0 1" >/dev/null ||

@@ -21,7 +21,7 @@ check() {
 # an emulated guest beside busy neighbours is slow: no deadline here
 for x in A B; do g $x 'sysctl -q net.smc.handshake_timeout_ms=20000'; done
 # the others differ from these only in what apps_lo has seen on that kernel
-[ $LAB_K != debug ] || APPS="redis nginx rsync"
+case $LAB_K in debug | kcsan) APPS="redis nginx rsync" ;; esac
 wire_start
 each_app check
 wire_stop

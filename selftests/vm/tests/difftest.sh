@@ -8,7 +8,7 @@
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 # KASAN makes a script ten times as long.
-case $LAB_K in debug) settings=QUICK=1 ;; esac
+case $LAB_K in debug | kcsan) settings=QUICK=1 ;; esac
 settings="$settings SCRIPTS=${LONG:+20000}"
 # TCP answers a FIN with a reset when it has no room for one more TIME_WAIT.
 g A 'sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304 \

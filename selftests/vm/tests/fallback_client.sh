@@ -5,5 +5,5 @@
 # timeout: 300
 # rdma: none
 # who speaks first has no part in what the debug kernel looks for
-case $LAB_K in debug) quick=1 ;; *) quick= ;; esac
+case $LAB_K in debug | kcsan) quick=1 ;; *) quick= ;; esac
 g A "QUICK=$quick SLACK=4000 /lab/selftests/smc/fallback_client.sh"

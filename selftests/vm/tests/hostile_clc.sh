@@ -6,6 +6,6 @@
 # rdma: none
 s=/lab/selftests/smc
 # a mutated Accept may cost a deadline of a second
-case $LAB_K in debug) n=30 ;; *) n=60 ;; esac
+case $LAB_K in debug | kcsan) n=30 ;; *) n=60 ;; esac
 [ -z "${LONG:-}" ] || n=500
 g A "$s/hostile_clc.sh ${HOSTILE_N:-$n}"

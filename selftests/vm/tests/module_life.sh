@@ -6,7 +6,7 @@
 # timeout: 300
 # rdma: lo
 s=/lab/selftests/smc
-case $LAB_K in debug) n=3 limit=20000 ;; *) n=10 limit=5000 ;; esac
+case $LAB_K in debug | kcsan) n=3 limit=20000 ;; *) n=10 limit=5000 ;; esac
 rounds=${MODULE_ROUNDS:-$n}
 
 busy() {

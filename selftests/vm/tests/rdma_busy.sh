@@ -10,7 +10,7 @@
 s=/lab/selftests/smc
 port=9100
 # a megabyte takes the debug kernel a second
-case $LAB_K in debug) ring=256K len=1M ;; *) ring=1M len=4M ;; esac
+case $LAB_K in debug | kcsan) ring=256K len=1M ;; *) ring=1M len=4M ;; esac
 
 # burst CONNECTIONS NEW_GROUPS [COUNTER]...
 burst() {

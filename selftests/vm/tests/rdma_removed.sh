@@ -7,7 +7,7 @@
 # timeout: 420
 s=/lab/selftests/smc
 port=9800
-case $LAB_K in debug) n=2 ;; *) n=12 ;; esac
+case $LAB_K in debug | kcsan) n=2 ;; *) n=12 ;; esac
 rounds=${REMOVE_ROUNDS:-$n}
 
 again() {

@@ -34,7 +34,7 @@ for x in A B; do
 done
 wire_start
 # a packet takes the debug kernel milliseconds
-case $LAB_K in debug) many=16 long=1M ;; *) many=64 long=8M ;; esac
+case $LAB_K in debug | kcsan) many=16 long=1M ;; *) many=64 long=8M ;; esac
 for mode in poll epoll block; do
 	run $many -n $many -m $mode -k ipproto -S mix -R mix -l 64K
 done

@@ -9,9 +9,9 @@
 . "$(dirname "$0")/modes.sh"
 g A 'grep -q " cgroup2 " /proc/mounts || {
 	mkdir -p /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup; }'
-# the debug kernel is built without Landlock
+# these kernels are built without Landlock
 lacks=
-[ "$LAB_K" != debug ] || lacks='-T landlock'
+case $LAB_K in debug | kcsan) lacks='-T landlock' ;; esac
 # shellcheck disable=SC2086
 in_modes sockaround -w '>0' -p 0 sockaround $lacks
 in_modes sockgroup -w '>0' -p 0 sockgroup

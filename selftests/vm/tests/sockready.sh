@@ -7,6 +7,6 @@
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 # all places of the ring take the debug kernel half an hour
-case $LAB_K in debug) settings=POSITIONS=1000 ;; esac
+case $LAB_K in debug | kcsan) settings=POSITIONS=1000 ;; esac
 in_modes sockready -m 'reference smcd smcr tcp declined' -w '>30' -p 0 sockready
 in_modes_end
