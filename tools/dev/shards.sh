@@ -8,7 +8,7 @@
 #   4      debug kernel, one guest: all modes of every suite
 #   5      debug kernel, two guests
 #   6      Debian's kernel: 20,000 scripts of difftest a mode, 10^6 messages
-#   7      KCSAN kernel, one guest
+#   7      KCSAN kernel, one guest at a time: SMC-D and SMC-R
 #   8      Debian's kernel: the other long tests, and fuzzing
 #
 # selftests/shards.passed says which shard last passed on which commit.
@@ -30,7 +30,10 @@ shard() {
 	6/8)
 		export LONG=1
 		stage long-scripts sh selftests/vm/run.sh difftest wakeups ;;
-	7/8) stage kcsan sh selftests/vm/run.sh -k kcsan -n 1 ;;
+	7/8)
+		# a race takes two processors: no second guest beside
+		export SMC_MODES="smcd smcr" LANES=1
+		stage kcsan sh selftests/vm/run.sh -k kcsan -n 1 ;;
 	8/8)
 		export LONG=1
 		stage fuzz make -s -C selftests/fuzz gate T=600

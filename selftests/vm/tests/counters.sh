@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # What the counters of /proc/net/smc_stat count: selftests/smc/counters.py.
-# when: long debug, its case "limit" is too slow there
+# when: long debug kcsan, its case "limit" is too slow there
 # guests: 1
 # rdma: lo
 g A 'sysctl -q net.smc.handshake_timeout_ms=20000 net.core.somaxconn=4096 &&
