@@ -103,6 +103,18 @@ static void sock_setup(struct sock *sk)
 	sk->sk_destruct = sock_destruct;
 
 	smc_stats_inc(sn, SMC_STAT_SOCK_CREATED);
+}
+
+/**
+ * smc_sock_list() - let smc_sock_walk() find a new socket
+ * @smc: socket, complete: from now on others may look at it
+ *
+ * Context: process.
+ */
+void smc_sock_list(struct smc_sock *smc)
+{
+	struct smc_net *sn = smc_sock_net(smc);
+
 	spin_lock_bh(&sn->socks_lock);
 	smc->nr = ++sn->socks_nr;
 	hlist_add_head(&smc->node, &sn->socks);
@@ -125,9 +137,11 @@ static int sock_open(struct sock *sk, int inner_family)
 	set_bit(SOCK_SUPPORT_ZC, &sk->sk_socket->flags);
 	rc = smc_inner_create(&smc->inner, sock_net(sk), inner_family,
 			      smc_sock_inner_wake);
-	if (!rc)
-		smc_sock_take_cookie(smc);
-	return rc;
+	if (rc)
+		return rc;
+	smc_sock_take_cookie(smc);
+	smc_sock_list(smc);
+	return 0;
 }
 
 static int inet_smc_init(struct sock *sk)

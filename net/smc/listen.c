@@ -370,6 +370,7 @@ static int accept_one(struct smc_sock *smc,
 	sock_hold(&smc->sk);	/* the child's, until it leaves our lists */
 	child->listener = smc;
 	child->taken = smc->taken++;
+	smc_sock_list(child);
 	sock_hold(sk);		/* ours, while we look at it */
 	spin_lock_bh(&smc->accept_lock);
 	list_add_tail(&child->accept_node, &smc->children);

@@ -456,6 +456,7 @@ void smc_listen_tcp_ready(struct smc_sock *child);
 void smc_listen_gone(struct smc_sock *smc, int err);
 
 /* family.c */
+void smc_sock_list(struct smc_sock *smc);
 int smc_sock_init(void);
 void smc_sock_exit(void);
 
