@@ -54,17 +54,21 @@ static int put_v2_common(struct sk_buff *skb, int attr,
 	char eid[SMC_MAX_EID_LEN + 1];
 	char host[sizeof(lgr->peer_host)];
 	struct nlattr *nest;
+	u8 os;
 
 	memcpy(eid, lgr->eid, SMC_MAX_EID_LEN);
 	eid[SMC_MAX_EID_LEN] = 0;
-	memcpy(host, lgr->peer_host, sizeof(host));
+	/* the handshake may write it meanwhile: half a name is for one dump */
+	data_race(memcpy(host, lgr->peer_host, sizeof(host)));
+	/* the same; one byte is never half */
+	os = data_race(lgr->peer_os);
 	host[sizeof(host) - 1] = 0;
 
 	nest = nla_nest_start(skb, attr);
 	if (!nest ||
 	    nla_put_u8(skb, SMC_NLA_LGR_V2_VER, lgr->version) ||
 	    nla_put_u8(skb, SMC_NLA_LGR_V2_REL, lgr->release) ||
-	    nla_put_u8(skb, SMC_NLA_LGR_V2_OS, lgr->peer_os) ||
+	    nla_put_u8(skb, SMC_NLA_LGR_V2_OS, os) ||
 	    nla_put_string(skb, SMC_NLA_LGR_V2_NEG_EID, eid) ||
 	    nla_put_string(skb, SMC_NLA_LGR_V2_PEER_HOST, host))
 		return -EMSGSIZE;
