@@ -14,6 +14,23 @@
 
 #include "sock.h"
 
+static bool copy_addresses(const struct sock *tcp,
+			   struct smc_sock_snapshot *snap)
+{
+	snap->sport = inet_sk(tcp)->inet_sport;
+	snap->dport = inet_sk(tcp)->inet_dport;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6) {
+		snap->saddr = tcp->sk_v6_rcv_saddr;
+		snap->daddr = tcp->sk_v6_daddr;
+		return true;
+	}
+#endif
+	snap->saddr.s6_addr32[0] = tcp->sk_rcv_saddr;
+	snap->daddr.s6_addr32[0] = tcp->sk_daddr;
+	return false;
+}
+
 static void snap_addresses(const struct smc_sock *smc,
 			   struct smc_sock_snapshot *snap)
 {
@@ -21,28 +38,19 @@ static void snap_addresses(const struct smc_sock *smc,
 
 	if (!tcp)
 		return;
-	snap->v6 = tcp->sk_family == AF_INET6;
-	snap->sport = inet_sk(tcp)->inet_sport;
-	snap->dport = inet_sk(tcp)->inet_dport;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (snap->v6) {
-		snap->saddr = tcp->sk_v6_rcv_saddr;
-		snap->daddr = tcp->sk_v6_daddr;
-		return;
-	}
-#endif
-	snap->saddr.s6_addr32[0] = tcp->sk_rcv_saddr;
-	snap->daddr.s6_addr32[0] = tcp->sk_daddr;
+	/* TCP changes them without a mark: a dump may show half a name, once */
+	snap->v6 = data_race(copy_addresses(tcp, snap));
 }
 
 /* In mode TCP there are only three states to tell apart. */
-static u8 snap_tcp_state(const struct smc_sock *smc)
+static u8 snap_tcp_state(const struct smc_sock *smc,
+			 const struct smc_sock_snapshot *snap)
 {
 	const struct sock *tcp = smc->inner.sk;
 
 	switch (tcp ? inet_sk_state_load(tcp) : TCP_CLOSE) {
 	case TCP_CLOSE:
-		return inet_sk(tcp)->inet_dport ? SMC_CLOSED : SMC_INIT;
+		return snap->dport ? SMC_CLOSED : SMC_INIT;
 	case TCP_SYN_SENT:
 		return SMC_INIT;
 	case TCP_LISTEN:
@@ -117,8 +125,8 @@ void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap)
 	if (mode->id == SMC_MODE_TCP) {
 		snap->mode = 1;
 		if (snap->state != SMC_CLOSED)
-			snap->state = snap_tcp_state(smc);
-		snap->shutdown = smc->inner.sk->sk_shutdown;
+			snap->state = snap_tcp_state(smc, snap);
+		snap->shutdown = READ_ONCE(smc->inner.sk->sk_shutdown);
 		return;
 	}
 	conn = smc_sock_conn_get(smc);
