@@ -66,7 +66,7 @@ void smc_sock_free(struct smc_sock *smc)
 	}
 	/* Nothing of the program's is on TCP then: no reason to linger. */
 	if (smc_sock_mode(smc) != SMC_MODE_TCP && smc->inner.sk)
-		sock_reset_flag(smc->inner.sk, SOCK_LINGER);
+		smc_inner_no_linger(&smc->inner);
 	smc_inner_release(&smc->inner);
 	WRITE_ONCE(sk->sk_state, SMC_CLOSED);
 	sock_put(sk);

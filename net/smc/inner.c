@@ -242,6 +242,21 @@ void smc_inner_lend(struct smc_inner *inner, struct file *file)
 }
 
 /**
+ * smc_inner_no_linger() - smc_inner_release() is not to wait
+ * @inner: the socket
+ *
+ * TCP changes other flags of the same word, under this lock.
+ *
+ * Context: process.
+ */
+void smc_inner_no_linger(struct smc_inner *inner)
+{
+	lock_sock(inner->sk);
+	sock_reset_flag(inner->sk, SOCK_LINGER);
+	release_sock(inner->sk);
+}
+
+/**
  * smc_inner_release() - stop watching and close
  * @inner: may have been released before
  *

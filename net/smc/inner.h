@@ -57,6 +57,7 @@ bool smc_inner_acceptable(const struct smc_inner *inner);
  * smc_inner_lend(inner, NULL) takes it back while the file still exists.
  */
 void smc_inner_lend(struct smc_inner *inner, struct file *file);
+void smc_inner_no_linger(struct smc_inner *inner);
 /* Remove the wait entry and release the socket.  Idempotent.  Process. */
 void smc_inner_release(struct smc_inner *inner);
 /* Drop the sock reference: only from the owner's destructor. */
