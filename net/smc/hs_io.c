@@ -532,7 +532,6 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	struct smc_hs_data *data = hs->data;
 	const struct smc_choice *choice = &data->choice;
 	enum smc_xport_id id = choice->mode;
-	
 	struct smc_lgr *lgr;
 	int rc;
 
@@ -574,7 +573,6 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr)
 {
-	
 	int rc;
 
 	hs->group = NULL;

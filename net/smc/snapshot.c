@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sock_diag shows of a socket, copied at once.
+ * What sock_diag shows: the sockets of a namespace, and what there is to say of
+ * one, copied at once.
  *
  * The reader (smc_diag.ko) gets a struct of plain values and never a pointer
  * into a live object.  A reference keeps the connection in its group while it
@@ -13,6 +14,81 @@
 #include <net/tcp_states.h>
 
 #include "sock.h"
+
+/* Sockets passed over without letting go of the lock. */
+#define WALK_STEP	256
+
+/**
+ * smc_sock_list() - let smc_sock_walk() find a new socket
+ * @smc: socket, complete: from now on others may look at it
+ *
+ * Context: process.
+ */
+void smc_sock_list(struct smc_sock *smc)
+{
+	struct smc_net *sn = smc_sock_net(smc);
+
+	spin_lock_bh(&sn->socks_lock);
+	smc->nr = ++sn->socks_nr;
+	hlist_add_head(&smc->node, &sn->socks);
+	spin_unlock_bh(&sn->socks_lock);
+}
+
+/*
+ * The next socket after @prev (referenced, dropped here) with a reference.  Those
+ * not older than number @from are passed over, a few at a time.
+ */
+static struct smc_sock *next_sock(struct smc_net *sn, struct smc_sock *prev,
+				  u64 from)
+{
+	struct smc_sock *smc;
+	int passed = 0;
+
+	spin_lock_bh(&sn->socks_lock);
+	smc = prev ? hlist_entry_safe(prev->node.next, struct smc_sock, node) :
+		     hlist_entry_safe(sn->socks.first, struct smc_sock, node);
+	while (smc && ((smc->nr >= from && passed++ < WALK_STEP) ||
+		       !refcount_inc_not_zero(&smc->sk.sk_refcnt)))
+		smc = hlist_entry_safe(smc->node.next, struct smc_sock, node);
+	spin_unlock_bh(&sn->socks_lock);
+	if (prev)
+		sock_put(&prev->sk);
+	return smc;
+}
+
+/**
+ * smc_sock_walk() - call a function for every socket of a namespace
+ * @net: namespace
+ * @from: 0, or only sockets older than this number; a socket that lives on
+ *	is met once by walks that go on where the one before stopped
+ * @fn: returns != 0 to stop; @nr is the socket's number
+ * @arg: handed to @fn
+ *
+ * Context: process; the socket is referenced while @fn runs, no lock is held.
+ * Return: what @fn returned, or 0.
+ */
+int smc_sock_walk(struct net *net, u64 from,
+		  int (*fn)(struct sock *sk, u64 nr, void *arg), void *arg)
+{
+	struct smc_net *sn = smc_net(net);
+	struct smc_sock *smc = NULL;
+	int rc;
+
+	if (!from)
+		from = U64_MAX;
+	while ((smc = next_sock(sn, smc, from))) {
+		if (smc->nr >= from)
+			continue;
+		rc = fn(&smc->sk, smc->nr, arg);
+		if (rc) {
+			sock_put(&smc->sk);
+			return rc;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(smc_sock_walk);
 
 static bool copy_addresses(const struct sock *tcp,
 			   struct smc_sock_snapshot *snap)

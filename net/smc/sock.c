@@ -139,63 +139,10 @@ static void hs_revealed(struct sock *sk)
 	sk->sk_data_ready(sk);
 }
 
-static const struct smc_hs_owner hs_owner = {
+const struct smc_hs_owner smc_sock_hs_owner = {
 	.done	= hs_done,
 	.revealed = hs_revealed,
 };
-
-/**
- * smc_sock_new_hs() - make the handshake of an attempt
- * @smc: socket
- * @role: client or server
- * @refuse: server: decline for this reason, whatever the client proposes
- * @addr: client: where connect() goes
- * @addr_len: its length
- *
- * Context: process.
- * Return: handshake with one reference, or NULL.
- */
-struct smc_hs *smc_sock_new_hs(struct smc_sock *smc, enum smc_role role,
-			       enum smc_reason refuse,
-			       const struct sockaddr *addr, int addr_len)
-{
-	struct smc_hs_setup setup = {
-		.owner = &hs_owner,
-		.sk = &smc->sk,
-		.sn = smc_sock_net(smc),
-		.inner = &smc->inner,
-		.memcg = smc->memcg,
-		.role = role,
-		.refuse = refuse,
-		.addr = addr,
-		.addr_len = addr_len,
-	};
-	struct smc_hs *hs;
-
-	setup.conn = smc_owner_new_conn(smc);
-	if (!setup.conn)
-		return NULL;
-	smc_sock_ring_sizes(smc, &setup.snd_len, &setup.rcv_len);
-	hs = smc_hs_new(&setup);
-	if (!hs)
-		smc_conn_put(setup.conn);
-	return hs;
-}
-
-/**
- * smc_sock_start_hs() - the handshake has the inner connection from now on
- * @smc: socket
- * @hs: new handshake; the caller's reference becomes the socket's
- *
- * Context: process, the inner socket's lock is held: what the handshake hands
- * over comes after this.
- */
-void smc_sock_start_hs(struct smc_sock *smc, struct smc_hs *hs)
-{
-	sock_owned_by_me(smc->inner.sk);
-	smc_hs_start(hs);
-	rcu_assign_pointer(smc->hs, hs);
-}
 
 static void wake_hs(struct smc_sock *smc, __poll_t key)
 {

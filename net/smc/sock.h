@@ -76,6 +76,7 @@ enum smc_sock_bits {
  * @memcg: whom its rings are charged to, our own reference; or NULL
  * @hs: the handshake that has the inner connection, or hides bytes of it; RCU,
  *	written with the inner socket's lock
+ * @hs_owner: what a handshake calls
  * @name: local address of the attempt to connect that failed
  * @name_len: its length, or 0
  * @conn: the connection of a socket in mode SMC, NULL before and after; RCU,
@@ -122,6 +123,7 @@ struct smc_sock {
 	struct smc_net *sn;
 	struct mem_cgroup *memcg;
 	struct smc_hs __rcu *hs;
+	const struct smc_hs_owner *hs_owner;
 	struct sockaddr_in6 name;
 	int name_len;
 	struct smc_conn __rcu *conn;
@@ -368,6 +370,10 @@ void smc_close_no_reader(struct smc_conn *conn);
 
 /* wait.c */
 int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk));
+struct smc_hs *smc_sock_new_hs(struct smc_sock *smc, enum smc_role role,
+			       enum smc_reason refuse,
+			       const struct sockaddr *addr, int addr_len);
+void smc_sock_start_hs(struct smc_sock *smc, struct smc_hs *hs);
 void smc_sock_stop_hs(struct smc_sock *smc, bool late);
 bool smc_sock_hides(const struct smc_sock *smc);
 
@@ -428,10 +434,7 @@ int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 
 /* sock.c */
 extern const struct proto_ops smc_sock_ops;
-struct smc_hs *smc_sock_new_hs(struct smc_sock *smc, enum smc_role role,
-			       enum smc_reason refuse,
-			       const struct sockaddr *addr, int addr_len);
-void smc_sock_start_hs(struct smc_sock *smc, struct smc_hs *hs);
+extern const struct smc_hs_owner smc_sock_hs_owner;
 void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key);
 void smc_sock_connect_failed(struct smc_sock *smc, int err);
 
@@ -455,8 +458,10 @@ void smc_listen_child_ready(struct smc_sock *child);
 void smc_listen_tcp_ready(struct smc_sock *child);
 void smc_listen_gone(struct smc_sock *smc, int err);
 
-/* family.c */
+/* snapshot.c */
 void smc_sock_list(struct smc_sock *smc);
+
+/* family.c */
 int smc_sock_init(void);
 void smc_sock_exit(void);
 
