@@ -10,7 +10,7 @@
  * smc_hs_conclude() is the one place that knows what follows from a reason: a
  * Decline and TCP, TCP at once, the client connecting again without the
  * option, or an error (RFC 7609 section 3.5.4 and appendix C; where the RFC
- * lets the connection fail before anybody has begun to use SMC, the program
+ * lets the connection fail before SMC has been used, the program
  * gets a TCP connection all the same).
  *
  * Context: process, from a step: hs->step is held.
@@ -43,7 +43,7 @@ static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
 				   bool *ready)
 {
 	set_need(hs, want);
-	/* Bytes that came before set_need() have woken nobody. */
+	/* Bytes that came before set_need() have queued no step. */
 	*ready = smc_inner_readable(hs->inner) >= want;
 	if (*ready)
 		return SMC_REASON_OK;
@@ -311,7 +311,7 @@ static enum smc_hs_verdict conclude_server(struct smc_hs *hs,
 /*
  * The peer found no device in common because nothing but the loopback device
  * was offered, which serves one host: what kept SMC-R out of the Proposal is
- * the reason somebody can do something about.
+ * the reason that an administrator can remove.
  */
 static enum smc_reason why_declined(const struct smc_hs *hs)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the handshake share with each other and with nobody else.
+ * What only the files of the handshake share.
  */
 #ifndef SMC_HS_PRIV_H
 #define SMC_HS_PRIV_H
@@ -162,7 +162,7 @@ struct smc_hs {
 
 /*
  * At least, and long enough for every timer of a transport's confirmation; they
- * grow with the deadline of those who have to do with slow hosts.
+ * grow with the handshake deadline, which is longer for slow hosts.
  */
 #define SMC_HS_LINK_MS		10000U
 #define SMC_HS_CONFIRM_MS	6000U

@@ -25,7 +25,7 @@ int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk))
 	int rc = 0;
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	/* who changes what done() looks at looks for sleepers after it */
+	/* pairs with skwq_has_sleeper(), after a change of what done() reads */
 	smp_mb();
 	while (!done(sk)) {
 		if (!*timeo)
