@@ -111,5 +111,5 @@ plan_remember() {
 	awk -v k="$1" '$1 == "ok" { print k, $2, $3 }' "$2" >>"$history"
 	[ "$(wc -l <"$2")" -lt 10 ] ||
 		echo "# slowest: $(sort -k3rn "$2" | head -n 10 |
-			awk '{ printf "%s%s %s s", NR > 1 ? ", " : "", $2, $3 }')"
+			awk '{ printf "%s%s %s s", (NR > 1 ? ", " : ""), $2, $3 }')"
 }
