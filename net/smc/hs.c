@@ -426,10 +426,12 @@ void smc_hs_put(struct smc_hs *hs)
 
 /**
  * smc_hs_start() - run it
- * @hs: new handshake that the socket shows already; client: the inner connect
- *	has been issued; server: an accepted child whose SYN had the option
+ * @hs: new handshake; client: the inner connect has been issued; server: an
+ *	accepted child whose SYN had the option
  *
- * Context: process; the caller has a reference; may hold the outer socket lock.
+ * The caller has the socket show it before it lets go of the lock.
+ *
+ * Context: process, the inner socket's lock is held.
  */
 void smc_hs_start(struct smc_hs *hs)
 {

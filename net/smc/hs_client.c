@@ -13,7 +13,7 @@
  * again without the option, inside the same connect() call, and the peer is
  * remembered for a while (hs_memory.c).
  *
- * Context: process, from a step: hs->step is held.
+ * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/net.h>

@@ -13,7 +13,7 @@
  * lets the connection fail before SMC has been used, the program
  * gets a TCP connection all the same).
  *
- * Context: process, from a step: hs->step is held.
+ * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/net.h>

@@ -183,7 +183,7 @@ static unsigned int running_from(const struct hlist_head *head,
 
 /**
  * smc_hs_count() - count a handshake that begins
- * @hs: handshake; hs is filled in
+ * @hs: handshake that begins
  *
  * Return: false if it is one too many; then it is not counted.
  */

@@ -9,7 +9,7 @@
  * not longer than half of its own deadline: then it opens a group of its own.
  * A variant that cannot be set up is skipped and the next one is tried.
  *
- * Context: process, from a step: hs->step is held.
+ * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
  */
 #include "hs_priv.h"

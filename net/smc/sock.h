@@ -21,8 +21,8 @@
  *   accept_lock	a listener's lists of children; spinlock; then TCP's lock of
  *			its queue
  *   the inner socket's lock
- *			who has the TCP connection, and the outcome of the
- *			handshake: see hs_tcp.c
+ *			the TCP connection while a handshake runs, and its
+ *			outcome: see hs_tcp.c
  * Order: lock_sock -> rx_mutex / tx_mutex, the inner socket's lock ->
  * conn->tx_lock, state_lock.
  *

@@ -647,8 +647,8 @@ void smc_rdma_tx_release(struct smc_rdma_link *link)
  *
  * A handshake waits for this, and its peer for the handshake: rather than being
  * silent to the end it declines at half time.  What is in the queue may be
- * megabytes on a long or slow path: who grants handshakes more time grants it
- * here, too.  Whether the link is stuck for good is not decided here.
+ * megabytes on a long or slow path: net.smc.handshake_timeout_ms counts here,
+ * too.  Whether the link is stuck for good is not decided here.
  *
  * Context: any.
  * Return: jiffies.

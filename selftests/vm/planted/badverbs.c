@@ -242,7 +242,7 @@ static void hold(struct ib_cq *cq)
 	spin_unlock_irqrestore(&bad.lock, flags);
 }
 
-/* Completions are served again: let who uses them look */
+/* Completions are served again: the users of the queues look once more */
 static void release_held(void)
 {
 	struct ib_cq *held[HELD_MAX];
