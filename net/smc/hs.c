@@ -48,13 +48,12 @@ static void timer_fn(struct timer_list *t)
 /**
  * smc_hs_wake() - something happened on the inner socket
  * @hs: handshake that the socket shows, found under RCU
- * @key: poll mask, 0 for anything
  *
  * Cheap: a step is queued only if the state can make something of it.
  *
  * Context: any, interrupts possibly off.
  */
-void smc_hs_wake(struct smc_hs *hs, __poll_t key)
+void smc_hs_wake(struct smc_hs *hs)
 {
 	const struct smc_inner *inner = hs->inner;
 	unsigned long flags;

@@ -109,7 +109,7 @@ bool smc_synopt_peer_has(const struct sock *tcp); /* established: both did */
 struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup);
 void smc_hs_put(struct smc_hs *hs);
 void smc_hs_start(struct smc_hs *hs);
-void smc_hs_wake(struct smc_hs *hs, __poll_t key);
+void smc_hs_wake(struct smc_hs *hs);
 void smc_hs_stop(struct smc_hs *hs);
 bool smc_hs_hides(const struct smc_hs *hs);
 

@@ -144,14 +144,14 @@ const struct smc_hs_owner smc_sock_hs_owner = {
 	.revealed = hs_revealed,
 };
 
-static void wake_hs(struct smc_sock *smc, __poll_t key)
+static void wake_hs(struct smc_sock *smc)
 {
 	struct smc_hs *hs;
 
 	rcu_read_lock();
 	hs = rcu_dereference(smc->hs);
 	if (hs)
-		smc_hs_wake(hs, key);
+		smc_hs_wake(hs);
 	rcu_read_unlock();
 }
 
@@ -208,7 +208,7 @@ void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
 	} else if (mode->id == SMC_MODE_SMC) {
 		smc_close_inner_reset(smc);
 	} else if (mode->id == SMC_MODE_TCP) {
-		wake_hs(smc, key);
+		wake_hs(smc);
 		/* Another error (IP_RECVERR) is for who sleeps in TCP. */
 		if (inet_sk_state_load(inner->sk) == TCP_CLOSE)
 			smc_mode_move_error(smc);
@@ -216,7 +216,7 @@ void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key)
 		wake_pollers(sk, key);
 		wake_async(sk, inner->sk, key);
 	} else {
-		wake_hs(smc, key);
+		wake_hs(smc);
 	}
 }
 
