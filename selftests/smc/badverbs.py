@@ -19,7 +19,7 @@ import time
 
 import cases
 from counters import read, sysctl
-from limits import limit
+from limits import await_that, limit
 
 PARAMETERS = "/sys/module/badverbs/parameters/"
 ADDRESS = "10.9.0.1"
@@ -40,13 +40,6 @@ def number(name):
         return int(f.read())
 
 
-def await_that(what, is_so):
-    end = time.monotonic() + LIMIT
-    while not is_so():
-        assert time.monotonic() < end, what
-        time.sleep(0.005)
-
-
 def links_gone():
     c = read()
     return c["LinkCreated"] == c["LinkDestroyed"]
@@ -55,7 +48,7 @@ def links_gone():
 def fresh():
     """no link group is left: the device says that it has failed"""
     bad("event", "fatal")
-    await_that("links stay", links_gone)
+    await_that("links stay", links_gone, LIMIT)
 
 
 class Told(Exception):
@@ -182,7 +175,7 @@ class Life:
 
 def one_cause_each():
     """each link that is gone ended for one of the reasons counted"""
-    await_that("links stay", links_gone)
+    await_that("links stay", links_gone, LIMIT)
     c = read()
     downs = {n: v for n, v in c.items() if n.startswith("LinkDown") and v}
     assert sum(downs.values()) == c["LinkDestroyed"], (downs, c)
@@ -312,7 +305,7 @@ def case_stuck():
     base = joined()
     bad("rule", "post_send swallow op=write count=0")
     base.srv.sendall(b"x")
-    await_that("a write", lambda: number("hits"))
+    await_that("a write", lambda: number("hits"), LIMIT)
     before = read()
     # after 3 s each is declined; one after the other, the third after 9 s
     sysctl("handshake_timeout_ms", 6000)

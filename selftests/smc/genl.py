@@ -11,13 +11,12 @@ import errno
 import os
 import socket
 import sys
-import time
 
 import cases
 import hostenv
 from genetlink import (Genl, NlError, attr, attrs_of, num, text, pnet,
                        REQUEST, DUMP, PNET, P_GET, P_ADD, P_DEL, P_FLUSH)
-from limits import limit
+from limits import await_that, limit
 
 PROTO_SMC = 256
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
@@ -32,6 +31,7 @@ SETS = (ADD_UEID, REMOVE_UEID, FLUSH_UEID, ENABLE_SEID, DISABLE_SEID,
 DEFAULT = b"SMCV2-DEFAULT-UEID".ljust(32) + b"\0"
 SMC_GENL = "SMC_GEN_NETLINK"
 RDMA_DEV = hostenv.rdma_device()
+LIMIT = limit(60)
 DISABLED, PEERNOSMC = 0x0a0b0000, 0x03010000
 
 
@@ -63,16 +63,9 @@ def counter(name):
         return dict(x.split() for x in f)[name]
 
 
-def wait_until(condition, what):
-    end = time.monotonic() + limit(60)
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
-
-
 def smc_socket():
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, PROTO_SMC)
-    s.settimeout(limit(60))
+    s.settimeout(LIMIT)
     return s
 
 
@@ -90,7 +83,7 @@ class Pairs:
                 cli = smc_socket()
                 cli.connect(lst.getsockname())
                 srv, _ = lst.accept()
-                srv.settimeout(limit(60))
+                srv.settimeout(LIMIT)
                 self.socks.append((cli, srv))
                 cli.sendall(b"x")
                 assert srv.recv(10) == b"x"
@@ -152,8 +145,8 @@ def case_groups_r():
             assert text(common[4]) == os.uname().nodename
             assert num(v2[1]) == 1 and num(v2[2]) == 255 and num(v2[3]) == 1
     # an idle group stays for a while
-    wait_until(lambda: [num(r[6]) for r in g.rows(LGR_R, 2)] == [0, 0],
-               "connections do not leave")
+    await_that("connections do not leave",
+               lambda: [num(r[6]) for r in g.rows(LGR_R, 2)] == [0, 0], LIMIT)
 
 
 def case_links():
@@ -194,7 +187,7 @@ def case_groups_d():
             assert num(r[12]) == 0 and num(r[13]) == 65536, "bytes"
             common = attrs_of(r[9])
             assert num(common[0]) == 2 and common[3] == DEFAULT
-    wait_until(lambda: g.rows(LGR_D, 4) == [], "groups stay")
+    await_that("groups stay", lambda: g.rows(LGR_D, 4) == [], LIMIT)
 
 
 def case_devices():
@@ -206,7 +199,7 @@ def case_devices():
         assert text(row[7]) == "lo"
         port = attrs_of(row[8])
         assert num(port[1]) == 0 and text(port[2]) == ""
-    wait_until(lambda: num(g.rows(DEV_D, 5)[0][1]) == 0, "use count")
+    await_that("use count", lambda: num(g.rows(DEV_D, 5)[0][1]) == 0, LIMIT)
     with Pairs("smcr", 1, hostenv.LOCAL_V4):
         row, = g.rows(DEV_R, 6)
         assert set(row) == {2, 8, 10}, "soft-RoCE is no PCI device"
@@ -243,7 +236,8 @@ def case_stats():
     for kind, how, address in ((1, "smcd", "127.0.0.1"),
                                (2, "smcr", hostenv.LOCAL_V4)):
         for x in (1, 2):
-            wait_until(lambda x=x: not Tech(x).flat()[20], "buffers stay")
+            await_that("buffers stay", lambda x=x: not Tech(x).flat()[20],
+                       LIMIT)
         other = Tech(3 - kind)
         old = Tech(kind)
         with Pairs(how, 1, address) as p:
@@ -271,7 +265,7 @@ def case_stats():
             assert diff[3, 1] == 2 and diff[3, 2] == 1, "sizes of sends"
             assert sum(diff.get((4, x), 0) for x in range(1, 10)) == 1 + calls
             assert diff.get((6, 6), 0) + diff.get((6, 5), 0) == 2
-        wait_until(lambda: not Tech(kind).flat()[20], "buffers in use")
+        await_that("buffers in use", lambda: not Tech(kind).flat()[20], LIMIT)
         assert not Tech(3 - kind).since(other), "the other transport"
         name = "SmcdBytesWritten" if kind == 1 else "SmcrBytesWritten"
         assert int(counter(name)) == Tech(kind).flat()[17]
@@ -279,7 +273,7 @@ def case_stats():
 
 def case_stats_buffers():
     """small, full, refilled"""
-    wait_until(lambda: not Tech(1).flat()[20], "buffers stay")
+    await_that("buffers stay", lambda: not Tech(1).flat()[20], LIMIT)
     old = Tech(1)
     with Pairs("smcd") as p:
         cli, srv = p.socks[0]

@@ -4,9 +4,18 @@
 What a test sets to see it happen is no limit; see also lib/wait.h.
 """
 import os
+import time
 
 SCALE = float(os.environ.get("SMC_TEST_SCALE") or 1)
 
 
 def limit(seconds):
     return seconds * SCALE
+
+
+def await_that(what, is_so, seconds):
+    """@seconds are a limit already; @what is said if it is not so by then"""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, what
+        time.sleep(0.005)

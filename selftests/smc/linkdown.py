@@ -21,19 +21,12 @@ import cases
 from badverbs import bad
 from counters import Counters, sysctl
 from hostile_rdma import KERNEL, Peer
-from limits import limit
+from limits import await_that, limit
 from minitcp import Net
 
 LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
-
-
-def await_that(what, is_so):
-    end = time.monotonic() + LIMIT
-    while not is_so():
-        assert time.monotonic() < end, what
-        time.sleep(0.01)
 
 
 class Link:
@@ -71,7 +64,8 @@ class Link:
         self.peer.tcp.rst()
         self.peer.lst.close()
         await_that("the link stays",
-                   lambda: self.counters.moved().get("LinkDestroyed") == 1)
+                   lambda: self.counters.moved().get("LinkDestroyed") == 1,
+                   LIMIT)
         moved = self.counters.moved()
         assert moved["LinkCreated"] == moved["LgrLost"] == 1, moved
         downs = {n: v for n, v in moved.items() if n.startswith("LinkDown")}
@@ -121,14 +115,14 @@ def case_gid():
                     return True
         return False
 
-    await_that("no GID", served)
+    await_that("no GID", served, LIMIT)
     link = Link()
     address("delete")
     try:
         link.ends("LinkDownGid", errno.ECONNABORTED)
     finally:
         address("add")
-        await_that("no GID", served)
+        await_that("no GID", served, LIMIT)
 
 
 def case_stuck():
@@ -169,7 +163,7 @@ def case_keys():
         tcp.rst()
     await_that("connections stay",
                lambda: link.counters.moved().get("ConnDestroyed", 0) ==
-               TOO_MANY_KEYS)
+               TOO_MANY_KEYS, LIMIT)
     assert not link.peer.another(), "still a new ring"
     assert "LinkDownKeys" not in link.counters.moved()
     link.ends("LinkDownKeys", errno.ECONNABORTED)
