@@ -4,29 +4,33 @@
  * step by step (event.c).
  *
  * close() does not wait (except for SO_LINGER).  What the program wrote is
- * delivered by the core; the socket lives on without a file, on the reference
- * that was the file's, until the peer has closed, too, or the orphan time is
- * over.  "closed" goes out only after the last byte; if that cannot be
- * delivered the peer gets "abort", never a clean end of a short stream.
+ * delivered by the core; the socket loses its file but is no orphan for TCP, which
+ * would destroy it at the peer's FIN, until the peer has closed, too, or the
+ * orphan time is over.  "closed" goes out only after the last byte; if that cannot
+ * be delivered the peer gets "abort", never a clean end of a short stream.
  * Unread bytes at close mean abort, as with TCP, and so do bytes that come
  * after it: their writer would wait for ever, or take them for delivered.
  *
  * Context: per function.  Tests: selftests/smc.
  */
+#include <linux/export.h>
 #include <linux/sched/signal.h>
-#include <linux/wait_bit.h>
+#include <net/inet_common.h>
 #include <net/sock.h>
 
 #include "sock.h"
 
-/* -- worker -- */
-
-/*
- * The socket and its connection part: no event of the one changes the other any
- * more, and calls that use the connection end.  The caller has a reference of
- * the connection, and wakes.
+/**
+ * smc_close_part() - the socket and its connection part
+ * @smc: context
+ * @conn: connection, the caller has a reference
+ *
+ * No event of the one changes the other any more, and calls that use the
+ * connection end.  The caller wakes.
+ *
+ * Context: any.
  */
-static void part(struct smc_sock *smc, struct smc_conn *conn)
+void smc_close_part(struct smc_sock *smc, struct smc_conn *conn)
 {
 	bool ours;
 
@@ -40,180 +44,244 @@ static void part(struct smc_sock *smc, struct smc_conn *conn)
 		smc_conn_put(conn);	/* the socket's */
 }
 
-/**
- * smc_sock_free() - the last step of a socket nobody has a file for
- * @smc: socket; the reference of its owner is dropped
- *
- * Idempotent.
- *
- * Context: process, no lock held.
- */
-void smc_sock_free(struct smc_sock *smc)
-{
-	struct sock *sk = &smc->sk;
-	struct smc_conn *conn;
+/* -- worker -- */
 
-	if (test_and_set_bit(SMC_SK_FREED, &smc->bits))
+/* TCP closes a socket that lives on the stack; the file has gone long ago. */
+static void close_tcp(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+	struct socket sock = { .sk = sk, .state = SS_CONNECTED };
+
+	lock_sock(sk);
+	smc_sock_end(smc);
+	/* Nothing of the program's is on TCP: no reason to linger. */
+	sock_reset_flag(sk, SOCK_LINGER);
+	release_sock(sk);
+	smc_sock_base(sk)->release(&sock);
+}
+
+/* The last step of an orphan. */
+static void free_orphan(struct smc_sock *smc)
+{
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+
+	if (test_and_clear_bit(SMC_SK_ORPHAN, &smc->bits))
+		atomic_dec(&smc->sn->orphan_count);
+	if (!conn)
 		return;
-	sk_stop_timer(sk, &smc->timer);
-	if (test_bit(SMC_SK_ORPHAN, &smc->bits))
-		atomic_dec(&smc_sock_net(smc)->orphan_count);
-	smc_sock_stop_hs(smc, true);
-	conn = smc_sock_conn_get(smc);
-	if (conn) {
-		part(smc, conn);
-		smc_conn_put(conn);
-	}
-	/* Nothing of the program's is on TCP then: no reason to linger. */
-	if (smc_sock_mode(smc) != SMC_MODE_TCP && smc->inner.sk)
-		smc_inner_no_linger(&smc->inner);
-	smc_inner_release(&smc->inner);
-	WRITE_ONCE(sk->sk_state, SMC_CLOSED);
-	sock_put(sk);
+	smc_close_part(smc, conn);
+	smc_conn_put(conn);
+	close_tcp(smc);
 }
 
 /* The peer looked gone: the end, unless a FIN looked like a byte for a moment. */
 static void end_gone(struct smc_sock *smc)
 {
 	struct smc_conn *conn = smc_sock_conn_get(smc);
-	bool gone;
 	u8 byte;
-	int err;
 
 	if (!conn)
 		return;
-	if (smc_close_peer_gone(conn)) {
-		err = smc_inner_take_error(&smc->inner);
-		lock_sock(smc->inner.sk);
-		gone = err || smc_inner_peek(&smc->inner, &byte, 1) > 0;
-		release_sock(smc->inner.sk);
-		if (gone)
-			smc_close_killed(conn, err ?: ECONNRESET,
-					 SMC_REASON_LOSTPEER);
-	}
+	if (smc_close_peer_gone(conn) &&
+	    (READ_ONCE(smc->tcp_err) ||
+	     smc_hs_tcp_peek(smc->sk, &byte, 1) > 0))
+		smc_close_killed(conn, READ_ONCE(smc->tcp_err) ?: ECONNRESET,
+				 SMC_REASON_LOSTPEER);
 	smc_conn_put(conn);
+}
+
+/* The program's error stays, or that it has taken it. */
+static void abort_tcp(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	spin_lock_bh(&smc->state_lock);
+	if (!READ_ONCE(sk->sk_err))
+		WRITE_ONCE(smc->err, 0);
+	spin_unlock_bh(&smc->state_lock);
+	smc_hs_tcp_reset(sk);
+	smc_close_tcp_event(smc);
+}
+
+static void shut_tcp(struct sock *sk, int how)
+{
+	sk->sk_shutdown |= how;
+	sk->sk_prot->shutdown(sk, how);
+}
+
+/* What needs the socket, whose spinlock is held. */
+static void work_locked(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT_WR, &smc->bits))
+		shut_tcp(sk, SEND_SHUTDOWN);
+	if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT, &smc->bits))
+		shut_tcp(sk, SHUTDOWN_MASK);
+	if (test_and_clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits))
+		abort_tcp(smc);
+	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits))
+		end_gone(smc);
+}
+
+#define NEEDS_SOCKET	(BIT(SMC_SK_WORK_TCP_SHUT_WR) |			\
+			 BIT(SMC_SK_WORK_TCP_SHUT) |			\
+			 BIT(SMC_SK_WORK_TCP_ABORT) |			\
+			 BIT(SMC_SK_WORK_PEER_GONE))
+
+/*
+ * With the spinlock alone: an un-accepted child is its listener's, which must not
+ * find it owned.  False: a system call has the socket.
+ */
+static bool work_socket(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+	bool free;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	free = !sock_owned_by_user_nocheck(sk);
+	/* TCP may have destroyed it, or it has another connection */
+	if (smc_sock_locked(sk) != smc || smc->phase != SMC_PHASE_SMC ||
+	    sock_flag(sk, SOCK_DEAD))
+		set_mask_bits(&smc->bits, NEEDS_SOCKET, 0);
+	else if (free)
+		work_locked(smc);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return free;
+}
+
+/* False: it could not be done now. */
+static bool do_child(struct smc_sock *smc, int bit,
+		     bool (*fn)(struct smc_sock *smc))
+{
+	if (!test_and_clear_bit(bit, &smc->bits) || fn(smc))
+		return true;
+	set_bit(bit, &smc->bits);
+	return false;
 }
 
 /**
  * smc_sock_work() - what events left to do
- * @work: a socket's work
+ * @work: a context's work
+ *
+ * A socket that a system call owns is looked at again later.
  *
  * Context: worker.
  */
 void smc_sock_work(struct work_struct *work)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, work);
-	struct socket *tcp = smc->inner.sock;
+	struct smc_sock *smc = container_of(to_delayed_work(work),
+					    struct smc_sock, work);
+	struct sock *sk = smc->sk;
+	bool again, end;
 
-	/* Only this work, or a close without events, releases the socket. */
-	if (tcp) {
-		if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT_WR, &smc->bits))
-			tcp->ops->shutdown(tcp, SHUT_WR);
-		if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT, &smc->bits))
-			tcp->ops->shutdown(tcp, SHUT_RDWR);
-		if (test_and_clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits))
-			smc_inner_abort(&smc->inner);
-	}
-	if (test_and_clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits))
-		end_gone(smc);
-	if (test_and_clear_bit(SMC_SK_WORK_READY, &smc->bits))
-		smc_listen_child_ready(smc);
-	if (test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))
-		smc_sock_free(smc);
-	sock_put(&smc->sk);
+	again = !do_child(smc, SMC_SK_WORK_BEGIN, smc_listen_begin);
+	/* what is left to do before the end was said before it */
+	end = test_bit(SMC_SK_WORK_FREE, &smc->bits);
+	if (READ_ONCE(smc->bits) & NEEDS_SOCKET)
+		again |= !work_socket(smc);
+	again |= !do_child(smc, SMC_SK_WORK_PLAIN, smc_defer_plain);
+	/* close() may not be through yet: it queues this again */
+	if (end && !again && !READ_ONCE(sk->sk_socket) &&
+	    test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))
+		free_orphan(smc);
+	if (again && queue_delayed_work(smc_sock_wq, &smc->work, HZ / 50 ?: 1))
+		return;		/* the references go with it */
+	smc_sock_put(smc);
+	sock_put(sk);
 }
+
+/* A child that nothing has accepted yet, of whatever kind. */
+static void abort_child(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sock_locked(sk);
+
+	if (smc)
+		smc_attempt_stop(smc);
+	smc_hs_tcp_reset(sk);
+	WRITE_ONCE(sk->sk_err, ECONNABORTED);
+	if (!smc || smc->phase != SMC_PHASE_HS || smc_acceptq_forget(smc))
+		return;
+	smc_sock_unhook(smc);
+	smc_sock_set_phase(smc, SMC_PHASE_INIT);
+}
+
+/**
+ * smc_sock_abort() - an administrator ends the connection of a socket
+ * @sk: socket, referenced
+ *
+ * Exported for smc_diag.ko.  TCP's own way owns the socket, and a listener that
+ * is closed meanwhile must not find its children owned.
+ *
+ * Context: process.
+ * Return: 0: done; -ENOENT: it is TCP's to do; -EBUSY: it is just being accepted.
+ */
+int smc_sock_abort(struct sock *sk)
+{
+	struct smc_conn *conn = smc_sock_conn(sk);
+	int rc = -ENOENT;
+
+	if (conn) {
+		smc_close_killed(conn, ECONNABORTED, SMC_REASON_OK);
+		smc_conn_put(conn);
+		return 0;
+	}
+	spin_lock_bh(&sk->sk_lock.slock);
+	/* nor one that TCP is making, and may give up without its lock */
+	if (!sk->sk_socket && inet_sk_state_load(sk) != TCP_SYN_RECV &&
+	    !sock_flag(sk, SOCK_DEAD)) {
+		rc = sock_owned_by_user_nocheck(sk) ? -EBUSY : 0;
+		if (!rc)
+			abort_child(sk);
+	}
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return rc;
+}
+EXPORT_SYMBOL_GPL(smc_sock_abort);
 
 /* -- system calls -- */
 
 /**
- * smc_sock_reset_conn() - give a connect() up, or forget a failed one
- * @smc: socket in mode init
- * @err: positive errno that TCP reports then; 0: what there is, if any
- *
- * Context: process, lock_sock() held.
- */
-void smc_sock_reset_conn(struct smc_sock *smc, int err)
-{
-	struct sock *sk = &smc->sk;
-
-	smc_sock_stop_hs(smc, false);
-	if (smc_sock_mode(smc) != SMC_MODE_INIT)
-		return;
-	smc_inner_disconnect(&smc->inner);
-	spin_lock_bh(&smc->state_lock);
-	WRITE_ONCE(sk->sk_state, SMC_INIT);
-	WRITE_ONCE(sk->sk_shutdown, 0);
-	spin_unlock_bh(&smc->state_lock);
-	if (err)
-		WRITE_ONCE(sk->sk_err, err);
-	clear_bit(SMC_SK_FAILED, &smc->bits);
-	clear_bit(SMC_SK_DISCONNECTING, &smc->bits);
-	/* nor has the next attempt an outcome yet that connect() may tell */
-	clear_bit(SMC_SK_CONNECTED, &smc->bits);
-	WRITE_ONCE(sk->sk_peek_off, -1);
-	smp_mb__before_atomic();
-	clear_bit(SMC_SK_CONNECTING, &smc->bits);
-	sk->sk_state_change(sk);
-	if (err)
-		sk_error_report(sk);
-}
-
-/**
- * smc_close_disconnect() - connect(AF_UNSPEC) in mode SMC
- * @conn: the socket's connection, referenced by the caller; afterwards the
- *	socket is unconnected, with the same options and binding
+ * smc_close_disconnect() - connect(AF_UNSPEC) in phase SMC
+ * @smc: context of a socket owned by the caller
  *
  * The connection is aborted, as TCP's is reset.  A call that is using it ends
  * in its own time.
  *
- * Context: process, lock_sock() held.
+ * Context: process.
  */
-void smc_close_disconnect(struct smc_conn *conn)
+void smc_close_disconnect(struct smc_sock *smc)
 {
-	struct smc_sock *smc = smc_of_conn(conn);
-	bool over = smc_close_over(conn);
-	struct sock *sk = conn->sk;
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	struct sock *sk = smc->sk;
+	bool over;
 
+	if (!conn)
+		return;
+	over = smc_close_over(conn);
 	/*
 	 * The program's own doing, and still TCP reports it.  Before a sleeping
 	 * writer can see that the connection is over.
 	 */
 	if (!over)
 		WRITE_ONCE(sk->sk_err, ECONNRESET);
-	smp_store_release(&smc->mode, &smc_mode_init);
 	/* even if we have finished: the peer has not */
 	if (!over)
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
-	part(smc, conn);
-	/*
-	 * What is left to the worker would hit the next connection, or a socket
-	 * that close() frees itself now that the mode is no longer smc.
-	 */
-	clear_bit(SMC_SK_WORK_TCP_SHUT_WR, &smc->bits);
-	clear_bit(SMC_SK_WORK_TCP_SHUT, &smc->bits);
-	clear_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits);
-	clear_bit(SMC_SK_WORK_PEER_GONE, &smc->bits);
-	flush_work(&smc->work);
-	WRITE_ONCE(smc->disconnects, smc->disconnects + 1);
-	smc_sock_reset_conn(smc, 0);
+	smc_close_part(smc, conn);
+	smc_conn_put(conn);
+	/* what is left to the worker would hit the next connection */
+	set_mask_bits(&smc->bits, NEEDS_SOCKET, 0);
+	WRITE_ONCE(smc->err, 0);
+	smc->tcp_err = 0;
+	smc->state_change(sk);
 	if (!over)
-		sk_error_report(sk);
+		smc->error_report(sk);
 }
 
-/**
- * smc_close_shutdown() - shutdown() in mode SMC
- * @conn: the socket's connection
- * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
- *
- * One direction after the other is the same as both at once.
- *
- * Context: process, lock_sock() held.
- * Return: 0 or -ENOTCONN.
- */
-int smc_close_shutdown(struct smc_conn *conn, int how)
+static int shutdown_conn(struct smc_conn *conn, int how)
 {
 	struct smc_sock *smc = smc_of_conn(conn);
-	struct sock *sk = conn->sk;
 	int rc;
 
 	rc = smc_state_shut_check(READ_ONCE(conn->state));
@@ -235,53 +303,83 @@ int smc_close_shutdown(struct smc_conn *conn, int how)
 		smc_conn_event(conn, SMC_EV_CLOSE, 0, false);
 	else if (!rc && how == SEND_SHUTDOWN)
 		smc_conn_event(conn, SMC_EV_SHUT_WR, 0, false);
-	/* what came in between nobody else has noticed */
+	/* what came in between has called nothing */
 	if (!rc && smc_close_shut_both(conn))
 		smc_close_late(conn, false);
-	sk->sk_state_change(sk);
+	smc->state_change(conn->sk);
 	return rc;
+}
+
+/* As TCP before it is established: the attempt is given up.  Owned. */
+static void shutdown_attempt(struct smc_sock *smc, struct socket *sock)
+{
+	struct sock *sk = smc->sk;
+
+	smc_attempt_stop(smc);
+	smc_sock_unhook(smc);
+	smc_sock_set_phase(smc, SMC_PHASE_INIT);
+	sk->sk_prot->disconnect(sk, O_NONBLOCK);
+	sock->state = SS_UNCONNECTED;
+	sk->sk_state_change(sk);
 }
 
 int smc_sock_shutdown(struct socket *sock, int how)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
 	struct sock *sk = sock->sk;
-	int rc;
+	struct smc_conn *conn;
+	struct smc_sock *smc;
+	int rc = 1;
 
 	/* 0, 1, 2 become RCV_SHUTDOWN, SEND_SHUTDOWN, both */
-	how++;
-	if (how & ~SHUTDOWN_MASK || !how)
+	if (how < 0 || how > 2)
 		return -EINVAL;
 	lock_sock(sk);
-	rc = smp_load_acquire(&smc->mode)->shutdown(smc, how);
-	/* as TCP: connect() has nothing to tell any more */
-	if (smc_sock_mode(smc) != SMC_MODE_INIT)
-		clear_bit(SMC_SK_CONNECTED, &smc->bits);
+	smc = smc_sock_locked(sk);
+	if (smc && smc->phase == SMC_PHASE_SMC) {
+		conn = smc_sock_conn_get(smc);
+		rc = shutdown_conn(conn, how + 1);
+		smc_conn_put(conn);
+		/* as TCP: connect() has nothing to tell any more */
+		sock->state = SS_CONNECTED;
+	} else if (smc && smc->phase == SMC_PHASE_HS) {
+		shutdown_attempt(smc, sock);
+		rc = 0;
+	}
 	release_sock(sk);
-	return rc;
+	return rc == 1 ? smc_sock_as_tcp(sock, shutdown, how) : rc;
 }
 
-static bool delivered(struct sock *sk)
+static bool delivered(struct smc_sock *smc)
 {
 	const struct smc_conn *conn;
 	bool done;
 
 	rcu_read_lock();
-	conn = rcu_dereference(smc_sk(sk)->conn);
+	conn = rcu_dereference(smc->conn);
 	done = !conn || READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT ||
 	       READ_ONCE(conn->state) == SMC_CLOSED;
 	rcu_read_unlock();
 	return done;
 }
 
-/*
- * The program has closed an SMC connection, or never got hold of it.  Nothing
- * parts the two before smc_sock_free(), which this sets going.
- */
-static void close_smc(struct smc_sock *smc, bool abort)
+/* SO_LINGER: until what was written has left. */
+static void linger(struct smc_sock *smc, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = smc->sk;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	/* pairs with skwq_has_sleeper() */
+	smp_mb();
+	while (timeo && !delivered(smc) && !signal_pending(current))
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
+/* The program has closed an SMC connection; owned. */
+static void close_conn(struct smc_sock *smc, bool abort)
 {
 	struct smc_conn *conn = smc_sock_conn_get(smc);
-	struct smc_net *sn = smc_sock_net(smc);
 	enum smc_state_event ev;
 	bool many;
 
@@ -289,12 +387,12 @@ static void close_smc(struct smc_sock *smc, bool abort)
 	abort = abort || smc_conn_readable(conn);
 	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;
 	set_bit(SMC_SK_ORPHAN, &smc->bits);
-	many = atomic_inc_return(&sn->orphan_count) >
-	       READ_ONCE(sn->max_orphans);
+	many = atomic_inc_return(&smc->sn->orphan_count) >
+	       READ_ONCE(smc->sn->max_orphans);
 	/* before the event: what it sets going stops the timer */
 	smc_orphan_start_timer(conn);
 	smc_conn_event(conn, ev, SMC_ST_RELEASED, false);
-	/* what came in between nobody else has noticed */
+	/* what came in between has called nothing */
 	if (!abort)
 		smc_close_late(conn, false);
 	if (unlikely(many))
@@ -302,56 +400,62 @@ static void close_smc(struct smc_sock *smc, bool abort)
 	smc_conn_put(conn);
 }
 
-/**
- * smc_sock_dispose() - end a child that was never accepted
- * @child: child, removed from its listener's lists; the list's reference is
- *	consumed
- *
- * Context: process, not from a step of the child's handshake.
+/*
+ * The file goes, and with it struct socket.  Not sock_orphan(): a socket that is
+ * SOCK_DEAD is destroyed by TCP as soon as its connection has ended.
  */
-void smc_sock_dispose(struct smc_sock *child)
+static void lose_file(struct sock *sk, struct socket *sock)
 {
-	smc_sock_stop_hs(child, true);
-	if (smc_sock_mode(child) == SMC_MODE_SMC) {
-		close_smc(child, true);
-		return;
-	}
-	smc_inner_disconnect(&child->inner);
-	smc_sock_free(child);
+	write_lock_bh(&sk->sk_callback_lock);
+	sk_set_socket(sk, NULL);
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock->sk = NULL;
+}
+
+/* Phase SMC; the socket is owned, and released here. */
+static void release_conn(struct smc_sock *smc, struct socket *sock)
+{
+	struct sock *sk = smc->sk;
+	bool lingers = sock_flag(sk, SOCK_LINGER);
+	long timeo = lingers ? sk->sk_lingertime : 0;
+
+	sock_hold(sk);
+	close_conn(smc, lingers && !timeo);
+	release_sock(sk);
+	if (timeo && !(current->flags & PF_EXITING))
+		linger(smc, timeo);
+	lock_sock(sk);
+	lose_file(sk, sock);
+	release_sock(sk);
+	/* the file's reference is free_orphan()'s, which this may call */
+	smc_sock_kick_work(smc);
+	sock_put(sk);
 }
 
 int smc_sock_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
-	bool linger;
-	long timeo;
+	int rc = 0;
 
 	if (!sk)
 		return 0;
-	smc = smc_sk(sk);
-	sock_hold(sk);
-	/* The last call on the file; sock_diag needs none, see destroy.c. */
+	smc = smc_sock_get(sk);
+	if (!smc)
+		return smc_sock_close_as_tcp(sock);
 	lock_sock(sk);
-	set_bit(SMC_SK_RELEASED, &smc->bits);
-	linger = sock_flag(sk, SOCK_LINGER);
-	timeo = linger ? sk->sk_lingertime : 0;
-	/* The file that the inner socket borrows goes away. */
-	smc_inner_lend(&smc->inner, NULL);
-	if (smc_sock_mode(smc) == SMC_MODE_LISTEN)
-		smc_listen_drop(smc);
-	smc_sock_stop_hs(smc, true);
-	if (smc_sock_mode(smc) == SMC_MODE_SMC)
-		close_smc(smc, linger && !timeo);
-	else
-		timeo = 0;
-	release_sock(sk);
-	if (timeo && !(current->flags & PF_EXITING))
-		smc_sock_wait(sk, &timeo, delivered);
-	sock_orphan(sk);
-	sock->sk = NULL;
-	if (smc_sock_mode(smc) != SMC_MODE_SMC)
-		smc_sock_free(smc);
-	sock_put(sk);
-	return 0;
+	if (smc->phase == SMC_PHASE_SMC) {
+		release_conn(smc, sock);
+	} else {
+		if (smc_attempt_stop(smc))
+			sk->sk_prot->disconnect(sk, O_NONBLOCK);
+		/* a listener may be getting children */
+		if (smc_sock_locked(sk) == smc && sk->sk_state != TCP_LISTEN)
+			smc_sock_end(smc);
+		release_sock(sk);
+		rc = smc_sock_base(sk)->release(sock);
+	}
+	smc_sock_put(smc);
+	return rc;
 }

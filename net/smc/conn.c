@@ -265,7 +265,7 @@ static bool left_silently(const struct smc_conn *conn)
  * told, which may take a moment: what is marked to be sent still goes out.
  * Idempotent.
  *
- * Context: process; no lock of the connection held.
+ * Context: any; no lock of the connection held.
  */
 void smc_conn_stop(struct smc_conn *conn)
 {

@@ -116,6 +116,7 @@ struct smc_keepalive {
 struct smc_conn {
 	const struct smc_conn_owner *owner;
 	struct sock *sk;		/* referenced until owner->release() */
+	void *owner_data;		/* the same */
 	refcount_t refs;
 	struct work_struct release;	/* what the last reference leaves to do */
 	const struct smc_xport *xport;

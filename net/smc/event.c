@@ -8,7 +8,7 @@
  * they may not push, so they mark the flags to be sent) and from the timer.
  * Whatever sleeps is left to smc->work (close.c).
  *
- * FIN of the inner connection means nothing while SMC is in use (RFC 7609
+ * FIN of the TCP connection means nothing while SMC is in use (RFC 7609
  * section 4.7): it may overtake the last RDMA write.  A reset counts in one
  * case: the peer has given up after our last handshake message, so that it
  * does not know our ring and no abort can come.  Nor do bytes mean anything
@@ -26,9 +26,32 @@
 
 struct workqueue_struct *smc_sock_wq;
 
+static void kick_work(struct smc_sock *smc, unsigned long delay)
+{
+	struct sock *sk = smc->sk;
+
+	sock_hold(sk);		/* the work's */
+	smc_sock_hold(smc);
+	if (queue_delayed_work(smc_sock_wq, &smc->work, delay))
+		return;
+	smc_sock_put(smc);
+	__sock_put(sk);
+}
+
+/**
+ * smc_sock_kick_work() - have the worker look what is left to do
+ * @smc: context, the caller has a reference of it and of the socket
+ *
+ * Context: any.
+ */
+void smc_sock_kick_work(struct smc_sock *smc)
+{
+	kick_work(smc, 0);
+}
+
 /**
  * smc_sock_queue_work() - leave something that sleeps to the worker
- * @smc: socket, the caller has a reference
+ * @smc: context, the caller has a reference of it and of the socket
  * @bit: SMC_SK_WORK_*
  *
  * Context: any.
@@ -36,27 +59,87 @@ struct workqueue_struct *smc_sock_wq;
 void smc_sock_queue_work(struct smc_sock *smc, int bit)
 {
 	set_bit(bit, &smc->bits);
-	sock_hold(&smc->sk);	/* the work's */
-	if (!queue_work(smc_sock_wq, &smc->work))
-		sock_put(&smc->sk);
+	smc_sock_kick_work(smc);
 }
 
 /**
- * smc_listen_deferred_ready() - TCP_DEFER_ACCEPT may have waited for this
- * @child: socket that has data now, or will have none
+ * smc_sock_queue_work_later() - the same, for what has time
+ * @smc: context, the caller has a reference of it and of the socket
+ * @bit: SMC_SK_WORK_*
  *
- * Context: any, the caller has a reference.
+ * The program may take its error before.
+ *
+ * Context: any.
  */
-void smc_listen_deferred_ready(struct smc_sock *child)
+void smc_sock_queue_work_later(struct smc_sock *smc, int bit)
 {
-	if (unlikely(test_bit(SMC_SK_DEFERRED, &child->bits)) &&
-	    test_and_clear_bit(SMC_SK_DEFERRED, &child->bits))
-		smc_sock_queue_work(child, SMC_SK_WORK_READY);
+	set_bit(bit, &smc->bits);
+	kick_work(smc, HZ / 50 ?: 1);
+}
+
+/*
+ * An error for the program.  sk_err, which SO_ERROR takes, is TCP's, too: what
+ * counts is kept beside it.
+ */
+static void put_error(struct smc_sock *smc, int err)
+{
+	lockdep_assert_held(&smc->state_lock);
+	WRITE_ONCE(smc->sk->sk_err, err);
+	WRITE_ONCE(smc->err, err);
+}
+
+/**
+ * smc_conn_has_error() - is there an error of the connection for the program?
+ * @conn: connection
+ *
+ * What TCP has put into sk_err for a moment is none.  An error that is not in
+ * sk_err any more SO_ERROR has taken.
+ *
+ * Context: any, state_lock not held.
+ */
+bool smc_conn_has_error(const struct smc_conn *conn)
+{
+	struct smc_sock *smc = smc_of_conn(conn);
+	bool has;
+
+	if (likely(!READ_ONCE(smc->err)))
+		return false;
+	spin_lock_bh(&smc->state_lock);
+	has = READ_ONCE(conn->sk->sk_err);
+	if (!has)
+		WRITE_ONCE(smc->err, 0);
+	has = smc->err;
+	spin_unlock_bh(&smc->state_lock);
+	return has;
+}
+
+/**
+ * smc_conn_error() - take that error
+ * @conn: connection
+ *
+ * Context: any, state_lock not held.
+ * Return: -errno, 0 if there is none: SO_ERROR may have been quicker.
+ */
+int smc_conn_error(const struct smc_conn *conn)
+{
+	struct smc_sock *smc = smc_of_conn(conn);
+	int err;
+
+	if (likely(!READ_ONCE(smc->err)))
+		return 0;
+	/* what TCP takes out of sk_err it takes under this lock */
+	spin_lock_bh(&smc->state_lock);
+	err = smc->err;
+	WRITE_ONCE(smc->err, 0);
+	if (err && !xchg(&conn->sk->sk_err, 0))
+		err = 0;
+	spin_unlock_bh(&smc->state_lock);
+	return -err;
 }
 
 /**
  * smc_close_peer_gone() - has the peer given up, or its host?
- * @conn: connection of a socket in mode SMC
+ * @conn: connection of a socket in phase SMC
  *
  * Reset, or written to by way of TCP, and nothing has ever come from the peer by
  * way of SMC; or its host does not answer TCP any more (SO_KEEPALIVE, or our
@@ -66,38 +149,49 @@ void smc_listen_deferred_ready(struct smc_sock *child)
  */
 bool smc_close_peer_gone(const struct smc_conn *conn)
 {
-	const struct smc_inner *inner = &smc_of_conn(conn)->inner;
-	int err = READ_ONCE(inner->sk->sk_err);
-
-	bool reset = err && inet_sk_state_load(inner->sk) == TCP_CLOSE;
+	int err = READ_ONCE(smc_of_conn(conn)->tcp_err);
+	const struct sock *sk = conn->sk;
+	bool reset = err && inet_sk_state_load(sk) == TCP_CLOSE;
 
 	if (reset && err == ETIMEDOUT)
 		return true;
-	return (reset || smc_inner_readable(inner)) &&
+	return (reset || smc_hs_tcp_readable(sk)) &&
 	       !READ_ONCE(conn->rcvd_pos) && !READ_ONCE(conn->peer_read_pos) &&
 	       !READ_ONCE(conn->rx_conn_flags);
 }
 
 /**
- * smc_close_inner_reset() - has the peer given up in the last moment?
- * @smc: socket in mode SMC
+ * smc_close_tcp_event() - something happened to the TCP connection
+ * @smc: context of a locked socket in phase SMC
  *
- * Context: any, interrupts possibly off.
+ * An error that TCP has put into sk_err is taken out: it is not the program's.
+ * ECONNABORTED is: an administrator ends the connection (sock_diag).
  */
-void smc_close_inner_reset(struct smc_sock *smc)
+void smc_close_tcp_event(struct smc_sock *smc)
 {
-	const struct smc_conn *conn;
+	struct smc_conn *conn;
+	int err = 0;
 
-	rcu_read_lock();
-	conn = rcu_dereference(smc->conn);
-	if (conn && unlikely(smc_close_peer_gone(conn)))
+	spin_lock_bh(&smc->state_lock);
+	if (READ_ONCE(smc->sk->sk_err) &&
+	    READ_ONCE(smc->sk->sk_err) != READ_ONCE(smc->err)) {
+		err = xchg(&smc->sk->sk_err, READ_ONCE(smc->err));
+		WRITE_ONCE(smc->tcp_err, err);
+	}
+	spin_unlock_bh(&smc->state_lock);
+	conn = smc_sock_conn_get(smc);
+	if (!conn)
+		return;
+	if (unlikely(err == ECONNABORTED))
+		smc_close_killed(conn, err, SMC_REASON_OK);
+	else if (unlikely(smc_close_peer_gone(conn)))
 		smc_sock_queue_work(smc, SMC_SK_WORK_PEER_GONE);
-	rcu_read_unlock();
+	smc_conn_put(conn);
 }
 
 /**
  * smc_close_over() - would TCP have closed this connection?
- * @conn: connection of a socket in mode SMC
+ * @conn: connection of a socket in phase SMC
  *
  * Both have finished and nothing is left to send, or it was aborted.
  *
@@ -135,7 +229,7 @@ static int reset_err(const struct smc_conn *conn)
 
 /**
  * smc_close_shut_both() - has the program given up reading, and writing, too?
- * @conn: connection of a socket in mode SMC
+ * @conn: connection of a socket in phase SMC
  *
  * Context: any, lockless.
  */
@@ -152,7 +246,6 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 {
 	struct smc_sock *smc = smc_of_conn(conn);
 	unsigned int facts = conn->st_flags;
-	struct sock *sk = conn->sk;
 	u16 todo = step->actions;
 	u8 shut = conn->shutdown;
 	int err = 0;
@@ -201,7 +294,7 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	 * shutdown bits, and a reader of those sees the error.
 	 */
 	if (err)
-		WRITE_ONCE(sk->sk_err, err);
+		put_error(smc, err);
 	smp_wmb();
 	WRITE_ONCE(conn->shutdown, shut);
 	smp_wmb();
@@ -240,18 +333,18 @@ static void wake(const struct smc_conn *conn, u16 todo)
 {
 	struct sock *sk = conn->sk;
 
-	sk->sk_state_change(sk);
+	smc_of_conn(conn)->state_change(sk);
 	if (todo & SMC_DO_RCV_EOF)
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
 			      READ_ONCE(conn->shutdown) == SHUTDOWN_MASK ?
 			      POLL_HUP : POLL_IN);
 	if (todo & (SMC_DO_ERR_RESET | SMC_DO_ERR_ABORTED))
-		sk_error_report(sk);
+		smc_of_conn(conn)->error_report(sk);
 }
 
 /*
  * The flags have gone first.  Meanwhile the socket may have let go of the
- * connection: its inner one is for another by now.
+ * connection: that of TCP is for another by now.
  */
 static void queue_tcp(struct smc_conn *conn, u16 todo)
 {
@@ -264,7 +357,7 @@ static void queue_tcp(struct smc_conn *conn, u16 todo)
 		if (todo & SMC_DO_TCP_SHUT)
 			smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT);
 		if (todo & SMC_DO_TCP_ABORT)
-			smc_sock_queue_work(smc, SMC_SK_WORK_TCP_ABORT);
+			smc_sock_queue_work_later(smc, SMC_SK_WORK_TCP_ABORT);
 	}
 	spin_unlock_bh(&smc->state_lock);
 }
@@ -281,7 +374,7 @@ static bool set_error(struct smc_conn *conn, int err)
 	spin_lock_bh(&smc->state_lock);
 	ours = smc_conn_is_current(conn);
 	if (ours)
-		WRITE_ONCE(smc->sk.sk_err, err);
+		put_error(smc, err);
 	spin_unlock_bh(&smc->state_lock);
 	return ours;
 }
@@ -309,9 +402,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 	u8 old;
 
 	spin_lock_bh(&smc->state_lock);
-	if (ev == SMC_EV_ESTABLISHED)
-		rcu_assign_pointer(smc->conn, conn);
-	if (!smc_conn_is_current(conn)) {
+	if (ev != SMC_EV_ESTABLISHED && !smc_conn_is_current(conn)) {
 		spin_unlock_bh(&smc->state_lock);
 		return;
 	}
@@ -319,6 +410,9 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 	old = conn->state;
 	step = smc_state_next(old, ev, conn->st_flags);
 	todo = apply(conn, ev, step);
+	/* data calls and poll() look for nothing else */
+	if (ev == SMC_EV_ESTABLISHED)
+		rcu_assign_pointer(smc->conn, conn);
 	released = conn->st_flags & SMC_ST_RELEASED;
 	spin_unlock_bh(&smc->state_lock);
 	trace_smc_state(sock_net(sk)->net_cookie, conn->token, old,
@@ -361,12 +455,12 @@ void smc_close_late(struct smc_conn *conn, bool upcall)
 		return;
 	smc_conn_event(conn, SMC_EV_CLOSE_ABORT, 0, upcall);
 	if (!gone)
-		sk_error_report(sk);
+		smc_of_conn(conn)->error_report(sk);
 }
 
 /**
  * smc_close_killed() - the connection cannot go on
- * @conn: connection of a socket in mode SMC
+ * @conn: connection of a socket in phase SMC
  * @err: positive errno for its program
  * @why: what the tools tell of it
  *
@@ -395,5 +489,5 @@ void smc_close_no_reader(struct smc_conn *conn)
 	if (!set_error(conn, EPIPE))
 		return;
 	smc_conn_event(conn, SMC_EV_CLOSE_ABORT, 0, false);
-	sk_error_report(sk);
+	smc_of_conn(conn)->error_report(sk);
 }

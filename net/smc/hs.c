@@ -4,18 +4,18 @@
  * start, wake and stop it.
  *
  * A handshake is a state (what it waits for) and one function per state, the
- * step.  Whatever may have happened queues the same work item: the inner
- * socket's wait queue (smc_hs_wake), the timer, a group that settled.  The
+ * step.  Whatever may have happened queues the same work item: TCP's callbacks
+ * (smc_hs_wake), the timer, a group that settled, a socket that is free again.  The
  * work runs the step of the state again and again until it does not change the
  * state any more.  A step never waits for the peer; it returns SMC_REASON_OK
  * if all is well so far, or why this will not become SMC; smc_hs_conclude()
  * (hs_io.c) decides what follows from that.
  *
- * Locks: the owner of the inner socket's lock has the TCP connection: see
+ * Locks: the socket's spinlock decides who has the TCP connection: see
  * hs_tcp.c.  done() is called under it, so the outcome either has been applied
  * when smc_hs_stop() returns, or never will be.  hs->lock (spinlock, interrupts
  * off) is what smc_hs_wake() takes.  Everything else is the work item's own.
- * Order: the inner socket's lock -> hs->lock.
+ * Order: the socket's spinlock -> hs->lock.
  *
  * Lifetime: counted.  The timer and the waiter in a group's list are removed
  * synchronously before the handshake has ended, so they need no reference.
@@ -30,6 +30,9 @@
 #include "hs_priv.h"
 #include "reason.h"
 #include "trace.h"
+
+/* How long a socket may be owned without another look. */
+#define PUT_OFF		(HZ / 50 ?: 1)
 
 static void kick(struct smc_hs *hs)
 {
@@ -46,27 +49,28 @@ static void timer_fn(struct timer_list *t)
 }
 
 /**
- * smc_hs_wake() - something happened on the inner socket
- * @hs: handshake that the socket shows, found under RCU
+ * smc_hs_wake() - something happened on the TCP connection
+ * @hs: handshake that the socket shows
  *
  * Cheap: a step is queued only if the state can make something of it.
  *
- * Context: any, interrupts possibly off.
+ * Context: any; the socket is locked, or @hs was found under RCU.
  */
 void smc_hs_wake(struct smc_hs *hs)
 {
-	const struct smc_inner *inner = hs->inner;
+	const struct sock *sk = hs->sk;
 	unsigned long flags;
 	bool useful;
 
 	spin_lock_irqsave(&hs->lock, flags);
 	if (!hs->queued && !hs->ended) {
-		useful = READ_ONCE(inner->sk->sk_err) ||
-			 smc_inner_closed(inner) || smc_inner_at_urgent(inner);
+		useful = READ_ONCE(sk->sk_err) || smc_hs_tcp_closed(sk) ||
+			 smc_hs_tcp_at_urgent(sk);
 		if (hs->state == SMC_HS_OPEN || hs->state == SMC_HS_REOPEN)
-			useful |= smc_inner_established(inner);
+			useful |= (1 << inet_sk_state_load(sk)) &
+				  (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT);
 		else
-			useful |= smc_inner_readable(inner) >= hs->need;
+			useful |= smc_hs_tcp_readable(sk) >= hs->need;
 		if (useful)
 			smc_hs_kick(hs);
 	}
@@ -119,16 +123,27 @@ static enum smc_reason (*const steps[SMC_HS_STATES])(struct smc_hs *) = {
 	[SMC_HS_REOPEN] = smc_hs_step_reopen,
 };
 
+/* A message that had to wait has been lost. */
+static enum smc_reason lost(const struct smc_hs *hs)
+{
+	return hs->state == SMC_HS_ACCEPT ? SMC_REASON_SPOILT_RESET :
+					    SMC_REASON_LOSTPEER;
+}
+
 /* Run steps while they change the state. */
 static enum smc_hs_verdict run(struct smc_hs *hs)
 {
 	enum smc_hs_state state;
 	enum smc_reason why;
 	enum smc_hs_verdict v;
+	int rc;
 
 	do {
 		state = hs->state;
-		why = steps[state](hs);
+		rc = smc_hs_flush(hs);
+		if (rc == -EAGAIN)
+			return SMC_HS_V_GO_ON;
+		why = rc ? lost(hs) : steps[state](hs);
 		trace_step(hs, state, why);
 		if (hs->state == SMC_HS_BOUND) {
 			/* The group is there for others too from now on. */
@@ -261,38 +276,59 @@ static void set_result(struct smc_hs *hs, enum smc_hs_verdict v,
 	res->err = hs->err ?: smc_reason_errno(hs->why) ?: ECONNRESET;
 }
 
-/* Hand the outcome over, the inner socket's lock is held. */
+/* Hand the outcome over; the socket is locked. */
 static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 {
 	count_end(hs, res->outcome);
 	if (res->outcome == SMC_HS_SMC) {
 		hs->conn = NULL;
 	} else if (res->outcome == SMC_HS_ERR) {
-		res->name_len = smc_inner_name(hs->inner, &res->name);
 		/* A peer that still talks must not take this for an end. */
-		smc_inner_disconnect_locked(hs->inner);
+		if (hs->role == SMC_SERV)
+			smc_hs_tcp_reset(hs->sk);
 	}
 	if (res->hides) {
 		/* What began the stream was the peer's Accept or Confirm. */
 		if (test_bit(SMC_HS_LATE_DECLINE, &hs->bits))
 			hs->first_at = 0;
 		/* Hidden before the program can read. */
-		hs->write_seq = tcp_sk(hs->inner->sk)->write_seq;
+		hs->write_seq = tcp_sk(hs->sk)->write_seq;
 		smc_hs_enter(hs, SMC_HS_LATE, 0);
 	}
-	hs->owner->done(hs->sk, res);
+	hs->owner->done(hs->arg, res);
 }
 
-static void finish(struct smc_hs *hs, enum smc_hs_verdict v)
+/* How it ends is known; this may have to be tried again. */
+static void finish(struct smc_hs *hs)
 {
 	struct smc_hs_result res;
+	int rc = 0;
 
-	set_result(hs, v, &res);
+	/* the Decline goes first */
+	if (hs->data)
+		rc = smc_hs_flush(hs);
+	if (rc == -EAGAIN)
+		return;
+	if (rc && rc != -ECANCELED && hs->verdict != SMC_HS_V_SMC) {
+		if (hs->role == SMC_CLNT) {
+			/* half of it may be in the stream */
+			hs->verdict = SMC_HS_V_GO_ON;
+			smc_hs_reopen(hs);
+			kick(hs);
+			return;
+		}
+		hs->verdict = SMC_HS_V_ERR;
+	}
 	wind_up(hs);
-	if (!smc_hs_lock(hs)) {
+	rc = smc_hs_lock(hs);
+	if (rc == -EAGAIN)
+		return;
+	if (rc) {
 		abandon(hs);
 		return;
 	}
+	set_result(hs, hs->verdict, &res);
+	hs->verdict = SMC_HS_V_GO_ON;
 	hand_over(hs, &res);
 	smc_hs_unlock(hs);
 	if (res.hides) {
@@ -308,14 +344,18 @@ static void step_late(struct smc_hs *hs)
 	struct smc_clc_msg *msg;
 	bool over = true;
 	u8 *buf;
+	int rc;
 
 	buf = kmalloc(SMC_CLC_MAX_LEN, GFP_KERNEL | __GFP_NOFAIL);
 	msg = kmalloc(sizeof(*msg), GFP_KERNEL | __GFP_NOFAIL);
-	if (smc_hs_lock(hs)) {
+	rc = smc_hs_lock(hs);
+	if (!rc) {
 		over = smc_hs_late(hs, buf, msg);
 		if (over)
-			hs->owner->revealed(hs->sk);
+			hs->owner->revealed(hs->arg);
 		smc_hs_unlock(hs);
+	} else if (rc == -EAGAIN) {
+		over = false;
 	}
 	kfree(msg);
 	kfree(buf);
@@ -325,7 +365,6 @@ static void step_late(struct smc_hs *hs)
 
 static void step(struct smc_hs *hs)
 {
-	enum smc_hs_verdict v;
 	struct mem_cgroup *old;
 
 	if (READ_ONCE(hs->stopped)) {
@@ -338,10 +377,25 @@ static void step(struct smc_hs *hs)
 	}
 	/* the rings are the program's, not the worker's */
 	old = set_active_memcg(hs->memcg);
-	v = run(hs);
+	if (hs->verdict == SMC_HS_V_GO_ON)
+		hs->verdict = run(hs);
 	set_active_memcg(old);
-	if (v != SMC_HS_V_GO_ON)
-		finish(hs, v);
+	if (hs->verdict != SMC_HS_V_GO_ON)
+		finish(hs);
+}
+
+/*
+ * The socket's operations kick a step that was put off when they leave; the
+ * timer is for all others that may have owned it.
+ */
+static void next(struct smc_hs *hs)
+{
+	if (hs->ended)
+		return;
+	if (READ_ONCE(hs->put_off))
+		mod_timer(&hs->timer, jiffies + PUT_OFF);
+	else if (hs->deadline_set)
+		mod_timer(&hs->timer, hs->deadline);
 }
 
 static void work_fn(struct work_struct *work)
@@ -351,8 +405,10 @@ static void work_fn(struct work_struct *work)
 	spin_lock_irq(&hs->lock);
 	hs->queued = false;
 	spin_unlock_irq(&hs->lock);
+	WRITE_ONCE(hs->put_off, false);
 	if (!hs->ended)
 		step(hs);
+	next(hs);
 	smc_hs_put(hs);
 }
 
@@ -366,11 +422,12 @@ static void work_fn(struct work_struct *work)
  */
 struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup)
 {
-	struct smc_hs *hs = kzalloc(sizeof(*hs), GFP_KERNEL_ACCOUNT);
+	gfp_t gfp = setup->gfp | __GFP_ACCOUNT | __GFP_NOWARN;
+	struct smc_hs *hs = kzalloc(sizeof(*hs), gfp);
 
 	if (!hs)
 		return NULL;
-	hs->data = kzalloc(sizeof(*hs->data), GFP_KERNEL_ACCOUNT);
+	hs->data = kzalloc(sizeof(*hs->data), gfp);
 	if (!hs->data) {
 		kfree(hs);
 		return NULL;
@@ -379,8 +436,9 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup)
 	hs->owner = setup->owner;
 	hs->sk = setup->sk;
 	sock_hold(hs->sk);
+	hs->window_clamp = tcp_sk(hs->sk)->window_clamp;
 	hs->sn = setup->sn;
-	hs->inner = setup->inner;
+	hs->arg = setup->arg;
 	hs->conn = setup->conn;
 	hs->memcg = setup->memcg;
 	hs->snd_len = setup->snd_len;
@@ -419,18 +477,17 @@ void smc_hs_put(struct smc_hs *hs)
 	if (hs->conn)
 		smc_conn_put(hs->conn);
 	kfree(hs->data);
+	hs->owner->release(hs->arg);
 	sock_put(hs->sk);
 	kfree_rcu(hs, rcu);
 }
 
 /**
  * smc_hs_start() - run it
- * @hs: new handshake; client: the inner connect has been issued; server: an
- *	accepted child whose SYN had the option
+ * @hs: new handshake that the socket shows already; client: connect() has been
+ *	issued; server: a child whose SYN had the option
  *
- * The caller has the socket show it before it lets go of the lock.
- *
- * Context: process, the inner socket's lock is held.
+ * Context: any; the socket is locked.
  */
 void smc_hs_start(struct smc_hs *hs)
 {
@@ -443,6 +500,7 @@ void smc_hs_start(struct smc_hs *hs)
 	if (hs->role == SMC_SERV) {
 		smc_hs_start_clock(hs);
 		hs->deadline = hs->limit;
+		hs->deadline_set = true;
 		mod_timer(&hs->timer, hs->deadline);
 	}
 	kick(hs);
@@ -453,25 +511,37 @@ void smc_hs_start(struct smc_hs *hs)
  * @hs: handshake that has been started
  *
  * Neither done() nor revealed() is called after this, and the TCP connection is
- * the caller's.  A peer that may be waiting for a message, or may have begun to
- * use SMC, is reset.  Everything else is given back by a worker.
+ * the caller's.  Everything else is given back by a worker.
  *
- * Context: process, the inner socket's lock is held.
+ * Context: any; the socket is locked.
+ * Return: true if the peer may wait for a message, or may have begun to use SMC:
+ * it has to be reset.
  */
-void smc_hs_stop(struct smc_hs *hs)
+bool smc_hs_stop(struct smc_hs *hs)
 {
-	sock_owned_by_me(hs->inner->sk);
+	lockdep_assert(lockdep_sock_is_held(hs->sk));
 	WRITE_ONCE(hs->stopped, true);
-	if (!smc_hs_hides(hs) &&
-	    (test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
-	     test_bit(SMC_HS_SENT_CONFIRM, &hs->bits)))
-		smc_inner_disconnect_locked(hs->inner);
 	kick(hs);
+	return !smc_hs_hides(hs) &&
+	       (test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
+		test_bit(SMC_HS_SENT_CONFIRM, &hs->bits));
+}
+
+/**
+ * smc_hs_unlocked() - a system call lets go of the socket
+ * @hs: handshake that the socket shows, found under RCU
+ *
+ * Context: any.
+ */
+void smc_hs_unlocked(struct smc_hs *hs)
+{
+	if (unlikely(READ_ONCE(hs->put_off)))
+		kick(hs);
 }
 
 /**
  * smc_hs_hides() - must the program not see what has come?
- * @hs: handshake of a connection in TCP mode
+ * @hs: handshake that the socket shows
  *
  * The bytes at the head of the stream may be a late Proposal or Decline.  The
  * stream is to be treated as if it had no byte and no end: no EPOLLIN, SIOCINQ
@@ -528,9 +598,18 @@ int smc_hs_init(void)
 	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, 0);
 	if (!smc_hs_wq)
 		return -ENOMEM;
+	rc = smc_hs_tcp_init();
+	if (rc)
+		goto err_wq;
 	rc = smc_synopt_init();
 	if (rc)
-		destroy_workqueue(smc_hs_wq);
+		goto err_tcp;
+	return 0;
+
+err_tcp:
+	smc_hs_tcp_exit();
+err_wq:
+	destroy_workqueue(smc_hs_wq);
 	return rc;
 }
 
@@ -538,4 +617,5 @@ void smc_hs_exit(void)
 {
 	smc_synopt_exit();
 	destroy_workqueue(smc_hs_wq);
+	smc_hs_tcp_exit();
 }

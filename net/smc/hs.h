@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The handshake: turns an inner TCP connection into a bound SMC connection, or
+ * The handshake: turns a TCP connection into a bound SMC connection, or
  * into plain TCP with a reason, or into an error.
  *
  * A handshake is a few straight-line steps run by a work item.  Nothing waits
- * in it: the wait queue of the inner socket, the settling of a link group and
+ * in it: the callbacks of TCP, the settling of a link group and
  * one deadline timer queue the next step.  A step returns enum smc_reason;
  * only the top function (hs_io.c) decides between decline, TCP and error.
  *
- * It is an object of its own, counted.  The lock of the inner socket stands for
- * the TCP connection: under it the handshake reads, writes and hands over its
- * outcome, and under it smc_hs_stop() takes the connection away.  What
+ * It is an object of its own, counted.  The lock of the socket decides
+ * who has the TCP connection: under it the handshake reads, writes and hands
+ * over its outcome, and under it smc_hs_stop() takes the connection away.  What
  * a stopped handshake still has its worker gives back.
  *
  * Context: steps run in process context on smc_hs_wq and hold no lock.
@@ -21,7 +21,6 @@
 #include <linux/workqueue.h>
 #include <linux/timer.h>
 #include <linux/socket.h>
-#include "inner.h"
 #include "conn.h"
 #include "net.h"
 
@@ -41,8 +40,6 @@ enum smc_hs_outcome {
  *	led it to)
  * @peer_diagnosis: code from a received Decline
  * @err: positive errno for SMC_HS_ERR
- * @name: SMC_HS_ERR: local address of the attempt
- * @name_len: its length, or -errno
  */
 struct smc_hs_result {
 	enum smc_hs_outcome outcome;
@@ -51,31 +48,32 @@ struct smc_hs_result {
 	enum smc_reason reason;
 	u32 peer_diagnosis;
 	int err;
-	struct sockaddr_in6 name;
-	int name_len;
 };
 
 struct smc_hs;
 
 /**
  * struct smc_hs_owner - the socket that wants the handshake
- * @done: called once, unless smc_hs_stop() came first.  Process context, the
- *	inner socket's lock is held
+ * @done: called once, unless smc_hs_stop() came first.  The socket's spinlock is
+ *	held, and it is not owned
  * @revealed: smc_hs_hides() has become false for ever, possibly with bytes to
  *	read or the end of the stream: wake up readers.  After done(), unless
- *	smc_hs_stop() came first.  Process context, the inner socket's lock held
+ *	smc_hs_stop() came first.  As for @done
+ * @release: the last reference has gone.  Any context
  */
 struct smc_hs_owner {
-	void (*done)(struct sock *sk, const struct smc_hs_result *res);
-	void (*revealed)(struct sock *sk);
+	void (*done)(void *arg, const struct smc_hs_result *res);
+	void (*revealed)(void *arg);
+	void (*release)(void *arg);
 };
 
 /**
  * struct smc_hs_setup - what a handshake is made from
  * @owner: callbacks
- * @sk: their argument; referenced until the handshake is freed
+ * @sk: the socket; referenced until the handshake is freed
  * @sn: namespace state
- * @inner: the TCP connection, part of @sk
+ * @arg: for @owner; its reference passes
+ * @gfp: of the handshake itself
  * @conn: the connection to bind (no group yet); the caller's reference passes
  * @memcg: whom its rings are charged to, @sk's reference; or NULL
  * @snd_len: wanted send ring, bytes
@@ -89,7 +87,8 @@ struct smc_hs_setup {
 	const struct smc_hs_owner *owner;
 	struct sock *sk;
 	struct smc_net *sn;
-	struct smc_inner *inner;
+	void *arg;
+	gfp_t gfp;
 	struct smc_conn *conn;
 	struct mem_cgroup *memcg;
 	u32 snd_len;
@@ -102,16 +101,26 @@ struct smc_hs_setup {
 
 enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr);
 
-/* SYN option on the inner socket (synopt_native.c). */
+struct request_sock;
+
+/* SYN option (synopt_native.c). */
 void smc_synopt_set(struct sock *tcp, bool on);
 bool smc_synopt_peer_has(const struct sock *tcp); /* established: both did */
+bool smc_synopt_req_has(const struct request_sock *req, struct sock *child);
 
 struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup);
 void smc_hs_put(struct smc_hs *hs);
 void smc_hs_start(struct smc_hs *hs);
 void smc_hs_wake(struct smc_hs *hs);
-void smc_hs_stop(struct smc_hs *hs);
+bool smc_hs_stop(struct smc_hs *hs);
+void smc_hs_unlocked(struct smc_hs *hs);
 bool smc_hs_hides(const struct smc_hs *hs);
+
+/* What others may do to the TCP connection, too (hs_tcp.c). */
+u32 smc_hs_tcp_readable(const struct sock *sk);
+int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len);
+void smc_hs_tcp_reset(struct sock *sk);
+bool smc_hs_own(struct sock *sk);
 
 int smc_hs_init(void);
 void smc_hs_exit(void);

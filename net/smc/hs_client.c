@@ -9,7 +9,7 @@
  *
  * Until the Accept has come our Proposal may have gone to something that
  * knows nothing of SMC: a path that echoes or alters TCP options, say.  If the
- * peer is silent, talks something else or hangs up, the inner socket connects
+ * peer is silent, talks something else or hangs up, the TCP socket connects
  * again without the option, inside the same connect() call, and the peer is
  * remembered for a while (hs_memory.c).
  *
@@ -76,7 +76,7 @@ static enum smc_reason propose(struct smc_hs *hs)
 	enum smc_reason why;
 	bool wanted_v1;
 
-	if (smc_hs_secured(hs->inner->sk))
+	if (smc_hs_secured(hs->sk))
 		return SMC_REASON_IPSEC;
 	why = smc_hs_offers(hs);
 	if (why != SMC_REASON_OK)
@@ -117,11 +117,10 @@ static bool to_itself(const struct sock *tcp)
  */
 enum smc_reason smc_hs_step_open(struct smc_hs *hs)
 {
-	struct smc_inner *inner = hs->inner;
 	int err = 0, rc;
 
 	rc = smc_hs_tcp_up(hs, &err);
-	if (!rc)
+	if (!rc || rc == -EAGAIN)
 		return SMC_REASON_OK;
 	if (rc < 0) {
 		/* These two: it was established, and the peer hung up. */
@@ -130,7 +129,7 @@ enum smc_reason smc_hs_step_open(struct smc_hs *hs)
 		return SMC_REASON_SPOILT_RESET;
 	}
 	smc_hs_start_clock(hs);
-	if (!smc_synopt_peer_has(inner->sk) || to_itself(inner->sk))
+	if (!smc_synopt_peer_has(hs->sk) || to_itself(hs->sk))
 		return SMC_REASON_PEERNOSMC;
 	return propose(hs);
 }
@@ -269,10 +268,17 @@ enum smc_reason smc_hs_client_group(struct smc_hs *hs)
  */
 enum smc_reason smc_hs_step_reopen(struct smc_hs *hs)
 {
-	int err = 0, rc;
+	int err = 0, rc = 0;
 
-	rc = smc_hs_tcp_up(hs, &err);
-	if (!rc)
+	if (!test_bit(SMC_HS_REOPENED, &hs->bits)) {
+		rc = smc_hs_connect_again(hs);
+		if (rc == -EAGAIN)
+			return SMC_REASON_OK;
+		set_bit(SMC_HS_REOPENED, &hs->bits);
+		err = -rc;
+	}
+	rc = rc ?: smc_hs_tcp_up(hs, &err);
+	if (!rc || rc == -EAGAIN)
 		return SMC_REASON_OK;
 	if (rc < 0)
 		hs->err = err ?: ECONNREFUSED;

@@ -43,14 +43,14 @@ static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
 				   bool *ready)
 {
 	set_need(hs, want);
-	/* Bytes that came before set_need() have queued no step. */
-	*ready = smc_inner_readable(hs->inner) >= want;
+	/* Bytes that came before set_need() have woken nobody. */
+	*ready = smc_hs_tcp_readable(hs->sk) >= want;
 	if (*ready)
 		return SMC_REASON_OK;
-	if (READ_ONCE(hs->inner->sk->sk_err) ||
-	    smc_inner_closed(hs->inner)) {
+	if (READ_ONCE(hs->sk->sk_err) ||
+	    smc_hs_tcp_closed(hs->sk)) {
 		/* Data and FIN may have come between the two looks. */
-		*ready = smc_inner_readable(hs->inner) >= want;
+		*ready = smc_hs_tcp_readable(hs->sk) >= want;
 		return *ready ? SMC_REASON_OK : gone(hs);
 	}
 	return SMC_REASON_OK;
@@ -84,14 +84,18 @@ static enum smc_reason frame(struct smc_hs *hs, ssize_t *total)
 
 	for (;;) {
 		n = smc_hs_peek(hs, head, sizeof(head));
+		if (n == -EAGAIN) {
+			*total = n;
+			return SMC_REASON_OK;
+		}
 		if (n < 0)
 			return gone(hs);
 		/*
 		 * Urgent data inside: readable and yet not to be had.  A FIN
 		 * looks like a byte for a moment, but not under the lock.
 		 */
-		if ((!n && smc_inner_at_urgent(hs->inner)) ||
-		    (n == last && smc_inner_readable(hs->inner) > n))
+		if ((!n && smc_hs_tcp_at_urgent(hs->sk)) ||
+		    (n == last && smc_hs_tcp_readable(hs->sk) > n))
 			return SMC_REASON_NOTCLC;
 		last = n;
 		if (n && !hs->first_at)
@@ -139,6 +143,8 @@ enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got)
 		if (why != SMC_REASON_OK || !ready)
 			return why;
 		rc = smc_hs_recv(hs, data->buf, want);
+		if (rc == -EAGAIN)
+			return SMC_REASON_OK;
 		if (rc != want)
 			return SMC_REASON_MALFORMED;
 		if (smc_clc_decode(data->buf, want, &data->msg, &why))
@@ -175,8 +181,10 @@ enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 
 	if (why != SMC_REASON_OK)
 		return why;
+	/* It may be there: a system call had the socket. */
 	if (!*got)
-		return smc_hs_expired(hs) ? late : SMC_REASON_OK;
+		return smc_hs_expired(hs) && !READ_ONCE(hs->put_off) ?
+		       late : SMC_REASON_OK;
 	return hs->data->msg.type == type ? SMC_REASON_OK :
 					      SMC_REASON_WRONGMSG;
 }
@@ -207,9 +215,16 @@ int smc_hs_write(struct smc_hs *hs, int mark)
 {
 	struct smc_hs_data *data = hs->data;
 	ssize_t len;
+	int rc;
 
-	len = smc_clc_encode(data->buf, sizeof(data->buf), &data->msg);
-	return len < 0 ? len : smc_hs_send(hs, data->buf, len, mark);
+	len = smc_clc_encode(data->out, sizeof(data->out), &data->msg);
+	if (len < 0)
+		return len;
+	data->out_len = len;
+	data->out_mark = mark;
+	rc = smc_hs_flush(hs);
+	/* it leaves before the next step */
+	return rc == -EAGAIN ? 0 : rc;
 }
 
 static int write_decline(struct smc_hs *hs, enum smc_reason why)
@@ -288,7 +303,7 @@ static bool client_waits(const struct smc_hs *hs, bool first)
 /* A stream that ended with FIN can still be read and written. */
 static bool reset_by_peer(const struct smc_hs *hs)
 {
-	return inet_sk_state_load(hs->inner->sk) == TCP_CLOSE;
+	return inet_sk_state_load(hs->sk) == TCP_CLOSE;
 }
 
 static enum smc_hs_verdict conclude_server(struct smc_hs *hs,
@@ -325,19 +340,16 @@ static enum smc_reason why_declined(const struct smc_hs *hs)
 	return SMC_REASON_PEERDECL;
 }
 
-/*
- * The stream is spoilt: connect again as plain TCP.  False if that failed:
- * hs->err tells why.
+/**
+ * smc_hs_reopen() - client: the stream is spoilt, connect again as plain TCP
+ * @hs: handshake
  */
-static bool reconnect(struct smc_hs *hs)
+void smc_hs_reopen(struct smc_hs *hs)
 {
-	int rc;
-
+	/* nor is a message for the old one to leave */
+	hs->data->out_len = 0;
 	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
 	smc_hs_enter(hs, SMC_HS_REOPEN, 0);
-	rc = smc_hs_connect_again(hs);
-	hs->err = -rc;
-	return !rc;
 }
 
 static enum smc_hs_verdict conclude_client(struct smc_hs *hs,
@@ -351,7 +363,8 @@ static enum smc_hs_verdict conclude_client(struct smc_hs *hs,
 		return SMC_HS_V_TCP;
 	if (!spoilt(why) && !write_decline(hs, why))
 		return SMC_HS_V_TCP;
-	return reconnect(hs) ? SMC_HS_V_GO_ON : SMC_HS_V_ERR;
+	smc_hs_reopen(hs);
+	return SMC_HS_V_GO_ON;
 }
 
 /**
@@ -371,7 +384,7 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 
 	/* A ring that is gone together with the peer was named rightly. */
 	if (why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
-	    (why == SMC_REASON_MISMATCH && !smc_inner_closed(hs->inner)))
+	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->sk)))
 		smc_stats_inc(hs->sn, SMC_STAT_CLC_MALFORMED);
 	smc_hs_drop_group(hs, why);
 	if (hs->state == SMC_HS_LINK && !spoilt(why) &&
@@ -397,7 +410,7 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 
 /**
  * smc_hs_secured() - does IPsec protect the connection?
- * @tcp: inner socket, established
+ * @tcp: TCP socket, established
  *
  * By a policy of the socket, or by one of the host that its route goes through.
  *
@@ -442,7 +455,7 @@ enum smc_reason smc_hs_offers(struct smc_hs *hs)
 
 	if (!use)
 		return SMC_REASON_DISABLED;
-	if (smc_route_get(hs->inner->sk, &data->route))
+	if (smc_route_get(hs->sk, &data->route))
 		return SMC_REASON_NOSMCDEV;
 	for (id = 0; id < SMC_XPORT_NUM; id++) {
 		xport = smc_xport_get(id);

@@ -16,7 +16,7 @@
  * While this goes on smc_hs_hides() tells the socket layer to show no bytes.
  * The beginning of a message is held back for one handshake deadline.
  *
- * Context: process, from a step; the inner socket's lock is held.
+ * Context: process, from a step; the TCP socket's lock is held.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/tcp.h>
@@ -37,7 +37,7 @@ static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	u8 version = msg->version;
 	ssize_t len;
 
-	if (tcp_sk(hs->inner->sk)->write_seq != hs->write_seq)
+	if (tcp_sk(hs->sk)->write_seq != hs->write_seq)
 		return false;
 	memset(msg, 0, sizeof(*msg));
 	msg->type = SMC_CLC_DECLINE;
@@ -46,7 +46,7 @@ static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	msg->decline.diagnosis = smc_reason_wire(SMC_REASON_LATECLC);
 	smc_host_peer_id(msg->decline.peer_id);
 	len = smc_clc_encode(buf, SMC_CLC_MAX_LEN, msg);
-	return len >= 0 && smc_inner_send(hs->inner, buf, len) == len;
+	return len >= 0 && !smc_hs_tcp_send(hs->sk, buf, len);
 }
 
 /* A complete message is at the head: is it the one to take away? */
@@ -59,29 +59,29 @@ static bool take(struct smc_hs *hs, u8 *buf, size_t len,
 	if (smc_clc_decode(buf, len, msg, &why))
 		return false;
 	if (msg->type == SMC_CLC_DECLINE)
-		return smc_inner_recv(hs->inner, buf, len) == len;
+		return smc_hs_tcp_recv(hs->sk, buf, len) == len;
 	if (crossing || msg->type != SMC_CLC_PROPOSAL)
 		return false;
-	if (smc_inner_recv(hs->inner, buf, len) != len)
+	if (smc_hs_tcp_recv(hs->sk, buf, len) != len)
 		return false;
 	if (!late_decline(hs, buf, msg))
-		smc_inner_disconnect_locked(hs->inner);
+		smc_hs_tcp_reset(hs->sk);
 	return true;
 }
 
 /* Peek at what is there.  True: nothing has to be hidden any more. */
 static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {
-	struct smc_inner *inner = hs->inner;
+	struct sock *sk = hs->sk;
 	bool ended;
 	ssize_t total;
 	int n;
 
-	ended = smc_inner_closed(inner) || READ_ONCE(inner->sk->sk_err);
-	n = smc_inner_peek(inner, buf, SMC_CLC_MAX_LEN);
+	ended = smc_hs_tcp_closed(sk) || READ_ONCE(sk->sk_err);
+	n = smc_hs_tcp_peek(sk, buf, SMC_CLC_MAX_LEN);
 	if (n < 0)
 		return true;
-	if (!n && smc_inner_at_urgent(inner))
+	if (!n && smc_hs_tcp_at_urgent(sk))
 		return true;
 	if (!n) {
 		need(hs, 1);
@@ -101,7 +101,7 @@ static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 }
 
 /**
- * smc_hs_late() - look at the first bytes of a connection in TCP mode
+ * smc_hs_late() - look at the first bytes of a connection that is TCP's
  * @hs: handshake in state SMC_HS_LATE
  * @buf: scratch, SMC_CLC_MAX_LEN bytes
  * @msg: scratch
@@ -120,6 +120,7 @@ bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	if (time_after_eq(jiffies, until))
 		return true;
 	hs->deadline = until;
+	hs->deadline_set = true;
 	mod_timer(&hs->timer, until);
 	return false;
 }

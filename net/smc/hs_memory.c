@@ -202,7 +202,7 @@ bool smc_hs_count(struct smc_hs *hs)
 		set_bit(SMC_HS_COUNTED, &hs->bits);
 		return true;
 	}
-	peer_addr(hs->inner->sk, &hs->saddr);
+	peer_addr(hs->sk, &hs->saddr);
 	head = &cache->running[addr_hash(cache, &hs->saddr, 0) % HEADS];
 	spin_lock_bh(&cache->lock);
 	ok = running_from(head, &hs->saddr) < SMC_HS_MAX_SOURCE;

@@ -22,7 +22,7 @@ enum smc_hs_state {
 	SMC_HS_CROSSING,	/* a Decline that may be on its way */
 	SMC_HS_REOPEN,		/* client: TCP again, without the option */
 	SMC_HS_BOUND,		/* nothing: SMC may begin */
-	SMC_HS_LATE,		/* TCP mode: a message that must be hidden */
+	SMC_HS_LATE,		/* TCP: a message may come that must be hidden */
 	SMC_HS_STATES,
 };
 
@@ -36,11 +36,15 @@ enum smc_hs_bits {
 	SMC_HS_LIMITED,		/* over a limit: answer with Decline */
 	SMC_HS_COUNTED,		/* counted in the namespace */
 	SMC_HS_LATE_DECLINE,	/* late message: a Decline, not a Proposal */
+	SMC_HS_REOPENED,	/* client: the second connect() was issued */
 };
 
 /**
  * struct smc_hs_data - what is needed until the handshake has ended
- * @buf: message being received or sent
+ * @buf: message being received
+ * @out: message that is to be sent before anything else
+ * @out_len: its length, 0: none
+ * @out_mark: bit of hs->bits to be set when it was sent, -1: none
  * @msg: decoded message, or message to be encoded
  * @prop: the Proposal, sent or received
  * @path: what was offered by transport; @has_path tells which are there
@@ -52,6 +56,9 @@ enum smc_hs_bits {
  */
 struct smc_hs_data {
 	u8 buf[SMC_CLC_MAX_LEN];
+	u8 out[SMC_CLC_MAX_LEN];
+	size_t out_len;
+	int out_mark;
 	struct smc_clc_msg msg;
 	struct smc_clc_proposal prop;
 	struct smc_path path[SMC_XPORT_NUM];
@@ -69,9 +76,9 @@ struct smc_hs_data {
  *	step
  * @rcu: smc_hs_wake() finds a handshake under RCU
  * @owner: callbacks
- * @sk: the socket, referenced
+ * @sk: the socket, referenced; its connection is ours until @stopped or done()
  * @sn: namespace state
- * @inner: the TCP connection, ours until @stopped or done()
+ * @arg: for @owner
  * @conn: the connection to bind, NULL once it is the socket's
  * @memcg: whom its rings are charged to, @sk's reference; or NULL
  * @snd_len: wanted send ring, bytes
@@ -89,13 +96,16 @@ struct smc_hs_data {
  * @node: in the namespace's table of handshakes by peer address
  * @saddr: the peer's address, for that table
  * @deadline: jiffies; of the state
+ * @deadline_set: a step is due then
  * @limit: jiffies; of the whole exchange until Accept or Confirm
  * @span_ms: length of the handshake deadline
  * @bits: enum smc_hs_bits
  * @state: enum smc_hs_state
  * @need: readable bytes that are worth a step
  * @queued: @work is queued
- * @stopped: smc_hs_stop() has been called; written with the inner socket's lock
+ * @stopped: smc_hs_stop() has been called; written with the socket locked
+ * @put_off: a step found the socket owned by a system call
+ * @verdict: how it ends, once that is known
  * @ended: nothing is left to do
  * @group: an existing group with our reference and place, being waited for
  * @waiting: the group in whose list @waiter is: @group or the connection's
@@ -110,6 +120,7 @@ struct smc_hs_data {
  * @first_at: jiffies when the first byte of the stream was seen, 0: not yet;
  *	for a Decline that may cross ours, of the stream behind the handshake
  * @drain: bytes of a message longer than the buffer, to be thrown away
+ * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
  * @write_seq: TCP sequence number when the program took over
  * @data: dropped when the handshake has ended
  */
@@ -119,7 +130,7 @@ struct smc_hs {
 	const struct smc_hs_owner *owner;
 	struct sock *sk;
 	struct smc_net *sn;
-	struct smc_inner *inner;
+	void *arg;
 	struct smc_conn *conn;
 	struct mem_cgroup *memcg;
 	u32 snd_len;
@@ -136,6 +147,7 @@ struct smc_hs {
 	struct hlist_node node;
 	struct in6_addr saddr;
 	unsigned long deadline;
+	bool deadline_set;
 	unsigned long limit;
 	unsigned int span_ms;
 	unsigned long bits;
@@ -143,6 +155,8 @@ struct smc_hs {
 	u32 need;
 	bool queued;
 	bool stopped;
+	bool put_off;
+	u8 verdict;
 	bool ended;
 	bool has_settled;
 	struct smc_lgr *group;
@@ -156,6 +170,7 @@ struct smc_hs {
 	int err;
 	unsigned long first_at;
 	u32 drain;
+	u32 window_clamp;
 	u32 write_seq;
 	struct smc_hs_data *data;
 };
@@ -192,13 +207,20 @@ bool smc_hs_expired(const struct smc_hs *hs);
 bool smc_hs_wait_settled(struct smc_hs *hs, struct smc_lgr *lgr);
 bool smc_hs_settled(struct smc_hs *hs, enum smc_reason *why);
 void smc_hs_stop_waiting(struct smc_hs *hs);
+void smc_hs_put_off(struct smc_hs *hs);
 
 /* hs_tcp.c */
-bool smc_hs_lock(struct smc_hs *hs);
+int smc_hs_lock(struct smc_hs *hs);
 void smc_hs_unlock(struct smc_hs *hs);
+bool smc_hs_tcp_closed(const struct sock *sk);
+bool smc_hs_tcp_at_urgent(const struct sock *sk);
+int smc_hs_tcp_recv(struct sock *sk, void *buf, size_t len);
+int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len);
 int smc_hs_peek(struct smc_hs *hs, void *buf, size_t len);
 int smc_hs_recv(struct smc_hs *hs, void *buf, size_t len);
-int smc_hs_send(struct smc_hs *hs, const void *buf, size_t len, int mark);
+int smc_hs_flush(struct smc_hs *hs);
+int smc_hs_tcp_init(void);
+void smc_hs_tcp_exit(void);
 int smc_hs_tcp_up(struct smc_hs *hs, int *err);
 int smc_hs_connect_again(struct smc_hs *hs);
 
@@ -210,6 +232,7 @@ enum smc_reason smc_hs_look(struct smc_hs *hs);
 int smc_hs_write(struct smc_hs *hs, int mark);
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why);
+void smc_hs_reopen(struct smc_hs *hs);
 void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why);
 bool smc_hs_secured(const struct sock *tcp);
 enum smc_reason smc_hs_offers(struct smc_hs *hs);

@@ -79,7 +79,7 @@ static struct net_device *by_address(const struct smc_route *route)
 
 /**
  * smc_route_get() - find out how a connection leaves this host
- * @tcp: inner socket, established
+ * @tcp: socket, established
  * @route: filled in; the device is held until smc_route_put()
  *
  * Return: 0 or -ENETUNREACH.

@@ -170,7 +170,7 @@ static enum smc_reason proposed(struct smc_hs *hs)
 		return hs->refuse;
 	if (test_bit(SMC_HS_LIMITED, &hs->bits))
 		return SMC_REASON_HSLIMIT;
-	if (smc_hs_secured(hs->inner->sk))
+	if (smc_hs_secured(hs->sk))
 		return SMC_REASON_IPSEC;
 	why = smc_hs_offers(hs);
 	if (why != SMC_REASON_OK)

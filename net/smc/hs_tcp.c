@@ -2,33 +2,75 @@
 /*
  * What a handshake does to its TCP connection: look, read, write, connect again.
  *
- * The connection is the handshake's while it holds the inner socket's lock and
- * has not been stopped: smc_hs_stop() has that lock, too, and afterwards the
- * inner socket may serve another attempt.
+ * The connection is the handshake's while it holds the socket's spinlock, the
+ * socket is not owned by a system call, and smc_hs_stop() has not been called.
+ * A worker never waits for a system call to let go of the socket, which may take
+ * for ever (a page that does not come): what finds the socket owned is put off,
+ * and the operations of the socket queue the next step when they leave
+ * (smc_hs_unlocked()).  A message that cannot be written is kept in hs->out and
+ * leaves before anything else is done.
  *
- * Context: process, from a step; smc_hs_lock() sleeps.
+ * An un-accepted child belongs to its listener, which must not find it owned:
+ * everything here but connecting again is done with the spinlock alone.  Nor has
+ * it a struct socket, which tcp_sendmsg_locked() looks at when memory is short:
+ * one is lent to it.
+ *
+ * Context: worker, from a step.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/net.h>
+#include <net/inet_common.h>
 #include <net/sock.h>
-#include <net/tcp_states.h>
+#include <net/tcp.h>
 #include "hs_priv.h"
+
+static struct socket *lent;
 
 /**
  * smc_hs_lock() - lock the TCP connection
  * @hs: handshake
  *
- * Return: true: it is ours until smc_hs_unlock(); false: stopped, not locked.
+ * Return: 0: it is ours until smc_hs_unlock(), BH disabled; -EAGAIN: a system
+ * call has it, another step will be queued; -ECANCELED: stopped.
  */
-bool smc_hs_lock(struct smc_hs *hs)
+int smc_hs_lock(struct smc_hs *hs)
 {
-	struct sock *tcp = hs->inner->sk;
+	struct sock *sk = hs->sk;
+	int rc = 0;
 
-	lock_sock(tcp);
-	if (!hs->stopped)
-		return true;
-	release_sock(tcp);
-	return false;
+	spin_lock_bh(&sk->sk_lock.slock);
+	if (hs->stopped) {
+		rc = -ECANCELED;
+	} else if (sock_owned_by_user_nocheck(sk)) {
+		rc = -EAGAIN;
+		smc_hs_put_off(hs);
+	}
+	if (rc)
+		spin_unlock_bh(&sk->sk_lock.slock);
+	else
+		__release(&sk->sk_lock.slock);	/* sparse: by the caller */
+	return rc;
+}
+
+/**
+ * smc_hs_own() - own a socket as a system call does, without waiting
+ * @sk: socket
+ *
+ * Context: worker.
+ * Return: true: until release_sock(); false: a system call has it.
+ */
+bool smc_hs_own(struct sock *sk)
+{
+	bool own;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	own = !sock_owned_by_user_nocheck(sk);
+	if (own)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (own)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return own;
 }
 
 /**
@@ -37,8 +79,185 @@ bool smc_hs_lock(struct smc_hs *hs)
  */
 void smc_hs_unlock(struct smc_hs *hs)
 {
-	release_sock(hs->inner->sk);
+	__acquire(&hs->sk->sk_lock.slock);	/* sparse: by smc_hs_lock() */
+	spin_unlock_bh(&hs->sk->sk_lock.slock);
 }
+
+/* -- locked -- */
+
+/**
+ * smc_hs_tcp_closed() - has the peer sent FIN or RST?
+ * @sk: socket
+ *
+ * SOCK_DONE and not RCV_SHUTDOWN, which shutdown() before connect() sets, too.
+ *
+ * Context: any, lockless.
+ */
+bool smc_hs_tcp_closed(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_DONE) || inet_sk_state_load(sk) == TCP_CLOSE;
+}
+
+/**
+ * smc_hs_tcp_readable() - bytes that can be read now
+ * @sk: socket
+ *
+ * Context: any, lockless: a moment later there may be more.
+ */
+u32 smc_hs_tcp_readable(const struct sock *sk)
+{
+	int inq = tcp_inq((struct sock *)sk);
+
+	return inq > 0 ? inq : 0;
+}
+
+/**
+ * smc_hs_tcp_at_urgent() - is the next byte an urgent one?
+ * @sk: socket
+ *
+ * Context: any, lockless.
+ */
+bool smc_hs_tcp_at_urgent(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return READ_ONCE(tp->urg_data) &&
+	       READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq);
+}
+
+/**
+ * smc_hs_tcp_peek() - copy unread bytes and leave them
+ * @sk: socket, locked
+ * @buf: room for @len bytes
+ * @len: bytes wanted
+ *
+ * An urgent byte, and what comes after it, is not looked at.
+ *
+ * Return: bytes copied, 0 if there are none now; -EFAULT for bytes that are not
+ * in host memory.
+ */
+int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 seq = tp->copied_seq, off, part;
+	struct sk_buff *skb;
+	size_t got = 0;
+
+	if (tp->urg_data)
+		len = min_t(size_t, len, tp->urg_seq - seq);
+	skb_queue_walk(&sk->sk_receive_queue, skb) {
+		off = seq - TCP_SKB_CB(skb)->seq;
+		if (off >= skb->len)
+			continue;
+		part = min_t(size_t, len - got, skb->len - off);
+		if (skb_copy_bits(skb, off, buf + got, part))
+			return -EFAULT;
+		got += part;
+		seq += part;
+		if (got == len)
+			break;
+	}
+	return got;
+}
+
+struct reading {
+	void *buf;
+	size_t room;
+};
+
+static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
+		      unsigned int off, size_t len)
+{
+	struct reading *to = desc->arg.data;
+	int rc;
+
+	len = min(len, to->room);
+	rc = skb_copy_bits(skb, off, to->buf, len);
+	if (rc)
+		return rc;
+	to->buf += len;
+	to->room -= len;
+	desc->count = to->room;
+	return len;
+}
+
+/**
+ * smc_hs_tcp_recv() - consume bytes
+ * @sk: socket, locked
+ * @buf: room for @len bytes
+ * @len: bytes wanted
+ *
+ * Return: bytes read, 0 if there are none now; or -errno.
+ */
+int smc_hs_tcp_recv(struct sock *sk, void *buf, size_t len)
+{
+	struct reading to = { .buf = buf, .room = len };
+	read_descriptor_t desc = { .arg.data = &to, .count = len };
+
+	return tcp_read_sock(sk, &desc, read_actor);
+}
+
+static void lend(struct sock *sk, struct socket *sock)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_pointer(sk->sk_wq, sock ? &sock->wq : NULL);
+	sk_set_socket(sk, sock);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * smc_hs_tcp_send() - send a message without waiting
+ * @sk: socket, locked with its spinlock alone
+ * @buf: bytes
+ * @len: their number
+ *
+ * Return: 0 if all of it was taken; -EAGAIN: there is no room or memory now;
+ * -EPIPE and other errors: the connection is over.
+ */
+int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
+{
+	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	gfp_t gfp = sk->sk_allocation;
+	bool lone = !sk->sk_socket;
+	int rc;
+
+	/* anything else would wait for the connection */
+	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
+		return -EPIPE;
+	if (!sk_stream_memory_free(sk))
+		return -EAGAIN;
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
+	if (lone)
+		lend(sk, lent);
+	sk->sk_allocation = GFP_ATOMIC;
+	rc = tcp_sendmsg_locked(sk, &msg, len);
+	sk->sk_allocation = gfp;
+	if (lone)
+		lend(sk, NULL);
+	if (rc < 0)
+		return rc == -ENOMEM || rc == -ENOBUFS ? -EAGAIN : rc;
+	return rc == len ? 0 : -EIO;
+}
+
+/**
+ * smc_hs_tcp_reset() - reset the connection
+ * @sk: socket, locked with its spinlock alone
+ *
+ * As if the peer had done it, for the program: the error, the end, the names.
+ */
+void smc_hs_tcp_reset(struct sock *sk)
+{
+	struct inet_sock *inet = inet_sk(sk);
+	__be16 dport = inet->inet_dport;
+
+	sk->sk_prot->disconnect(sk, O_NONBLOCK);
+	inet->inet_dport = dport;
+	WRITE_ONCE(sk->sk_err, ECONNRESET);
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+}
+
+/* -- steps -- */
 
 /**
  * smc_hs_peek() - copy unread bytes and leave them
@@ -46,15 +265,15 @@ void smc_hs_unlock(struct smc_hs *hs)
  * @buf: room for @len bytes
  * @len: bytes wanted
  *
- * Return: bytes copied, 0 if there are none now; -ECANCELED.
+ * Return: bytes copied, 0 if there are none now; -EAGAIN, -ECANCELED.
  */
 int smc_hs_peek(struct smc_hs *hs, void *buf, size_t len)
 {
-	int rc;
+	int rc = smc_hs_lock(hs);
 
-	if (!smc_hs_lock(hs))
-		return -ECANCELED;
-	rc = smc_inner_peek(hs->inner, buf, len);
+	if (rc)
+		return rc;
+	rc = smc_hs_tcp_peek(hs->sk, buf, len);
 	smc_hs_unlock(hs);
 	return rc;
 }
@@ -65,88 +284,175 @@ int smc_hs_peek(struct smc_hs *hs, void *buf, size_t len)
  * @buf: room for @len bytes
  * @len: bytes wanted
  *
- * Return: bytes read, 0 if there are none now; -ECANCELED.
+ * Return: bytes read, 0 if there are none now; -EAGAIN, -ECANCELED.
  */
 int smc_hs_recv(struct smc_hs *hs, void *buf, size_t len)
 {
-	int rc;
+	int rc = smc_hs_lock(hs);
 
-	if (!smc_hs_lock(hs))
-		return -ECANCELED;
-	rc = smc_inner_recv(hs->inner, buf, len);
+	if (rc)
+		return rc;
+	rc = smc_hs_tcp_recv(hs->sk, buf, len);
 	smc_hs_unlock(hs);
 	return rc;
 }
 
 /**
- * smc_hs_send() - send a message
+ * smc_hs_flush() - send the message that is waiting in hs->data->out
  * @hs: handshake
- * @buf: the message
- * @len: its length
- * @mark: bit of hs->bits to be set if it was sent, -1: none
  *
- * Return: 0 if all of it was taken; -errno.
+ * Return: 0: nothing waits any more; -EAGAIN; any other error: it will not leave.
  */
-int smc_hs_send(struct smc_hs *hs, const void *buf, size_t len, int mark)
+int smc_hs_flush(struct smc_hs *hs)
 {
+	struct smc_hs_data *data = hs->data;
 	int rc;
 
-	if (!smc_hs_lock(hs))
-		return -ECANCELED;
-	rc = smc_inner_send(hs->inner, buf, len);
-	if (rc == len && mark >= 0)
-		set_bit(mark, &hs->bits);
-	smc_hs_unlock(hs);
-	if (rc < 0)
+	if (!data->out_len)
+		return 0;
+	rc = smc_hs_lock(hs);
+	if (rc)
 		return rc;
-	return rc == len ? 0 : -EPIPE;
+	rc = smc_hs_tcp_send(hs->sk, data->out, data->out_len);
+	if (!rc && data->out_mark >= 0)
+		set_bit(data->out_mark, &hs->bits);
+	if (rc == -EAGAIN)
+		smc_hs_put_off(hs);
+	else
+		data->out_len = 0;
+	smc_hs_unlock(hs);
+	return rc;
 }
 
 /**
  * smc_hs_tcp_up() - client: look how TCP's connect() goes
  * @hs: handshake
- * @err: if it has failed, the positive errno, or 0
+ * @err: if it has failed, the positive errno, or 0; it stays the program's
  *
- * Return: 1: established; 0: not yet; -ECONNREFUSED: it has failed; -ECANCELED.
+ * Return: 1: established; 0: not yet; -ECONNREFUSED: it has failed; -EAGAIN,
+ * -ECANCELED.
  */
 int smc_hs_tcp_up(struct smc_hs *hs, int *err)
 {
-	int rc = 0;
+	int rc = smc_hs_lock(hs);
 
-	if (!smc_hs_lock(hs))
-		return -ECANCELED;
-	if (smc_inner_established(hs->inner)) {
+	if (rc)
+		return rc;
+	if ((1 << hs->sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) {
 		rc = 1;
-	} else if (hs->inner->sk->sk_state == TCP_CLOSE) {
-		*err = smc_inner_take_error(hs->inner);
+	} else if (hs->sk->sk_state == TCP_CLOSE) {
+		*err = hs->sk->sk_err;
 		rc = -ECONNREFUSED;
 	}
 	smc_hs_unlock(hs);
 	return rc;
 }
 
+/* Own the socket as a system call does; never an un-accepted child's. */
+static int own(struct smc_hs *hs)
+{
+	if (!smc_hs_own(hs->sk)) {
+		smc_hs_put_off(hs);
+		return -EAGAIN;
+	}
+	if (!hs->stopped)
+		return 0;
+	release_sock(hs->sk);
+	return -ECANCELED;
+}
+
+/* What the program has set before connect(), and disconnect() forgets. */
+struct options {
+	int peek_off;
+	u16 mss;
+	u32 rto_min;
+	u32 delack_max;
+};
+
+static void keep(struct sock *sk, struct options *kept)
+{
+	kept->peek_off = sk->sk_peek_off;
+	kept->mss = tcp_sk(sk)->rx_opt.user_mss;
+	kept->rto_min = inet_csk(sk)->icsk_rto_min;
+	kept->delack_max = inet_csk(sk)->icsk_delack_max;
+}
+
+static void put_back(struct smc_hs *hs, const struct options *kept)
+{
+	struct sock *sk = hs->sk;
+
+	WRITE_ONCE(sk->sk_peek_off, kept->peek_off);
+	tcp_sk(sk)->rx_opt.user_mss = kept->mss;
+	/* what TCP has made of it meanwhile was for the other connection */
+	WRITE_ONCE(tcp_sk(sk)->window_clamp, hs->window_clamp);
+	inet_csk(sk)->icsk_rto_min = kept->rto_min;
+	inet_csk(sk)->icsk_delack_max = kept->delack_max;
+}
+
 /**
  * smc_hs_connect_again() - client: reset the connection and open another one
  * @hs: handshake; the next SYN goes out without the option
  *
- * Return: 0: it is being opened; -errno.
+ * Return: 0: it is being opened; -EAGAIN, -ECANCELED; other errors of connect().
  */
 int smc_hs_connect_again(struct smc_hs *hs)
 {
 	struct sockaddr_storage addr;
+	struct sock *sk = hs->sk;
+	struct options kept;
 	int rc;
 
+	rc = own(hs);
+	if (rc)
+		return rc;
+	/* an administrator has ended it (sock_diag) */
+	if (sk->sk_err == ECONNABORTED) {
+		release_sock(sk);
+		return -ECONNABORTED;
+	}
+	keep(sk, &kept);
 	/* a program of the cgroup may write another address into it */
 	memcpy(&addr, &hs->addr, sizeof(addr));
-	if (!smc_hs_lock(hs))
-		return -ECANCELED;
-	rc = smc_inner_disconnect_locked(hs->inner);
+	rc = sk->sk_prot->disconnect(sk, O_NONBLOCK);
 	if (!rc) {
-		smc_synopt_set(hs->inner->sk, false);
-		rc = smc_inner_connect_locked(hs->inner,
-					      (struct sockaddr *)&addr,
-					      hs->addr_len);
+		put_back(hs, &kept);
+		sk->sk_socket->state = SS_UNCONNECTED;
+		xchg(&sk->sk_err, 0);
+		smc_synopt_set(sk, false);
+		rc = __inet_stream_connect(sk->sk_socket,
+					   (struct sockaddr_unsized *)&addr,
+					   hs->addr_len, O_NONBLOCK, 0);
 	}
-	smc_hs_unlock(hs);
-	return rc == -EINPROGRESS ? 0 : rc;
+	if (rc == -EINPROGRESS)
+		rc = 0;
+	if (rc == -EAGAIN)
+		rc = -EADDRNOTAVAIL;	/* it does not mean "put off" */
+	/* connect() and SO_ERROR tell what they find there */
+	if (rc) {
+		sk->sk_socket->state = SS_CONNECTING;
+		WRITE_ONCE(sk->sk_err, -rc);
+	}
+	release_sock(sk);
+	return rc;
+}
+
+/**
+ * smc_hs_tcp_init() - the socket that is lent
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int smc_hs_tcp_init(void)
+{
+	return sock_create_lite(PF_INET, SOCK_STREAM, IPPROTO_TCP, &lent);
+}
+
+/**
+ * smc_hs_tcp_exit() - undo smc_hs_tcp_init()
+ *
+ * Context: process.
+ */
+void smc_hs_tcp_exit(void)
+{
+	sock_release(lent);
 }

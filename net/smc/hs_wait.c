@@ -10,6 +10,7 @@
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/jiffies.h>
+#include <linux/tcp.h>
 #include <linux/workqueue.h>
 #include "hs_priv.h"
 
@@ -104,6 +105,7 @@ void smc_hs_enter_until(struct smc_hs *hs, enum smc_hs_state state,
 	hs->need = 1;
 	spin_unlock_irq(&hs->lock);
 	hs->deadline = deadline;
+	hs->deadline_set = true;
 	mod_timer(&hs->timer, deadline);
 }
 
@@ -126,6 +128,7 @@ void smc_hs_enter(struct smc_hs *hs, enum smc_hs_state state,
 	hs->need = 1;
 	spin_unlock_irq(&hs->lock);
 	hs->deadline = jiffies + MAX_JIFFY_OFFSET;
+	hs->deadline_set = false;
 }
 
 /**
@@ -144,8 +147,17 @@ bool smc_hs_expired(const struct smc_hs *hs)
 void smc_hs_start_clock(struct smc_hs *hs)
 {
 	unsigned int floor = READ_ONCE(hs->sn->handshake_timeout_ms);
-	u32 rtt = min(smc_inner_rtt_ms(hs->inner), 60000U);
+	u32 rtt = DIV_ROUND_UP(READ_ONCE(tcp_sk(hs->sk)->srtt_us) >> 3, 1000);
 
-	hs->span_ms = max3(floor, 8 * rtt, 1U);
+	hs->span_ms = max3(floor, 8 * min(rtt, 60000U), 1U);
 	hs->limit = jiffies + msecs_to_jiffies(hs->span_ms);
+}
+
+/**
+ * smc_hs_put_off() - the socket could not be had: another step is needed
+ * @hs: handshake
+ */
+void smc_hs_put_off(struct smc_hs *hs)
+{
+	WRITE_ONCE(hs->put_off, true);
 }

@@ -34,8 +34,7 @@ static int __net_init net_init(struct net *net)
 	int err;
 
 	sn->net = net;
-	spin_lock_init(&sn->socks_lock);
-	INIT_HLIST_HEAD(&sn->socks);
+	smc_row_net_init(sn);
 	err = smc_stats_net_init(sn);
 	if (err)
 		return err;
@@ -69,6 +68,7 @@ static void __net_exit net_exit(struct net *net)
 	smc_hs_net_exit(sn);
 	smc_lgr_net_exit(sn);
 	smc_pnet_del(sn, NULL);
+	smc_row_net_exit(sn);
 	smc_stats_net_exit(sn);
 }
 

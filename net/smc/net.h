@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include <linux/list.h>
+#include <linux/rbtree_types.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
 #include "stats.h"
@@ -41,9 +42,10 @@ struct smc_negcache;
  * @lgrs: all groups of the namespace, oldest first
  * @lgr_seq: smc_lgr.seq of the newest
  * @lgr_count: groups not yet freed (dead ones included)
- * @socks_lock: protects @socks, @socks_nr
- * @socks: all our sockets, for diag and the namespace's exit, newest first
- * @socks_nr: smc_sock.nr of the newest
+ * @socks_lock: protects @socks, @socks_nr, @past
+ * @socks: struct smc_row of all our sockets, by number (rows.c)
+ * @socks_nr: number of the newest
+ * @past: those of connections that fell back
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
  * @negcache: peers whose handshake was spoilt (hs_memory.c)
@@ -73,8 +75,9 @@ struct smc_net {
 	atomic_t lgr_count;
 
 	spinlock_t socks_lock;
-	struct hlist_head socks;
+	struct rb_root socks;
 	u64 socks_nr;
+	struct list_head past;
 
 	struct list_head pnet;
 	unsigned int pnet_num;

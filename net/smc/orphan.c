@@ -25,8 +25,8 @@ void smc_orphan_end(struct smc_conn *conn)
 	struct smc_sock *smc = smc_of_conn(conn);
 
 	if (!(READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT)) {
-		smc_stats_inc(smc_sock_net(smc), SMC_STAT_ORPHAN_ABORTED);
-		WRITE_ONCE(conn->abort_reason, SMC_REASON_ORPHANED);
+		smc_stats_inc(smc->sn, SMC_STAT_ORPHAN_ABORTED);
+		conn->abort_reason = SMC_REASON_ORPHANED;
 	}
 	smc_conn_event(conn, SMC_EV_TIMEOUT, 0, false);
 }
@@ -39,7 +39,7 @@ void smc_orphan_end(struct smc_conn *conn)
  */
 void smc_orphan_start_timer(struct smc_conn *conn)
 {
-	struct smc_net *sn = smc_sock_net(smc_of_conn(conn));
+	struct smc_net *sn = smc_of_conn(conn)->sn;
 	unsigned int timeout_s = READ_ONCE(sn->orphan_timeout_s);
 
 	conn->orphan_pos = READ_ONCE(conn->sent_pos);

@@ -6,7 +6,7 @@
  * transport is shared memory, with rx_lock held: nothing here pushes.  Until
  * the handshake has ended the connection is not the socket's yet, and
  * smc_conn_event() ignores what the core says of it.  That is looked up when it
- * is (sock.c), or means nothing when TCP takes its place.
+ * is (attempt.c), or means nothing when TCP takes its place.
  *
  * Context: BH disabled, rx_lock possibly held, unless a function says
  * otherwise.  Tests: selftests/smc.
@@ -17,16 +17,19 @@
 
 static void owner_release(struct smc_conn *conn)
 {
-	sock_put(conn->sk);
+	struct sock *sk = conn->sk;
+
+	smc_sock_put(smc_of_conn(conn));
+	sock_put(sk);
 }
 
 static void owner_readable(struct smc_conn *conn, bool urgent)
 {
 	struct sock *sk = conn->sk;
 
-	/* pairs with defer() in listen.c */
+	/* pairs with smc_defer_done() */
 	smp_mb();
-	smc_listen_deferred_ready(smc_of_conn(conn));
+	smc_defer_ready(smc_of_conn(conn));
 
 	if (unlikely(urgent)) {
 		/* close() takes the file away under this lock */
@@ -34,7 +37,7 @@ static void owner_readable(struct smc_conn *conn, bool urgent)
 		sk_send_sigurg(sk);
 		read_unlock_bh(&sk->sk_callback_lock);
 	}
-	sk->sk_data_ready(sk);
+	smc_of_conn(conn)->data_ready(sk);
 	if (unlikely(smc_close_shut_both(conn)) && smc_conn_is_current(conn))
 		smc_close_late(conn, true);
 }
@@ -66,7 +69,7 @@ static void owner_peer_flags(struct smc_conn *conn, u8 flags)
  *
  * The peer may be quicker than the end of our own handshake.
  *
- * Context: process.
+ * Context: any.
  */
 void smc_owner_early_flags(struct smc_conn *conn)
 {
@@ -91,7 +94,7 @@ static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 	WRITE_ONCE(conn->abort_reason, why);
 	/* Ignored until it is the socket's; established() looks again. */
 	smc_conn_event(conn, SMC_EV_KILLED, 0, true);
-	smc_listen_deferred_ready(smc_of_conn(conn));
+	smc_defer_ready(smc_of_conn(conn));
 }
 
 static const struct smc_conn_owner conn_owner = {
@@ -113,15 +116,18 @@ static const struct smc_conn_owner conn_owner = {
  */
 struct smc_conn *smc_owner_new_conn(struct smc_sock *smc)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = smc->sk;
 	struct smc_conn *conn;
 
 	sock_hold(sk);		/* the connection's */
+	smc_sock_hold(smc);
 	conn = smc_conn_alloc(&conn_owner, sk);
 	if (!conn) {
+		smc_sock_put(smc);
 		__sock_put(sk);
 		return NULL;
 	}
+	conn->owner_data = smc;
 	conn->state = SMC_INIT;
 	timer_setup(&conn->timer, smc_orphan_timer, 0);
 	timer_setup(&conn->keepalive.timer, smc_watch_timer, 0);

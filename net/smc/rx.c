@@ -28,6 +28,7 @@
 #include <linux/tcp.h>
 #include <linux/uio.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 #include "ring.h"
 #include "sock.h"
@@ -147,16 +148,20 @@ bool smc_rx_readable(const struct smc_conn *conn)
 int smc_rx_set_lowat(struct sock *sk, int val)
 {
 	int cap = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]) >> 1;
+	struct smc_sock *smc = smc_sock_locked(sk);
 	struct smc_conn *conn;
 
+	if (!smc || smc->phase == SMC_PHASE_INIT)
+		return smc_sock_base(sk)->set_rcvlowat(sk, val);
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		cap = READ_ONCE(sk->sk_rcvbuf) >> 1;
-	WRITE_ONCE(sk->sk_rcvlowat, min(val, cap) ?: 1);
-	conn = smc_sock_conn_get(smc_sk(sk));
-	if (!conn)
+	smc->lowat = min(val, cap) ?: 1;
+	if (smc->phase != SMC_PHASE_SMC)
 		return 0;
+	WRITE_ONCE(sk->sk_rcvlowat, smc->lowat);
+	conn = smc_sock_conn_get(smc);
 	if (smc_rx_readable(conn))
-		sk->sk_data_ready(sk);
+		smc->data_ready(sk);
 	smc_conn_put(conn);
 	return 0;
 }
@@ -398,7 +403,6 @@ static int take(struct smc_conn *conn, struct reader *r)
  */
 static int nothing(const struct smc_conn *conn, const struct reader *r)
 {
-	struct sock *sk = conn->sk;
 	bool over, failed, closed, done;
 
 	if (r->copied >= r->target)
@@ -408,7 +412,7 @@ static int nothing(const struct smc_conn *conn, const struct reader *r)
 	smp_rmb();
 	over = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 	smp_rmb();
-	failed = READ_ONCE(sk->sk_err);
+	failed = smc_conn_has_error(conn);
 	done = test_bit(SMC_CONN_PEER_DONE, &conn->flags);
 	/* The last bytes may have come just before their end did. */
 	smp_rmb();
@@ -423,7 +427,7 @@ static int nothing(const struct smc_conn *conn, const struct reader *r)
 	if (done)
 		return 1;
 	if (failed)
-		return sock_error(sk) ?: 1;
+		return smc_conn_error(conn) ?: 1;
 	if (over)
 		return 1;
 	if (closed)
@@ -438,11 +442,9 @@ static int nothing(const struct smc_conn *conn, const struct reader *r)
 /* Something to look at: more bytes, an error, the end? */
 static bool ready(const struct smc_conn *conn, const struct reader *r)
 {
-	const struct sock *sk = conn->sk;
-
 	return end_pos(conn) > r->pos ||
 	       test_bit(SMC_CONN_STOPPED, &conn->flags) ||
-	       READ_ONCE(sk->sk_err) ||
+	       smc_conn_has_error(conn) ||
 	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN ||
 	       READ_ONCE(conn->state) == SMC_CLOSED;
 }
@@ -537,7 +539,7 @@ static int receive(struct smc_conn *conn, struct reader *r)
 	/* connect(AF_UNSPEC) was quicker */
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags))) {
 		mutex_unlock(&conn->rx_mutex);
-		return sock_error(sk) ?: -ENOTCONN;
+		return smc_conn_error(conn) ?: -ENOTCONN;
 	}
 	/* a mark above the ring's size would be waited for in vain by poll() */
 	if (!(r->flags & MSG_WAITALL))
@@ -567,7 +569,7 @@ static void put_inq(const struct smc_conn *conn, struct msghdr *msg)
 }
 
 /**
- * smc_rx_recvmsg() - recvmsg() in mode SMC
+ * smc_rx_recvmsg() - recvmsg() in phase SMC
  * @conn: connection
  * @msg: where to
  * @len: bytes wanted
@@ -596,7 +598,7 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 	if (flags & MSG_OOB)
 		return recv_urgent(conn, msg, len, flags);
 	rc = receive(conn, &r);
-	if (rc >= 0 && test_bit(SMC_SK_INQ, &smc_of_conn(conn)->bits))
+	if (rc >= 0 && tcp_sk(sk)->recvmsg_inq)
 		put_inq(conn, msg);
 	if (rc >= 0 && msg->msg_get_inq)
 		msg->msg_inq = inq_hint(conn);
@@ -604,7 +606,7 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 }
 
 /**
- * smc_rx_splice() - splice_read() in mode SMC
+ * smc_rx_splice() - splice_read() in phase SMC
  * @conn: connection
  * @pipe: where to, locked by the core and with room
  * @len: bytes wanted

@@ -10,129 +10,54 @@
  * Context: process, no lock held.
  */
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <net/ipv6.h>
 #include <net/tcp_states.h>
 
 #include "sock.h"
 
-/* Sockets passed over without letting go of the lock. */
-#define WALK_STEP	256
-
-/**
- * smc_sock_list() - let smc_sock_walk() find a new socket
- * @smc: socket, complete: from now on others may look at it
- *
- * Context: process.
- */
-void smc_sock_list(struct smc_sock *smc)
-{
-	struct smc_net *sn = smc_sock_net(smc);
-
-	spin_lock_bh(&sn->socks_lock);
-	smc->nr = ++sn->socks_nr;
-	hlist_add_head(&smc->node, &sn->socks);
-	spin_unlock_bh(&sn->socks_lock);
-}
-
-/*
- * The next socket after @prev (referenced, dropped here) with a reference.  Those
- * not older than number @from are passed over, a few at a time.
- */
-static struct smc_sock *next_sock(struct smc_net *sn, struct smc_sock *prev,
-				  u64 from)
-{
-	struct smc_sock *smc;
-	int passed = 0;
-
-	spin_lock_bh(&sn->socks_lock);
-	smc = prev ? hlist_entry_safe(prev->node.next, struct smc_sock, node) :
-		     hlist_entry_safe(sn->socks.first, struct smc_sock, node);
-	while (smc && ((smc->nr >= from && passed++ < WALK_STEP) ||
-		       !refcount_inc_not_zero(&smc->sk.sk_refcnt)))
-		smc = hlist_entry_safe(smc->node.next, struct smc_sock, node);
-	spin_unlock_bh(&sn->socks_lock);
-	if (prev)
-		sock_put(&prev->sk);
-	return smc;
-}
-
-/**
- * smc_sock_walk() - call a function for every socket of a namespace
- * @net: namespace
- * @from: 0, or only sockets older than this number; a socket that lives on
- *	is met once by walks that go on where the one before stopped
- * @fn: returns != 0 to stop; @nr is the socket's number
- * @arg: handed to @fn
- *
- * Context: process; the socket is referenced while @fn runs, no lock is held.
- * Return: what @fn returned, or 0.
- */
-int smc_sock_walk(struct net *net, u64 from,
-		  int (*fn)(struct sock *sk, u64 nr, void *arg), void *arg)
-{
-	struct smc_net *sn = smc_net(net);
-	struct smc_sock *smc = NULL;
-	int rc;
-
-	if (!from)
-		from = U64_MAX;
-	while ((smc = next_sock(sn, smc, from))) {
-		if (smc->nr >= from)
-			continue;
-		rc = fn(&smc->sk, smc->nr, arg);
-		if (rc) {
-			sock_put(&smc->sk);
-			return rc;
-		}
-		cond_resched();
-	}
-	return 0;
-}
-EXPORT_SYMBOL_GPL(smc_sock_walk);
-
-static bool copy_addresses(const struct sock *tcp,
+static void snap_addresses(const struct sock *sk,
 			   struct smc_sock_snapshot *snap)
 {
-	snap->sport = inet_sk(tcp)->inet_sport;
-	snap->dport = inet_sk(tcp)->inet_dport;
+	snap->v6 = sk->sk_family == AF_INET6;
+	snap->sport = inet_sk(sk)->inet_sport;
+	snap->dport = inet_sk(sk)->inet_dport;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (tcp->sk_family == AF_INET6) {
-		snap->saddr = tcp->sk_v6_rcv_saddr;
-		snap->daddr = tcp->sk_v6_daddr;
-		return true;
+	if (snap->v6) {
+		snap->saddr = sk->sk_v6_rcv_saddr;
+		snap->daddr = sk->sk_v6_daddr;
+		return;
 	}
 #endif
-	snap->saddr.s6_addr32[0] = tcp->sk_rcv_saddr;
-	snap->daddr.s6_addr32[0] = tcp->sk_daddr;
-	return false;
+	snap->saddr.s6_addr32[0] = sk->sk_rcv_saddr;
+	snap->daddr.s6_addr32[0] = sk->sk_daddr;
 }
 
-static void snap_addresses(const struct smc_sock *smc,
-			   struct smc_sock_snapshot *snap)
+/* TCP's already, but for what is hidden. */
+static bool is_late(struct sock *sk)
 {
-	const struct sock *tcp = smc->inner.sk;
+	struct smc_sock *smc = smc_sock_get(sk);
+	bool late;
 
-	if (!tcp)
-		return;
-	/* TCP changes them without a mark: a dump may show half a name, once */
-	snap->v6 = data_race(copy_addresses(tcp, snap));
+	if (!smc)
+		return false;
+	late = smc_sock_phase(smc) == SMC_PHASE_LATE;
+	smc_sock_put(smc);
+	return late;
 }
 
-/* In mode TCP there are only three states to tell apart. */
-static u8 snap_tcp_state(const struct smc_sock *smc,
-			 const struct smc_sock_snapshot *snap)
+/* Without a connection there are only these states to tell apart. */
+static u8 snap_tcp_state(const struct sock *sk, bool tcp)
 {
-	const struct sock *tcp = smc->inner.sk;
-
-	switch (tcp ? inet_sk_state_load(tcp) : TCP_CLOSE) {
+	switch (inet_sk_state_load(sk)) {
 	case TCP_CLOSE:
-		return snap->dport ? SMC_CLOSED : SMC_INIT;
+		return tcp && inet_sk(sk)->inet_dport ? SMC_CLOSED : SMC_INIT;
 	case TCP_SYN_SENT:
 		return SMC_INIT;
 	case TCP_LISTEN:
 		return SMC_LISTEN;
 	default:
-		return SMC_ACTIVE;
+		return tcp ? SMC_ACTIVE : SMC_INIT;
 	}
 }
 
@@ -175,37 +100,33 @@ static void snap_lgr(struct smc_conn *conn, struct smc_sock_snapshot *snap)
 
 /**
  * smc_sock_snapshot() - copy what can be shown of a socket
- * @sk: socket, referenced by the caller
+ * @row: its row; the socket is referenced by the caller
  * @snap: overwritten
  *
  * Context: process.
  */
-void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap)
+void smc_sock_snapshot(const struct smc_row *row,
+		       struct smc_sock_snapshot *snap)
 {
-	struct smc_sock *smc = smc_sk(sk);
-	const struct smc_mode *mode;
+	bool tcp = row->past || is_late(row->sk);
+	struct sock *sk = row->sk;
 	struct smc_conn *conn;
 
 	memset(snap, 0, sizeof(*snap));
-	mode = smp_load_acquire(&smc->mode);
-	snap->family = sk->sk_family;
-	snap->protocol = sk->sk_protocol;
-	snap->state = READ_ONCE(sk->sk_state);
+	snap->family = row->family;
+	snap->state = snap_tcp_state(sk, tcp);
 	snap->shutdown = READ_ONCE(sk->sk_shutdown);
 	snap->bound_if = READ_ONCE(sk->sk_bound_dev_if);
 	snap->uid = sock_i_uid(sk);
 	snap->inode = sock_i_ino(sk);
-	snap->reason = READ_ONCE(smc->reason);
-	snap->peer_diagnosis = READ_ONCE(smc->peer_diagnosis);
-	snap_addresses(smc, snap);
-	if (mode->id == SMC_MODE_TCP) {
+	snap->reason = row->reason;
+	snap->peer_diagnosis = row->peer_diagnosis;
+	snap_addresses(sk, snap);
+	if (tcp) {
 		snap->mode = 1;
-		if (snap->state != SMC_CLOSED)
-			snap->state = snap_tcp_state(smc, snap);
-		snap->shutdown = READ_ONCE(smc->inner.sk->sk_shutdown);
 		return;
 	}
-	conn = smc_sock_conn_get(smc);
+	conn = smc_sock_conn(sk);
 	if (!conn)
 		return;
 	snap->has_conn = true;

@@ -1,181 +1,278 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The socket a program sees: AF_SMC, and IPPROTO_SMC in AF_INET/AF_INET6.
+ * The socket a program sees: a TCP socket with a context of ours.
  *
- * One file descriptor, one socket object for life.  What a call does is chosen
- * by smc->mode, one of four const tables; fallback sets smc->mode to the TCP
- * table and nothing else.
+ * AF_SMC, and IPPROTO_SMC in AF_INET and AF_INET6, make a struct sock of TCP
+ * whose sk_prot is TCP's own all the time.  Ours are sock->ops, icsk_ulp_ops and
+ * icsk_ulp_data (the context, struct smc_sock), three callbacks from connect()
+ * on, and one of a listener.  Fallback puts all of them back: what is left is a
+ * TCP socket in every respect.
  *
  * Locks:
- *   lock_sock(sk)	bind, listen, connect, accept, shutdown, options
+ *   the socket's lock	the phase, the pointers @hs and @conn, everything of TCP.
+ *			System calls own it; callbacks and workers have its
+ *			spinlock and find it not owned, or come back later
  *   conn->tx_mutex, conn->rx_mutex
  *			one writer of prod_pos, one of read_pos.  User memory is
  *			touched with one of these held and nothing else, so a
  *			parked page stops only callers of the same direction,
  *			and those wait interruptibly.  Never held while waiting
  *			for the peer.
- *   state_lock		the pointer @conn; state, shutdown and st_flags of a
- *			connection; sk_state and sk_shutdown of one that has none;
- *			spinlock, BH; leaf
- *   listen_mutex	the end of listening against the worker that accepts
- *   accept_lock	a listener's lists of children; spinlock; then TCP's lock of
- *			its queue
- *   the inner socket's lock
- *			the TCP connection while a handshake runs, and its
- *			outcome: see hs_tcp.c
- * Order: lock_sock -> rx_mutex / tx_mutex, the inner socket's lock ->
+ *   state_lock		state, shutdown and st_flags of the connection, and
+ *			whether it is the socket's; spinlock, BH; leaf
+ *   accept_mutex	one program at a time takes a child of a listener
+ * Order: accept_mutex -> the socket's lock -> TCP's lock of its accept queue,
+ * conn->rx_lock, conn->tx_lock, state_lock; rx_mutex / tx_mutex ->
  * conn->tx_lock, state_lock.
  *
- * References: the file's, which close() hands on (an orphan lives on it until
- * smc_sock_free()); one for each queued work, armed timer, handshake and
- * connection object; a child in a listener's list has one of the list's.
+ * References: a context is found under RCU.  TCP's socket has one until it is
+ * plain or destroyed, each call that sleeps one while it lasts, the handshake,
+ * the connection, queued work and an armed timer have one each.  Whatever has a
+ * reference of the context for longer than a call has one of the sock, too.
  */
 #ifndef SMC_SOCK_H
 #define SMC_SOCK_H
 
-#include <linux/ipv6.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
+#include <linux/sched/signal.h>
+#include <net/inet_connection_sock.h>
 #include <net/inet_sock.h>
+#include <net/tcp.h>
 #include "conn.h"
 #include "hs.h"
-#include "inner.h"
 #include "net.h"
 #include "state.h"
 
-struct smc_mode;
+/* Where a socket is; changed by smc_sock_set_phase(). */
+enum smc_phase {
+	SMC_PHASE_INIT,		/* neither connected nor connecting */
+	SMC_PHASE_HS,		/* the handshake has the TCP connection */
+	SMC_PHASE_SMC,
+	SMC_PHASE_LATE,		/* TCP, and what has come is hidden */
+	SMC_PHASE_TCP,		/* nothing of ours is left */
+	SMC_PHASE_DEAD,		/* TCP has destroyed the socket */
+	SMC_PHASES,
+};
 
 /* smc->bits */
 enum smc_sock_bits {
-	SMC_SK_CONNECTING,	/* connect() issued, outcome open */
-	SMC_SK_CONNECTED,	/* a first connect() after success returns 0 */
+	SMC_SK_NEW,		/* made by socket(), and nothing else yet */
 	SMC_SK_NOSMC,		/* never offer SMC on this socket (Fast Open..) */
 	SMC_SK_PLAIN,		/* nor on this one: SMC_PLAIN_TCP */
-	SMC_SK_CORK,		/* TCP_CORK is set (the inner has it in mode TCP) */
+	SMC_SK_CORK,		/* TCP_CORK is set */
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
-	SMC_SK_FAILED,		/* connect() failed: poll shows it as TCP does */
-	SMC_SK_DISCONNECTING,	/* shut down then: only AF_UNSPEC helps */
-	SMC_SK_RELEASED,	/* close() has begun; lock_sock */
 	SMC_SK_ORPHAN,		/* counted in smc_net.orphan_count */
-	SMC_SK_FREED,		/* smc_sock_free() has run */
-	SMC_SK_INQ,		/* TCP_INQ is set */
 	SMC_SK_DEFERRED,	/* a child that waits for its first data */
-	SMC_SK_WORK_READY,	/* work: it need not wait any more */
-	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut the inner socket down */
+	SMC_SK_SERVER,		/* a listener's child */
+	SMC_SK_WORK_BEGIN,	/* work: begin a child's handshake */
+	SMC_SK_WORK_PLAIN,	/* work: a child need not wait for data */
+	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut TCP down */
 	SMC_SK_WORK_TCP_SHUT,
-	SMC_SK_WORK_TCP_ABORT,	/* work: reset the inner connection */
-	SMC_SK_WORK_PEER_GONE,	/* work: the inner connection was reset */
+	SMC_SK_WORK_TCP_ABORT,	/* work: reset the TCP connection */
+	SMC_SK_WORK_PEER_GONE,	/* work: TCP was reset */
 	SMC_SK_WORK_FREE,	/* work: last step of an orphan */
 };
 
 /**
- * struct smc_sock - the socket
- * @sk: must be first: IPPROTO_SMC objects are inet sockets
- * @mode: const table, see mode.h
- * @inner: the inner TCP socket
- * @sn: state of its namespace
- * @memcg: whom its rings are charged to, our own reference; or NULL
- * @hs: the handshake that has the inner connection, or hides bytes of it; RCU,
- *	written with the inner socket's lock
- * @hs_owner: what a handshake calls
- * @name: local address of the attempt to connect that failed
- * @name_len: its length, or 0
- * @conn: the connection of a socket in mode SMC, NULL before and after; RCU,
- *	written under @state_lock
- * @reason: why this is plain TCP, 0 otherwise
- * @peer_diagnosis: code of the Decline received
- * @used_v2: negotiated version, for statistics
- * @bits: enum smc_sock_bits
- * @disconnects: attempts to connect that connect(AF_UNSPEC) and the like have
- *	ended: a sleeper finds another one, or none.  Written with lock_sock()
- * @defer_accept_s: TCP_DEFER_ACCEPT seconds
- * @user_timeout_ms: TCP_USER_TIMEOUT, 0: none
- * @listen_mutex: mode "listen" begins or ends, a worker accepts
- * @state_lock: see above
- * @node: in smc_net.socks, newest first
+ * struct smc_row - a socket in the list of its namespace
+ * @node: in smc_net.socks, by number
  * @nr: number of the socket in its namespace
- * @work: sleeping part of state changes; holds a sock reference while queued
- * @timer: child: TCP_DEFER_ACCEPT has waited long enough.  Holds a reference
- *	while armed
- * @core_destruct: what the core set as sk_destruct (IPPROTO_SMC)
- * @listener: child that nobody has accepted: its listener (referenced)
- * @accept_node: in the listener's @children, later @accept_q
- * @accept_q: finished children
- * @children: children in handshake
- * @accept_len: length of @accept_q
- * @hs_pending: length of @children
- * @deferred: how many of @children wait for data only (TCP_DEFER_ACCEPT)
- * @is_deferred: child: it is one of those
- * @accept_lock: protects the six above
- * @taken: listener: connections taken so far; child: how many before it
- * @held: how many of accept_q are in the inner listener's count, and one on
- *	its way there
- * @has_place: child: it is in that count already
- * @accept_work: takes connections from the inner listener
- * @backlog: listen() argument, clamped to somaxconn
+ * @sk: the socket; @past: only in a copy
+ * @past: it fell back, there is no context
+ * @family: AF_SMC, AF_INET or AF_INET6: what socket() was asked for
+ * @reason: why
+ * @peer_diagnosis: code of the Decline received
  */
-struct smc_sock {
-	union {
-		struct sock sk;
-		struct inet_sock inet;
-	};
-	const struct smc_mode *mode;
-	struct smc_inner inner;
-	struct smc_net *sn;
-	struct mem_cgroup *memcg;
-	struct smc_hs __rcu *hs;
-	const struct smc_hs_owner *hs_owner;
-	struct sockaddr_in6 name;
-	int name_len;
-	struct smc_conn __rcu *conn;
+struct smc_row {
+	struct rb_node node;
+	u64 nr;
+	struct sock *sk;
+	bool past;
+	u16 family;
 	u32 reason;
 	u32 peer_diagnosis;
+};
+
+/**
+ * struct smc_sock - what is ours of a socket
+ * @refs: see above
+ * @rcu: freed by RCU
+ * @sk: the socket
+ * @sn: state of its namespace
+ * @phase: enum smc_phase
+ * @bits: enum smc_sock_bits
+ * @hs: the handshake, in phase HS and LATE; RCU
+ * @conn: the connection, in phase SMC; RCU
+ * @err: error of the connection for the program, positive errno; what TCP puts
+ *	into sk_err in phase SMC means nothing.  Written under @state_lock
+ * @lowat: SO_RCVLOWAT of the program while TCP has 1
+ * @tcp_err: error that TCP has had since
+ * @refuse: child: why its handshake is to be declined
+ * @defer_accept_s: listener: TCP_DEFER_ACCEPT seconds
+ * @listener: child: whom to tell that it can be accepted; referenced
+ * @state_lock: see above
+ * @data_ready: TCP's own callbacks, while ours are in their place
+ * @state_change: the same
+ * @error_report: the same
+ * @row: in smc_net.socks
+ * @accept_mutex: listener: one program at a time takes a child
+ * @work: sleeping part of state changes
+ * @timer: child: TCP_DEFER_ACCEPT has waited long enough
+ */
+struct smc_sock {
+	refcount_t refs;
+	struct rcu_head rcu;
+	struct sock *sk;
+	struct smc_net *sn;
+	u8 phase;
 	unsigned long bits;
-	unsigned int disconnects;
+	struct smc_hs __rcu *hs;
+	struct smc_conn __rcu *conn;
+	int err;
+	int lowat;
+	int tcp_err;
+	u32 refuse;
 	int defer_accept_s;
-	unsigned int user_timeout_ms;
-	struct mutex listen_mutex;
+	struct sock *listener;
 	spinlock_t state_lock;
-	struct hlist_node node;
-	u64 nr;
-	struct work_struct work;
+	void (*data_ready)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+	struct smc_row row;
+	struct mutex accept_mutex;
+	struct delayed_work work;
 	struct timer_list timer;
-	void (*core_destruct)(struct sock *sk);
-
-	struct smc_sock *listener;
-	struct list_head accept_node;
-	struct list_head accept_q;
-	struct list_head children;
-	unsigned int accept_len;
-	unsigned int hs_pending;
-	unsigned int deferred;
-	bool is_deferred;
-	unsigned int held;
-	bool has_place;
-	u32 taken;
-	spinlock_t accept_lock;
-	struct delayed_work accept_work;
-	int backlog;
 };
 
-/* IPPROTO_SMC in AF_INET6: the core expects ipv6_pinfo at the end. */
-struct smc6_sock {
-	struct smc_sock smc;
-	struct ipv6_pinfo inet6;
+/**
+ * struct smc_sock_callbacks - what is called for a socket with a context (ulp.c)
+ * @data_ready: by TCP, locked
+ * @state_change: by TCP, locked
+ * @error_report: by TCP, locked
+ * @listener_ready: by TCP: a listener has a child
+ * @work: by smc_sock.work
+ * @timer: by smc_sock.timer
+ */
+struct smc_sock_callbacks {
+	void (*data_ready)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+	void (*listener_ready)(struct sock *sk);
+	work_func_t work;
+	void (*timer)(struct timer_list *t);
 };
 
-static inline struct smc_sock *smc_sk(const struct sock *sk)
-{
-	return (struct smc_sock *)sk;
-}
+extern struct smc_sock_callbacks smc_callbacks;
+extern struct tcp_ulp_ops smc_ulp_ops;
 
 static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 {
-	return smc_sk(conn->sk);
+	return conn->owner_data;
 }
 
+static inline enum smc_phase smc_sock_phase(const struct smc_sock *smc)
+{
+	return smp_load_acquire(&smc->phase);
+}
+
+/* What diag shows, copied under the right locks. */
+struct smc_sock_snapshot {
+	u16 family;		/* of the row */
+	u8 state;
+	u8 mode;		/* 0 SMC-R, 1 TCP, 2 SMC-D */
+	u8 shutdown;
+	bool v6;
+	__be16 sport;
+	__be16 dport;
+	struct in6_addr saddr;	/* v4 in word 0 */
+	struct in6_addr daddr;
+	u32 bound_if;
+	kuid_t uid;
+	u64 inode;
+	u32 reason;
+	u32 peer_diagnosis;
+	bool has_conn;		/* the rest is valid */
+	bool has_lgr;
+	u32 lgr_id;
+	u8 role;
+	u32 token, sndbuf_size, rmbe_size, peer_rmbe_size;
+	struct smc_cursor rx_prod, rx_cons, tx_prod, tx_cons;
+	u8 rx_prod_flags, rx_conn_flags, tx_prod_flags, tx_conn_flags;
+	struct smc_cursor tx_prep, tx_sent, tx_fin;
+	struct smc_xport_info info;
+};
+
+/* rows.c; smc_sock_walk() and smc_sock_snapshot() are for smc_diag.ko, too */
+void smc_row_add(struct smc_net *sn, struct smc_row *row, struct sock *sk);
+void smc_row_del(struct smc_net *sn, struct smc_row *row);
+void smc_row_past(struct smc_net *sn, struct smc_row *row);
+void smc_row_plain_child(struct smc_net *sn, const struct request_sock *req,
+			 struct sock *sk, u16 family, u32 reason);
+void smc_row_net_init(struct smc_net *sn);
+void smc_row_net_exit(struct smc_net *sn);
+int smc_sock_walk(struct net *net, u64 from,
+		  int (*fn)(const struct smc_row *row, void *arg), void *arg);
+
+/* snapshot.c */
+void smc_sock_snapshot(const struct smc_row *row,
+		       struct smc_sock_snapshot *snap);
+
+/* context.c */
+int smc_sock_attach(struct sock *sk, unsigned long bits);
+int smc_sock_attach_plain(struct sock *sk);
+struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp);
+void smc_sock_detach(struct smc_sock *smc);
+struct smc_sock *smc_sock_get(struct sock *sk);
+struct smc_conn *smc_sock_conn(struct sock *sk);
+void smc_sock_start_timer(struct smc_sock *smc, unsigned long expires);
+void smc_sock_stop_timer(struct smc_sock *smc);
+struct smc_sock *smc_sock_locked(const struct sock *sk);
+void smc_sock_begin(struct smc_sock *smc);
+void smc_sock_hold(struct smc_sock *smc);
+void smc_sock_put(struct smc_sock *smc);
+void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
+void smc_sock_hook(struct smc_sock *smc);
+void smc_sock_unhook(struct smc_sock *smc);
+void smc_sock_hook_listener(struct smc_sock *smc);
+void smc_sock_cork_tcp(struct smc_sock *smc);
+void smc_sock_go_plain(struct smc_sock *smc);
+void smc_sock_end(struct smc_sock *smc);
+const struct proto_ops *smc_sock_base(const struct sock *sk);
+extern const struct proto_ops *smc_base6;
+extern void (*smc_core_ready)(struct sock *sk);
+int smc_sock_close_as_tcp(struct socket *sock);
+__poll_t smc_sock_poll_as_tcp(struct file *file, struct socket *sock,
+			      struct poll_table_struct *wait);
+int smc_context_init(void);
+void smc_context_exit(void);
+
+/*
+ * Make a call for a socket that may have no context, or lose it meanwhile, and
+ * with it the module's pin.  If the module is going the socket has TCP's
+ * operations by now: the system call is begun anew.
+ */
+#define smc_sock_pinned(call)						\
+({									\
+	typeof(call) __rc;						\
+									\
+	if (try_module_get(THIS_MODULE)) {				\
+		__rc = (call);						\
+		module_put(THIS_MODULE);				\
+	} else {							\
+		__rc = restart_syscall();				\
+	}								\
+	__rc;								\
+})
+
+/* Call TCP's operation @op of a socket, which may sleep. */
+#define smc_sock_as_tcp(sock, op, ...)					\
+	smc_sock_pinned(smc_sock_base((sock)->sk)->op((sock), ##__VA_ARGS__))
+
 /**
- * smc_sock_conn_get() - the connection of a socket, for one call
- * @smc: socket
+ * smc_sock_conn_get() - the connection of a context, for one call
+ * @smc: context
  *
  * Context: any.
  * Return: connection with a reference; NULL if there is none, or not any more.
@@ -208,37 +305,11 @@ static inline enum smc_reason smc_sock_barred(const struct smc_sock *smc)
 	return SMC_REASON_OK;
 }
 
-/*
- * Go by the same name as the inner socket, as long as no other thread knows ours.
- * BPF programs are shown the inner socket; what they learn of it the program
- * finds by SO_COOKIE of its descriptor.
- */
-static inline void smc_sock_take_cookie(struct smc_sock *smc)
-{
-	atomic64_set(&smc->sk.sk_cookie, smc_inner_cookie(&smc->inner));
-}
-
-/*
- * Is a connect() under way?  It may end at any moment, and the mode is set
- * before.  To be sure of "neither connected nor connecting" ask here first and
- * look at the mode afterwards.  Any context.
- */
-static inline bool smc_sock_connecting(const struct smc_sock *smc)
-{
-	return test_bit_acquire(SMC_SK_CONNECTING, &smc->bits);
-}
-
-static inline struct smc_net *smc_sock_net(const struct smc_sock *smc)
-{
-	return smc->sn;
-}
-
 /* Count for the transport of a connection. */
 static inline void smc_conn_count(const struct smc_conn *conn,
 				  enum smc_tech tech, u64 num)
 {
-	smc_tech_add(smc_sock_net(smc_of_conn(conn)), conn->xport->id, tech,
-		     num);
+	smc_tech_add(smc_of_conn(conn)->sn, conn->xport->id, tech, num);
 }
 
 static inline void smc_conn_count_bytes(const struct smc_conn *conn,
@@ -246,91 +317,8 @@ static inline void smc_conn_count_bytes(const struct smc_conn *conn,
 					int bytes)
 {
 	smc_conn_count(conn, tech, bytes);
-	smc_hist_count(smc_sock_net(smc_of_conn(conn)), conn->xport->id, hist,
-		       bytes);
+	smc_hist_count(smc_of_conn(conn)->sn, conn->xport->id, hist, bytes);
 }
-
-enum smc_mode_id {
-	SMC_MODE_INIT,
-	SMC_MODE_LISTEN,
-	SMC_MODE_SMC,
-	SMC_MODE_TCP,
-};
-
-/**
- * struct smc_mode - behaviour of a socket in one phase of its life
- * @id: which of the four
- * @name: for traces
- * @sendmsg: as in proto_ops
- * @recvmsg: as in proto_ops
- * @poll: as in proto_ops; the caller has registered on our wait queue
- * @ioctl: SIOCINQ and friends; the rest goes to the inner socket
- * @shutdown: @how is checked
- * @splice_read: as in proto_ops
- */
-struct smc_mode {
-	enum smc_mode_id id;
-	const char *name;
-	int (*sendmsg)(struct smc_sock *smc, struct msghdr *msg, size_t len);
-	int (*recvmsg)(struct smc_sock *smc, struct msghdr *msg, size_t len,
-		       int flags);
-	__poll_t (*poll)(struct smc_sock *smc, struct file *file,
-			 struct poll_table_struct *wait);
-	int (*ioctl)(struct smc_sock *smc, unsigned int cmd, unsigned long arg);
-	int (*shutdown)(struct smc_sock *smc, int how);
-	ssize_t (*splice_read)(struct smc_sock *smc, loff_t *ppos,
-			       struct pipe_inode_info *pipe, size_t len,
-			       unsigned int flags);
-};
-
-/* What was stored before the mode can be seen afterwards.  Any context. */
-static inline enum smc_mode_id smc_sock_mode(const struct smc_sock *smc)
-{
-	return smp_load_acquire(&smc->mode)->id;
-}
-
-extern const struct smc_mode smc_mode_init;
-extern const struct smc_mode smc_mode_listen;
-extern const struct smc_mode smc_mode_smc;
-extern const struct smc_mode smc_mode_tcp;
-
-/* What diag shows, copied under the right locks. */
-struct smc_sock_snapshot {
-	int family;		/* sk_family */
-	int protocol;
-	u8 state;
-	u8 mode;		/* 0 SMC-R, 1 TCP, 2 SMC-D */
-	u8 shutdown;
-	bool v6;
-	__be16 sport;
-	__be16 dport;
-	struct in6_addr saddr;	/* v4 in word 0 */
-	struct in6_addr daddr;
-	u32 bound_if;
-	kuid_t uid;
-	u64 inode;
-	u32 reason;
-	u32 peer_diagnosis;
-	bool has_conn;		/* the rest is valid */
-	bool has_lgr;
-	u32 lgr_id;
-	u8 role;
-	u32 token, sndbuf_size, rmbe_size, peer_rmbe_size;
-	struct smc_cursor rx_prod, rx_cons, tx_prod, tx_cons;
-	u8 rx_prod_flags, rx_conn_flags, tx_prod_flags, tx_conn_flags;
-	struct smc_cursor tx_prep, tx_sent, tx_fin;
-	struct smc_xport_info info;
-};
-
-/*
- * Walk the sockets of @net from the newest to the oldest, or from the first one
- * older than number @from; @fn returns != 0 to stop (the value is returned).  A
- * socket is referenced while @fn runs, no spinlock is held.  Process context.
- * Exported for smc_diag.ko.
- */
-int smc_sock_walk(struct net *net, u64 from,
-		  int (*fn)(struct sock *sk, u64 nr, void *arg), void *arg);
-void smc_sock_snapshot(struct sock *sk, struct smc_sock_snapshot *snap);
 
 /* tx.c */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
@@ -359,61 +347,41 @@ extern struct workqueue_struct *smc_sock_wq;
 void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 		    unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
-void smc_listen_deferred_ready(struct smc_sock *child);
+void smc_sock_queue_work_later(struct smc_sock *smc, int bit);
+void smc_sock_kick_work(struct smc_sock *smc);
+int smc_conn_error(const struct smc_conn *conn);
+bool smc_conn_has_error(const struct smc_conn *conn);
 bool smc_close_over(const struct smc_conn *conn);
 bool smc_close_shut_both(const struct smc_conn *conn);
 bool smc_close_peer_gone(const struct smc_conn *conn);
-void smc_close_inner_reset(struct smc_sock *smc);
+void smc_close_tcp_event(struct smc_sock *smc);
 void smc_close_late(struct smc_conn *conn, bool upcall);
 void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why);
 void smc_close_no_reader(struct smc_conn *conn);
 
-/* wait.c */
-int smc_sock_wait(struct sock *sk, long *timeo, bool (*done)(struct sock *sk));
-struct smc_hs *smc_sock_new_hs(struct smc_sock *smc, enum smc_role role,
+/* attempt.c */
+struct smc_hs *smc_attempt_new(struct smc_sock *smc, enum smc_role role,
 			       enum smc_reason refuse,
 			       const struct sockaddr *addr, int addr_len);
-void smc_sock_start_hs(struct smc_sock *smc, struct smc_hs *hs);
-void smc_sock_stop_hs(struct smc_sock *smc, bool late);
-bool smc_sock_hides(const struct smc_sock *smc);
+void smc_attempt_start(struct smc_sock *smc, struct smc_hs *hs);
+bool smc_attempt_stop(struct smc_sock *smc);
+void smc_attempt_wake(struct smc_sock *smc);
+void smc_attempt_unlocked(struct smc_sock *smc);
+int smc_attempt_wait(struct smc_sock *smc, unsigned int phases, long *timeo);
+void smc_attempt_plain(struct smc_sock *smc, u32 reason);
 
 /* close.c */
 int smc_sock_release(struct socket *sock);
 int smc_sock_shutdown(struct socket *sock, int how);
-int smc_close_shutdown(struct smc_conn *conn, int how);
-void smc_close_disconnect(struct smc_conn *conn);
-void smc_sock_dispose(struct smc_sock *smc);
-void smc_sock_free(struct smc_sock *smc);
-void smc_sock_reset_conn(struct smc_sock *smc, int err);
+void smc_close_disconnect(struct smc_sock *smc);
+void smc_close_part(struct smc_sock *smc, struct smc_conn *conn);
 void smc_sock_work(struct work_struct *work);
-
-/**
- * smc_sock_start_timer() - start a timer that holds a reference while armed
- * @smc: socket, the caller has a reference
- * @timer: one of its timers
- * @expires: in jiffies
- *
- * Not sk_reset_timer(): that takes the reference when the timer may have
- * fired already and have dropped the last one, the caller's.
- *
- * Context: any.
- */
-static inline void smc_sock_start_timer(struct smc_sock *smc,
-					struct timer_list *timer,
-					unsigned long expires)
-{
-	sock_hold(&smc->sk);
-	if (mod_timer(timer, expires))
-		__sock_put(&smc->sk);
-}
+int smc_sock_abort(struct sock *sk);
 
 /* orphan.c */
 void smc_orphan_end(struct smc_conn *conn);
 void smc_orphan_start_timer(struct smc_conn *conn);
 void smc_orphan_timer(struct timer_list *t);
-
-/* destroy.c */
-int smc_sock_destroy(struct sock *sk, int err);
 
 /* watch.c */
 void smc_watch_timer(struct timer_list *t);
@@ -425,41 +393,38 @@ int smc_sock_setsockopt(struct socket *sock, int level, int optname,
 			sockptr_t optval, unsigned int optlen);
 int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 			char __user *optval, int __user *optlen);
-void smc_sockopt_to_tcp(struct smc_sock *smc);
-void smc_sock_ring_sizes(const struct smc_sock *smc, u32 *snd, u32 *rcv);
 
 /* tcpinfo.c */
-int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
+int smc_sock_tcp_info(struct smc_conn *conn, char __user *optval,
 		      int __user *optlen);
 
 /* sock.c */
-extern const struct proto_ops smc_sock_ops;
-extern const struct smc_hs_owner smc_sock_hs_owner;
-void smc_sock_inner_wake(struct smc_inner *inner, __poll_t key);
-void smc_sock_connect_failed(struct smc_sock *smc, int err);
-
-/* mode.c */
-void smc_sock_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
-void smc_sock_fallback_now(struct smc_sock *smc, u32 reason);
-int smc_mode_ioctl(struct smc_sock *smc, unsigned int cmd, unsigned long arg);
-void smc_mode_move_error(struct smc_sock *smc);
+extern struct proto_ops smc_sock_ops4;
+extern struct proto_ops smc_sock_ops6;
+void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base);
 
 /* listen.c */
 int smc_sock_listen(struct socket *sock, int backlog);
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg);
-void smc_listen_wake(struct smc_sock *smc);
-void smc_listen_work(struct smc_sock *smc,
-		     struct sock *(*clone)(struct sock *listener));
-void smc_listen_timer(struct timer_list *t);
-void smc_listen_drop(struct smc_sock *smc);
-void smc_listen_child_done(struct smc_sock *child, bool usable);
-void smc_listen_child_ready(struct smc_sock *child);
-void smc_listen_tcp_ready(struct smc_sock *child);
-void smc_listen_gone(struct smc_sock *smc, int err);
+void smc_listen_new_child(struct smc_sock *smc, enum smc_reason refuse);
+bool smc_listen_begin(struct smc_sock *smc);
 
-/* snapshot.c */
-void smc_sock_list(struct smc_sock *smc);
+/* acceptq.c */
+bool smc_acceptq_settle(struct sock *sk);
+bool smc_acceptq_forget(struct smc_sock *smc);
+
+/* defer.c */
+void smc_defer_tell(struct smc_sock *smc);
+bool smc_defer_begin(struct smc_sock *smc);
+void smc_defer_done(struct smc_sock *smc);
+void smc_defer_ready(struct smc_sock *smc);
+void smc_defer_event(struct smc_sock *smc);
+bool smc_defer_plain(struct smc_sock *smc);
+void smc_defer_timer(struct timer_list *t);
+
+/* ulp.c */
+void smc_ulp_init(void);
 
 /* family.c */
 int smc_sock_init(void);

@@ -82,7 +82,7 @@ enum smc_state_event {
 #define SMC_DO_SEND_DONE	0x0002	/* CDC sending done */
 #define SMC_DO_SEND_CLOSED	0x0004	/* CDC connection closed */
 #define SMC_DO_SEND_ABORT	0x0008	/* CDC abort, if a path is left */
-#define SMC_DO_TCP_SHUT_WR	0x0010	/* FIN on the inner TCP socket */
+#define SMC_DO_TCP_SHUT_WR	0x0010	/* FIN on the TCP connection */
 #define SMC_DO_TCP_SHUT		0x0020	/* shut both directions there */
 #define SMC_DO_TCP_ABORT	0x0040	/* RST there */
 #define SMC_DO_ERR_RESET	0x0080	/* sk_err = ECONNRESET */

@@ -26,22 +26,42 @@
 
 /**
  * smc_synopt_set() - offer SMC with the SYN, or answer the offer
- * @tcp: inner socket, before connect or listen, locked
+ * @tcp: socket, before connect or listen, locked
  * @on: false: the next SYN or SYN-ACK goes out without the option
  */
 void smc_synopt_set(struct sock *tcp, bool on)
 {
-	sock_owned_by_me(tcp);
+	lockdep_assert(lockdep_sock_is_held(tcp));
 	tcp_sk(tcp)->syn_smc = on;
 }
 
 /**
  * smc_synopt_peer_has() - have both sides offered SMC?
- * @tcp: inner socket, established
+ * @tcp: socket, established
  */
 bool smc_synopt_peer_has(const struct sock *tcp)
 {
 	return tcp_sk(tcp)->syn_smc;
+}
+
+/**
+ * smc_synopt_req_has() - have both sides of a new child offered SMC?
+ * @req: its request
+ * @child: the child, being made
+ *
+ * A child that gets data with its SYN (Fast Open) answers that with a SYN-ACK
+ * that is still to be sent, and says no.
+ *
+ * Context: any, the child's spinlock is held.
+ */
+bool smc_synopt_req_has(const struct request_sock *req, struct sock *child)
+{
+	struct inet_request_sock *ireq = inet_rsk((struct request_sock *)req);
+
+	/* only then nothing has a reference of the request yet */
+	if (!refcount_read(&req->rsk_refcnt))
+		ireq->smc_ok = 0;
+	return ireq->smc_ok && tcp_sk(child)->syn_smc;
 }
 
 int smc_synopt_init(void)
@@ -67,6 +87,11 @@ void smc_synopt_set(struct sock *tcp, bool on)
 }
 
 bool smc_synopt_peer_has(const struct sock *tcp)
+{
+	return false;
+}
+
+bool smc_synopt_req_has(const struct request_sock *req, struct sock *child)
 {
 	return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TCP_INFO of an SMC connection: what TCP knows of the inner connection (times,
+ * TCP_INFO of an SMC connection: what TCP knows of its connection (times,
  * segment sizes, how it was set up), and over it what only we know: the state
  * and the bytes, which did not go by TCP.
  *
@@ -68,28 +68,18 @@ static void over_rings(struct smc_conn *conn, struct tcp_info *info)
 		info->tcpi_last_data_recv = ago_ms(READ_ONCE(conn->rx_stamp));
 }
 
-/* A connection that fell back has carried messages of the handshake. */
-static void less_handshake(const struct smc_inner *inner, struct tcp_info *info)
-{
-	u64 sent = inner->hs_sent, rcvd = inner->hs_rcvd;
-
-	info->tcpi_bytes_sent -= min(sent, info->tcpi_bytes_sent);
-	info->tcpi_bytes_acked -= min(sent, info->tcpi_bytes_acked);
-	info->tcpi_bytes_received -= min(rcvd, info->tcpi_bytes_received);
-}
-
 /**
- * smc_sock_tcp_info() - getsockopt(TCP_INFO) of what is or was to be SMC
- * @smc: socket in mode SMC or TCP
+ * smc_sock_tcp_info() - getsockopt(TCP_INFO) of an SMC connection
+ * @conn: connection
  * @optval: where to, in user space
  * @optlen: room there, becomes what was written
  *
+ * Context: process.
  * Return: 0 or -errno.
  */
-int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
+int smc_sock_tcp_info(struct smc_conn *conn, char __user *optval,
 		      int __user *optlen)
 {
-	struct smc_conn *conn;
 	struct tcp_info info;
 	int len;
 
@@ -98,14 +88,8 @@ int smc_sock_tcp_info(struct smc_sock *smc, char __user *optval,
 	if (len < 0)
 		return -EINVAL;
 	len = min_t(unsigned int, len, sizeof(info));
-	tcp_get_info(smc->inner.sk, &info);
-	conn = smc_sock_conn_get(smc);
-	if (conn) {
-		over_rings(conn, &info);
-		smc_conn_put(conn);
-	} else if (smc_sock_mode(smc) == SMC_MODE_TCP) {
-		less_handshake(&smc->inner, &info);
-	}
+	tcp_get_info(conn->sk, &info);
+	over_rings(conn, &info);
 	if (put_user(len, optlen) || copy_to_user(optval, &info, len))
 		return -EFAULT;
 	return 0;

@@ -48,7 +48,7 @@ static void want(struct smc_conn *conn, u32 bytes)
 	       !try_cmpxchg(&conn->tx_want, &cur, bytes))
 		;
 	smp_mb();
-	if (unlikely(READ_ONCE(smc_of_conn(conn)->user_timeout_ms)))
+	if (unlikely(READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout)))
 		smc_watch_written(conn);
 }
 
@@ -59,7 +59,7 @@ static void want(struct smc_conn *conn, u32 bytes)
 static bool too_much_unsent(const struct smc_conn *conn, bool wake)
 {
 	return (u64)smc_conn_unsent(conn) << wake >=
-	       smc_inner_notsent_lowat(&smc_of_conn(conn)->inner);
+	       tcp_notsent_lowat(tcp_sk(conn->sk));
 }
 
 /* May more be written now?  If not, somebody is to be told when. */
@@ -143,7 +143,6 @@ bool smc_tx_poll(struct smc_conn *conn)
 /* May the program send?  0 or -EPIPE: the real error is found later. */
 static int check(const struct smc_conn *conn)
 {
-	const struct sock *sk = conn->sk;
 	bool over;
 
 	/* As TCP: what the socket is by now is not what this call was for. */
@@ -155,18 +154,16 @@ static int check(const struct smc_conn *conn)
 	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN;
 	/* The error was set before both: who reports it finds it. */
 	smp_rmb();
-	return over || READ_ONCE(sk->sk_err) ? -EPIPE : 0;
+	return over || smc_conn_has_error(conn) ? -EPIPE : 0;
 }
 
 /* The peer has closed, and the program has not been told by an error yet. */
 static bool no_reader(const struct smc_conn *conn)
 {
-	const struct sock *sk = conn->sk;
-
 	return READ_ONCE(conn->state) == SMC_APPCLOSEWAIT1 &&
 	       READ_ONCE(conn->st_flags) & SMC_ST_PEER_CLOSED &&
 	       !(READ_ONCE(conn->shutdown) & SEND_SHUTDOWN) &&
-	       !READ_ONCE(sk->sk_err);
+	       !smc_conn_has_error(conn);
 }
 
 /*
@@ -329,7 +326,7 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 		}
 		push(conn, more);
 	}
-	if (unlikely(copied && READ_ONCE(smc_of_conn(conn)->user_timeout_ms)))
+	if (unlikely(copied && READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout)))
 		smc_watch_written(conn);
 	/* What was copied before a fault goes out like a short write. */
 	if (copied && rc)
@@ -348,7 +345,7 @@ static void count_call(const struct smc_conn *conn, size_t len)
 }
 
 /**
- * smc_tx_sendmsg() - sendmsg() in mode SMC
+ * smc_tx_sendmsg() - sendmsg() in phase SMC
  * @conn: the socket's connection, referenced by the caller
  * @msg: message
  * @len: its length
@@ -380,7 +377,12 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	if (rc > 0)
 		smc_conn_count_bytes(conn, SMC_TECH_TX_BYTES, SMC_HIST_TX_CALL,
 				     rc);
-	if (rc == -EPIPE)
-		rc = sk_stream_error(sk, msg->msg_flags, rc);
+	if (rc != -EPIPE)
+		return rc;
+	/* what is in sk_err is another connection's, or TCP's for a moment */
+	if (smc_conn_is_current(conn))
+		rc = smc_conn_error(conn) ?: rc;
+	if (rc == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))
+		send_sig(SIGPIPE, current, 0);
 	return rc;
 }

@@ -8,7 +8,7 @@
  * for that long: the connection ends with ETIMEDOUT.  With shared memory
  * nothing waits on this side but a writer without room.
  *
- * SO_KEEPALIVE: TCP's own probes go on, on the inner connection, whose failure
+ * SO_KEEPALIVE: TCP's own probes go on, on the TCP connection, whose failure
  * ends ours (event.c).  They say nothing about the way of the data: over RDMA
  * an idle connection also sends a message of state every TCP_KEEPINTVL after
  * TCP_KEEPIDLE, and TCP_KEEPCNT of them without an acknowledgment by the
@@ -86,7 +86,7 @@ static long look_waiting(struct smc_conn *conn, unsigned int limit_ms)
 /* The same for a connection that should be idle. */
 static long look_alive(struct smc_conn *conn)
 {
-	const struct tcp_sock *tp = tcp_sk(smc_of_conn(conn)->inner.sk);
+	const struct tcp_sock *tp = tcp_sk(conn->sk);
 	unsigned long idle = keepalive_time_when(tp);
 	struct smc_keepalive *w = &conn->keepalive;
 	u64 pos = alive(conn);
@@ -128,11 +128,11 @@ static bool over(const struct smc_conn *conn)
 void smc_watch_timer(struct timer_list *t)
 {
 	struct smc_conn *conn = from_timer(conn, t, keepalive.timer);
-	struct smc_sock *smc = smc_of_conn(conn);
+	const struct inet_connection_sock *icsk = inet_csk(conn->sk);
 	long data = 0, idle = 0;
 
 	if (!over(conn)) {
-		data = look_waiting(conn, READ_ONCE(smc->user_timeout_ms));
+		data = look_waiting(conn, READ_ONCE(icsk->icsk_user_timeout));
 		idle = look_alive(conn);
 	}
 	if (data < 0 || idle < 0)
@@ -156,7 +156,7 @@ void smc_watch_timer(struct timer_list *t)
  */
 void smc_watch_start(struct smc_conn *conn)
 {
-	if (READ_ONCE(smc_of_conn(conn)->user_timeout_ms) || keepalive(conn))
+	if (READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout) || keepalive(conn))
 		smc_conn_start_timer(conn, &conn->keepalive.timer, jiffies + 1);
 }
 

@@ -13,7 +13,7 @@
  * object.  Who holds a token can name a connection to the peer, so tokens are
  * shown to CAP_NET_ADMIN of the namespace's owner only, and are 0 for others.
  *
- * SOCK_DESTROY takes the id of one socket as a dump shows it (destroy.c has
+ * SOCK_DESTROY takes the id of one socket as a dump shows it (close.c has
  * what happens then).
  *
  * Structures sent are cleared first and have sizes that are checked here.
@@ -301,13 +301,14 @@ static int put_attrs(const struct diag_dump *d)
 }
 
 /* smc_sock_walk() calls this for each socket; the end is a full message. */
-static int dump_sock(struct sock *sk, u64 nr, void *arg)
+static int dump_sock(const struct smc_row *row, void *arg)
 {
+	struct sock *sk = row->sk;
 	struct diag_dump *d = arg;
 	struct smc_diag_msg *msg;
 	struct nlmsghdr *nlh;
 
-	smc_sock_snapshot(sk, d->snap);
+	smc_sock_snapshot(row, d->snap);
 	if (!matches(&d->filter, d->snap))
 		return 0;
 	nlh = nlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid,
@@ -323,7 +324,7 @@ static int dump_sock(struct sock *sk, u64 nr, void *arg)
 		return -EMSGSIZE;
 	}
 	nlmsg_end(d->skb, nlh);
-	d->last = nr;
+	d->last = row->nr;
 	return 0;
 }
 
@@ -383,7 +384,7 @@ struct diag_find {
 };
 
 /* smc_sock_walk() calls this for each socket; 1: this is it. */
-static int find_sock(struct sock *sk, u64 nr, void *arg)
+static int find_sock(const struct smc_row *row, void *arg)
 {
 	const struct inet_diag_sockid *id;
 	struct smc_sock_snapshot *snap;
@@ -391,16 +392,16 @@ static int find_sock(struct sock *sk, u64 nr, void *arg)
 
 	id = f->id;
 	snap = f->snap;
-	smc_sock_snapshot(sk, snap);
+	smc_sock_snapshot(row, snap);
 	if (snap->state == SMC_CLOSED || snap->sport != id->idiag_sport ||
 	    snap->dport != id->idiag_dport ||
 	    memcmp(&snap->saddr, id->idiag_src, sizeof(id->idiag_src)) ||
 	    memcmp(&snap->daddr, id->idiag_dst, sizeof(id->idiag_dst)) ||
 	    (id->idiag_if && id->idiag_if != snap->bound_if) ||
-	    sock_diag_check_cookie(sk, id->idiag_cookie))
+	    sock_diag_check_cookie(row->sk, id->idiag_cookie))
 		return 0;
-	sock_hold(sk);
-	f->found = sk;
+	sock_hold(row->sk);
+	f->found = row->sk;
 	return 1;
 }
 
@@ -422,7 +423,9 @@ static int diag_destroy(struct sk_buff *skb, struct nlmsghdr *nlh)
 	kfree(f.snap);
 	if (!f.found)
 		return -ENOENT;
-	rc = sock_diag_destroy(f.found, ECONNABORTED);
+	rc = smc_sock_abort(f.found);
+	if (rc == -ENOENT)
+		rc = sock_diag_destroy(f.found, ECONNABORTED);
 	sock_put(f.found);
 	return rc;
 }

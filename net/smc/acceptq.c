@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TCP's accept queue, with children in it that go through a handshake.
+ *
+ * A child is settled when the program can have it.  accept() and poll() bring the
+ * first that is to the front of the queue, so a silent peer costs its own place
+ * and delays no other.  One whose handshake has failed is taken out: its client
+ * connects again as plain TCP, and the program sees that connection alone.
+ *
+ * The queue is TCP's: its lock (rskq_lock; spinlock, BH) is taken with a child's
+ * spinlock held, never the other way round.
+ *
+ * Context: any.  Tests: selftests/smc/socklisten.c, fallback_server.
+ */
+#include <net/inet_connection_sock.h>
+#include <net/request_sock.h>
+#include <net/sock.h>
+
+#include "sock.h"
+
+static bool settled(struct sock *child)
+{
+	struct smc_sock *smc = smc_sock_get(child);
+	bool yes;
+
+	if (!smc)
+		return true;
+	yes = smc_sock_phase(smc) != SMC_PHASE_HS &&
+	      !test_bit(SMC_SK_DEFERRED, &smc->bits);
+	smc_sock_put(smc);
+	return yes;
+}
+
+static void unlink_req(struct request_sock_queue *queue,
+		       struct request_sock *req, struct request_sock *prev)
+{
+	lockdep_assert_held(&queue->rskq_lock);
+	if (prev)
+		prev->dl_next = req->dl_next;
+	else
+		WRITE_ONCE(queue->rskq_accept_head, req->dl_next);
+	if (queue->rskq_accept_tail == req)
+		queue->rskq_accept_tail = prev;
+}
+
+/**
+ * smc_acceptq_settle() - bring the first child that is settled to the front
+ * @sk: listening socket
+ *
+ * Return: false: there is none.
+ */
+bool smc_acceptq_settle(struct sock *sk)
+{
+	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
+	struct request_sock *req, *prev = NULL;
+
+	spin_lock_bh(&queue->rskq_lock);
+	for (req = queue->rskq_accept_head; req; prev = req, req = req->dl_next)
+		if (settled(req->sk))
+			break;
+	if (req && prev) {
+		unlink_req(queue, req, prev);
+		req->dl_next = queue->rskq_accept_head;
+		WRITE_ONCE(queue->rskq_accept_head, req);
+	}
+	spin_unlock_bh(&queue->rskq_lock);
+	return req;
+}
+
+/* The request of a child, taken out of the queue; or NULL. */
+static struct request_sock *take(struct sock *sk, const struct sock *child)
+{
+	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
+	struct request_sock *req, *prev = NULL;
+
+	spin_lock_bh(&queue->rskq_lock);
+	for (req = queue->rskq_accept_head; req; prev = req, req = req->dl_next)
+		if (req->sk == child)
+			break;
+	if (req) {
+		unlink_req(queue, req, prev);
+		sk_acceptq_removed(sk);
+	}
+	spin_unlock_bh(&queue->rskq_lock);
+	return req;
+}
+
+/**
+ * smc_acceptq_forget() - a child will never be accepted
+ * @smc: its context, locked, which has neither handshake nor connection; TCP's
+ *	connection has been reset.  The caller has references of both
+ *
+ * Return: true: the child is destroyed; false: it is not in its listener's queue.
+ */
+bool smc_acceptq_forget(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+	struct request_sock *req;
+
+	if (!smc->listener)
+		return false;
+	req = take(smc->listener, sk);
+	if (!req)
+		return false;
+	/* as inet_csk_listen_stop() does */
+	sock_orphan(sk);
+	this_cpu_inc(*sk->sk_prot->orphan_count);
+	inet_csk_destroy_sock(sk);
+	reqsk_put(req);
+	return true;
+}

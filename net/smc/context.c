@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The context of a TCP socket that is ours: attached, found, taken away.
+ *
+ * TCP keeps the pointer for us as it does for any upper layer (icsk_ulp_data).
+ * What it tells us then is in ulp.c.
+ *
+ * Fallback takes everything away again.  A thread that is inside one of our
+ * operations then goes on with what it has: it holds a reference of the context,
+ * sees the phase and calls TCP's operation.  A socket goes from ours to TCP's and
+ * never back, so there is nothing to wait for.
+ *
+ * A context pins the module.  A call that finds none, since the socket became
+ * TCP's while it was on its way, pins the module itself before it can sleep
+ * (smc_sock_as_tcp() in sock.h); until then smc_context_exit() waits for it.  So
+ * nothing of ours is left in a socket that is TCP's, whatever becomes of it.
+ *
+ * Context: per function.  "Locked": the socket is owned by the caller, or its
+ * spinlock is held and it is not owned.
+ * Tests: selftests/smc.
+ */
+#include <linux/mempool.h>
+#include <linux/module.h>
+#include <linux/security.h>
+#include <linux/wait_bit.h>
+#include <net/inet_common.h>
+#include <net/sock.h>
+
+#include "sock.h"
+#include "stats.h"
+#include "trace.h"
+
+/* Children that can be had when memory is short. */
+#define RESERVE		64
+
+static mempool_t *pool;
+/* A TCP socket for the LSM: what it takes the class from. */
+static struct socket *model;
+static struct kmem_cache *cache;
+
+/* Calls for a socket that is TCP's which cannot be begun anew. */
+static atomic_t late_calls;
+
+const struct proto_ops *smc_base6 __ro_after_init;
+void (*smc_core_ready)(struct sock *sk) __ro_after_init;
+struct smc_sock_callbacks smc_callbacks __ro_after_init;
+
+static int ulp_init(struct sock *sk)
+{
+	return -EOPNOTSUPP;
+}
+
+/* Not registered: no program can ask for it by name. */
+struct tcp_ulp_ops smc_ulp_ops __ro_after_init = {
+	.name	= "smc",
+	.init	= ulp_init,
+};
+
+/* One of AF_SMC that smc_sock_begin() has not seen: is it of IPv6? */
+static bool is_new6(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	return inet_sk(sk)->pinet6;
+#else
+	return false;
+#endif
+}
+
+/**
+ * smc_sock_base() - TCP's operations for a socket
+ * @sk: socket
+ *
+ * Context: any.
+ */
+const struct proto_ops *smc_sock_base(const struct sock *sk)
+{
+	u16 family = READ_ONCE(sk->sk_family);
+
+	if (family == AF_INET6 || (family == AF_SMC && is_new6(sk)))
+		return smc_base6;
+	return &inet_stream_ops;
+}
+
+/**
+ * smc_sock_get() - the context of a socket
+ * @sk: socket
+ *
+ * The data are looked at first and the operations second: as long as these are
+ * ours the data were.
+ *
+ * Context: any.
+ * Return: context with a reference, or NULL: this is a TCP socket.
+ */
+struct smc_sock *smc_sock_get(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = rcu_dereference(icsk->icsk_ulp_data);
+	/* pairs with smc_sock_detach() */
+	smp_rmb();
+	if (READ_ONCE(icsk->icsk_ulp_ops) != &smc_ulp_ops || !smc ||
+	    !refcount_inc_not_zero(&smc->refs))
+		smc = NULL;
+	rcu_read_unlock();
+	return smc;
+}
+
+/**
+ * smc_sock_conn() - the connection of a socket in phase SMC, for one call
+ * @sk: socket
+ *
+ * What smc_sock_get() and smc_sock_conn_get() would find, with one reference.
+ *
+ * Context: any.
+ * Return: connection with a reference, or NULL.
+ */
+struct smc_conn *smc_sock_conn(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_conn *conn = NULL;
+	struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = rcu_dereference(icsk->icsk_ulp_data);
+	/* pairs with smc_sock_detach() */
+	smp_rmb();
+	if (READ_ONCE(icsk->icsk_ulp_ops) == &smc_ulp_ops && smc)
+		conn = rcu_dereference(smc->conn);
+	if (conn && !smc_conn_tryget(conn))
+		conn = NULL;
+	rcu_read_unlock();
+	return conn;
+}
+
+/**
+ * smc_sock_locked() - the context of a locked socket
+ * @sk: socket
+ *
+ * Return: context that stays until the lock is dropped, or NULL.
+ */
+struct smc_sock *smc_sock_locked(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	if (icsk->icsk_ulp_ops != &smc_ulp_ops)
+		return NULL;
+	return rcu_dereference_protected(icsk->icsk_ulp_data,
+					 lockdep_sock_is_held(sk));
+}
+
+static void become_inet(struct sock *sk)
+{
+	WRITE_ONCE(sk->sk_family, is_new6(sk) ? AF_INET6 : AF_INET);
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * smc_sock_begin() - a system call begins to use a socket
+ * @smc: context
+ *
+ * The core has told the LSM that the socket is of AF_SMC, or a raw one: SELinux
+ * would not ask for the permissions of TCP sockets, and for an IPv4 or IPv6 socket
+ * would ask for one that the class of AF_SMC does not have.  So a socket of AF_SMC
+ * has that family, and each has the class that the core gave it, until the first
+ * call; from then on they are those of a TCP socket.
+ *
+ * Context: process.
+ */
+void smc_sock_begin(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	if (likely(!test_bit(SMC_SK_NEW, &smc->bits)))
+		return;
+	lock_sock(sk);
+	if (test_and_clear_bit(SMC_SK_NEW, &smc->bits)) {
+		if (sk->sk_family == AF_SMC)
+			become_inet(sk);
+		security_sock_graft(sk, model);
+	}
+	release_sock(sk);
+}
+
+/**
+ * smc_sock_hold() - take another reference
+ * @smc: context the caller has a reference of
+ *
+ * Context: any.
+ */
+void smc_sock_hold(struct smc_sock *smc)
+{
+	refcount_inc(&smc->refs);
+}
+
+static void free_rcu(struct rcu_head *rcu)
+{
+	mempool_free(container_of(rcu, struct smc_sock, rcu), pool);
+	/* the few instructions that follow: see smc_context_exit() */
+	module_put(THIS_MODULE);
+}
+
+/**
+ * smc_sock_put() - drop a reference
+ * @smc: context
+ *
+ * Context: any.
+ */
+void smc_sock_put(struct smc_sock *smc)
+{
+	if (!refcount_dec_and_test(&smc->refs))
+		return;
+	if (smc->listener)
+		sock_put(smc->listener);
+	smc_stats_inc(smc->sn, SMC_STAT_SOCK_DESTROYED);
+	call_rcu(&smc->rcu, free_rcu);
+}
+
+/* -- attach and detach -- */
+
+static void setup(struct smc_sock *smc, struct sock *sk)
+{
+	memset(smc, 0, sizeof(*smc));
+	refcount_set(&smc->refs, 1);
+	smc->sk = sk;
+	smc->sn = smc_net(sock_net(sk));
+	spin_lock_init(&smc->state_lock);
+	INIT_DELAYED_WORK(&smc->work, smc_callbacks.work);
+	timer_setup(&smc->timer, smc_callbacks.timer, 0);
+	smc->data_ready = sk->sk_data_ready;
+	smc->state_change = sk->sk_state_change;
+	smc->error_report = sk->sk_error_report;
+	mutex_init(&smc->accept_mutex);
+	__module_get(THIS_MODULE);
+	smc_stats_inc(smc->sn, SMC_STAT_SOCK_CREATED);
+	smc_row_add(smc->sn, &smc->row, sk);
+}
+
+static void attach(struct smc_sock *smc, struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	setup(smc, sk);
+	rcu_assign_pointer(icsk->icsk_ulp_data, (__force void __rcu *)smc);
+	/* the operations say whose the data are */
+	smp_store_release(&icsk->icsk_ulp_ops, &smc_ulp_ops);
+}
+
+/**
+ * smc_sock_attach() - a TCP socket becomes ours
+ * @sk: socket that has just been made, and is in no table yet; or locked
+ * @bits: of 1 << enum smc_sock_bits
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_sock_attach(struct sock *sk, unsigned long bits)
+{
+	struct smc_sock *smc = kmem_cache_alloc(cache, GFP_KERNEL);
+
+	if (!smc)
+		return -ENOMEM;
+	attach(smc, sk);
+	smc->bits = bits;
+	return 0;
+}
+
+/**
+ * smc_sock_attach_child() - so does a child of a listener of ours
+ * @sk: child that is being made
+ * @gfp: how memory may be had
+ *
+ * Context: any, the child's spinlock is held.
+ * Return: its context, or NULL.
+ */
+struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp)
+{
+	struct smc_sock *smc;
+
+	smc = mempool_alloc(pool, gfp & ~__GFP_DIRECT_RECLAIM);
+	if (smc)
+		attach(smc, sk);
+	return smc;
+}
+
+/**
+ * smc_sock_attach_plain() - a context that keeps the module and nothing else
+ * @sk: TCP socket with our operations, locked
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_sock_attach_plain(struct sock *sk)
+{
+	int rc = smc_sock_attach(sk, 0);
+
+	if (!rc)
+		smc_sock_set_phase(smc_sock_locked(sk), SMC_PHASE_TCP);
+	return rc;
+}
+
+/**
+ * smc_sock_detach() - the socket has no context any more
+ * @smc: context of a locked socket, or of one that TCP destroys; the caller drops
+ *	its reference
+ */
+void smc_sock_detach(struct smc_sock *smc)
+{
+	struct inet_connection_sock *icsk = inet_csk(smc->sk);
+
+	WRITE_ONCE(icsk->icsk_ulp_ops, NULL);
+	/* pairs with smc_sock_get(): not another layer's data with our ops */
+	smp_wmb();
+	RCU_INIT_POINTER(icsk->icsk_ulp_data, NULL);
+}
+
+/**
+ * smc_sock_start_timer() - start the timer, which holds references while armed
+ * @smc: context, the caller has a reference of it and of the socket
+ * @expires: in jiffies
+ *
+ * Not sk_reset_timer(): that takes the reference when the timer may have
+ * fired already and have dropped the last one, the caller's.
+ *
+ * Context: any.
+ */
+void smc_sock_start_timer(struct smc_sock *smc, unsigned long expires)
+{
+	sock_hold(smc->sk);
+	smc_sock_hold(smc);
+	if (!mod_timer(&smc->timer, expires))
+		return;
+	smc_sock_put(smc);
+	__sock_put(smc->sk);
+}
+
+/**
+ * smc_sock_stop_timer() - undo smc_sock_start_timer()
+ * @smc: context, the caller has a reference of it and of the socket
+ *
+ * Context: any.
+ */
+void smc_sock_stop_timer(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	if (!timer_delete(&smc->timer))
+		return;
+	smc_sock_put(smc);
+	__sock_put(sk);
+}
+
+/**
+ * smc_sock_set_phase() - the only place that changes it
+ * @smc: context of a locked socket
+ * @phase: the new one
+ *
+ * What was stored before can be seen with it.
+ */
+void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
+{
+	lockdep_assert(lockdep_sock_is_held(smc->sk));
+	smp_store_release(&smc->phase, phase);
+}
+
+static void end_late_call(void)
+{
+	if (atomic_dec_and_test(&late_calls))
+		wake_up_var(&late_calls);
+}
+
+/**
+ * smc_sock_close_as_tcp() - close a socket that has no context
+ * @sock: socket
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int smc_sock_close_as_tcp(struct socket *sock)
+{
+	int rc;
+
+	atomic_inc(&late_calls);
+	rc = smc_sock_base(sock->sk)->release(sock);
+	end_late_call();
+	return rc;
+}
+
+/**
+ * smc_sock_poll_as_tcp() - poll() on a socket that has no context
+ * @file: its file
+ * @sock: socket
+ * @wait: as for poll()
+ *
+ * Context: process.
+ * Return: events.
+ */
+__poll_t smc_sock_poll_as_tcp(struct file *file, struct socket *sock,
+			      struct poll_table_struct *wait)
+{
+	__poll_t mask;
+
+	atomic_inc(&late_calls);
+	mask = smc_sock_base(sock->sk)->poll(file, sock, wait);
+	end_late_call();
+	return mask;
+}
+
+/**
+ * smc_sock_hook_listener() - TCP tells us when it has a child
+ * @smc: context of a locked socket that is to listen
+ *
+ * Not in the place of another's callback.
+ */
+void smc_sock_hook_listener(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_data_ready == smc_core_ready)
+		sk->sk_data_ready = smc_callbacks.listener_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * smc_sock_hook() - TCP tells us from now on what happens
+ * @smc: context of a locked socket
+ *
+ * A low-water mark would keep TCP from telling us of a short message.
+ */
+void smc_sock_hook(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_data_ready = smc_callbacks.data_ready;
+	sk->sk_state_change = smc_callbacks.state_change;
+	sk->sk_error_report = smc_callbacks.error_report;
+	write_unlock_bh(&sk->sk_callback_lock);
+	smc->lowat = sk->sk_rcvlowat;
+	WRITE_ONCE(sk->sk_rcvlowat, 1);
+}
+
+/**
+ * smc_sock_unhook() - undo smc_sock_hook()
+ * @smc: context of a locked socket
+ */
+void smc_sock_unhook(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_data_ready = smc->data_ready;
+	sk->sk_state_change = smc->state_change;
+	sk->sk_error_report = smc->error_report;
+	write_unlock_bh(&sk->sk_callback_lock);
+	if (smc->lowat)
+		WRITE_ONCE(sk->sk_rcvlowat, smc->lowat);
+	smc->lowat = 0;
+}
+
+/**
+ * smc_sock_cork_tcp() - TCP_CORK is TCP's from now on
+ * @smc: context of a locked socket
+ */
+void smc_sock_cork_tcp(struct smc_sock *smc)
+{
+	if (test_and_clear_bit(SMC_SK_CORK, &smc->bits))
+		tcp_sk(smc->sk)->nonagle |= TCP_NAGLE_CORK;
+}
+
+static void unhook_any(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	if (sk->sk_state_change == smc_callbacks.state_change ||
+	    sk->sk_data_ready == smc_callbacks.listener_ready)
+		smc_sock_unhook(smc);
+}
+
+/**
+ * smc_sock_go_plain() - from now on this is a TCP socket
+ * @smc: context of a locked socket; its reference is dropped
+ *
+ * What TCP would do with a low-water mark or a cork is done now.
+ */
+void smc_sock_go_plain(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+	int lowat = smc->lowat;
+
+	smc_synopt_set(sk, sk->sk_state == TCP_LISTEN);
+	unhook_any(smc);
+	if (lowat > 1)
+		smc_sock_base(sk)->set_rcvlowat(sk, lowat);
+	smc_sock_cork_tcp(smc);
+	smc_sock_stop_timer(smc);
+	smc_sock_set_phase(smc, SMC_PHASE_TCP);
+	smc_sock_detach(smc);
+	if (sk->sk_socket) {
+		clear_bit(SOCK_CUSTOM_SOCKOPT, &sk->sk_socket->flags);
+		WRITE_ONCE(sk->sk_socket->ops, smc_sock_base(sk));
+	}
+	smc_row_past(smc->sn, &smc->row);
+	smc_sock_put(smc);
+}
+
+/**
+ * smc_sock_end() - the program has closed the socket, what is left is TCP's
+ * @smc: context of a locked socket that has neither handshake nor connection;
+ *	its reference is dropped
+ *
+ * TCP may need minutes to end its connection.
+ */
+void smc_sock_end(struct smc_sock *smc)
+{
+	unhook_any(smc);
+	smc_sock_stop_timer(smc);
+	smc_sock_set_phase(smc, SMC_PHASE_DEAD);
+	smc_sock_detach(smc);
+	smc_row_del(smc->sn, &smc->row);
+	smc_sock_put(smc);
+}
+
+/**
+ * smc_context_init() - memory for contexts
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int smc_context_init(void)
+{
+	int rc = -ENOMEM;
+
+	cache = KMEM_CACHE(smc_sock, SLAB_ACCOUNT);
+	if (!cache)
+		return rc;
+	pool = mempool_create_slab_pool(RESERVE, cache);
+	if (!pool)
+		goto err_cache;
+	rc = sock_create_lite(PF_INET, SOCK_STREAM, IPPROTO_TCP, &model);
+	if (rc)
+		goto err_pool;
+	return 0;
+
+err_pool:
+	mempool_destroy(pool);
+err_cache:
+	kmem_cache_destroy(cache);
+	return rc;
+}
+
+/**
+ * smc_context_exit() - undo smc_context_init()
+ *
+ * There is no context any more.  What pinned the module may have a few
+ * instructions to go, and so may a thread that has read sock->ops when they were
+ * ours: if it is to sleep it finds that the module goes (smc_sock_pinned()), or is
+ * counted.
+ *
+ * Context: process.
+ */
+void smc_context_exit(void)
+{
+	rcu_barrier();
+	synchronize_rcu_tasks();
+	wait_var_event(&late_calls, !atomic_read(&late_calls));
+	synchronize_rcu_tasks();
+	sock_release(model);
+	mempool_destroy(pool);
+	kmem_cache_destroy(cache);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TCP_DEFER_ACCEPT: when a listener's child can be accepted.
+ *
+ * A child is settled only when its first data is there, or when the time is over:
+ * the first segment, for which TCP has waited, was the handshake's.  One that has
+ * become TCP's stays ours that long (phase LATE, no handshake).  TCP keeps such
+ * connections out of its queue; here the last place of the queue is never left to
+ * one that waits.
+ *
+ * Context: per function.  Tests: selftests/smc/socklisten.c, sockwait.c.
+ */
+#include <net/inet_connection_sock.h>
+#include <net/sock.h>
+
+#include "sock.h"
+
+/**
+ * smc_defer_tell() - a child can be accepted
+ * @smc: its context
+ *
+ * A listener that does not listen any more may have callbacks of a connection.
+ *
+ * Context: any.
+ */
+void smc_defer_tell(struct smc_sock *smc)
+{
+	struct sock *listener = READ_ONCE(smc->listener);
+
+	if (listener && inet_sk_state_load(listener) == TCP_LISTEN)
+		listener->sk_data_ready(listener);
+}
+
+/* Has its first data come, or will none? */
+static bool has_data(struct smc_sock *smc)
+{
+	const struct smc_conn *conn;
+	struct sock *sk = smc->sk;
+	bool yes;
+
+	rcu_read_lock();
+	conn = rcu_dereference(smc->conn);
+	if (conn)
+		yes = smc_conn_readable(conn) || smc_conn_has_error(conn) ||
+		      READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
+	else
+		yes = !rcu_access_pointer(smc->hs) &&
+		      (!skb_queue_empty_lockless(&sk->sk_receive_queue) ||
+		       sock_flag(sk, SOCK_DONE) || READ_ONCE(sk->sk_err));
+	rcu_read_unlock();
+	return yes;
+}
+
+/* TCP_DEFER_ACCEPT: seconds that the child waits for its first data. */
+static int defer_s(const struct smc_sock *smc)
+{
+	struct smc_sock *from;
+	int limit_s = 0;
+
+	if (!smc->listener || sk_acceptq_is_full(smc->listener))
+		return 0;
+	from = smc_sock_get(smc->listener);
+	if (from) {
+		limit_s = READ_ONCE(from->defer_accept_s);
+		smc_sock_put(from);
+	}
+	return limit_s;
+}
+
+/**
+ * smc_defer_begin() - will a child whose handshake ends have to wait?
+ * @smc: its context, locked.  The phase is changed after this: accept() finds
+ *	a child settled that does not wait
+ *
+ * Context: any.
+ */
+bool smc_defer_begin(struct smc_sock *smc)
+{
+	if (!test_bit(SMC_SK_SERVER, &smc->bits) || !defer_s(smc))
+		return false;
+	set_bit(SMC_SK_DEFERRED, &smc->bits);
+	return true;
+}
+
+/**
+ * smc_defer_done() - a child's handshake has ended
+ * @smc: its context, or what was its context: it may be TCP's by now; locked
+ *
+ * Context: any.
+ */
+void smc_defer_done(struct smc_sock *smc)
+{
+	if (!test_bit(SMC_SK_DEFERRED, &smc->bits)) {
+		smc_defer_tell(smc);
+		return;
+	}
+	/* Data that came before the mark has not told the listener. */
+	smp_mb();
+	if (has_data(smc)) {
+		smc_defer_ready(smc);
+		return;
+	}
+	smc_sock_start_timer(smc, jiffies + defer_s(smc) * HZ);
+	if (!test_bit(SMC_SK_DEFERRED, &smc->bits))
+		smc_sock_stop_timer(smc);
+}
+
+/**
+ * smc_defer_ready() - TCP_DEFER_ACCEPT may have waited for this
+ * @smc: context of a child that has data now, or will have none
+ *
+ * Context: any, the caller has a reference.
+ */
+void smc_defer_ready(struct smc_sock *smc)
+{
+	if (likely(!test_bit(SMC_SK_DEFERRED, &smc->bits)))
+		return;
+	smc_sock_stop_timer(smc);
+	if (smc_sock_phase(smc) == SMC_PHASE_LATE &&
+	    !rcu_access_pointer(smc->hs))
+		smc_sock_queue_work(smc, SMC_SK_WORK_PLAIN);
+	else if (test_and_clear_bit(SMC_SK_DEFERRED, &smc->bits))
+		smc_defer_tell(smc);
+}
+
+/**
+ * smc_defer_event() - TCP has news of a child that has no handshake
+ * @smc: its context, locked, in phase LATE
+ *
+ * Context: any.
+ */
+void smc_defer_event(struct smc_sock *smc)
+{
+	if (test_bit(SMC_SK_DEFERRED, &smc->bits) && has_data(smc))
+		smc_defer_ready(smc);
+}
+
+/**
+ * smc_defer_plain() - a child that became TCP's has waited long enough
+ * @smc: its context
+ *
+ * Context: worker.
+ * Return: false: something else has the child, try again.
+ */
+bool smc_defer_plain(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+	bool free;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	free = !sock_owned_by_user_nocheck(sk);
+	if (free && smc_sock_locked(sk) == smc &&
+	    smc->phase == SMC_PHASE_LATE) {
+		smc_sock_go_plain(smc);
+		smc_defer_tell(smc);
+		smc->data_ready(sk);
+	}
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return free;
+}
+
+/**
+ * smc_defer_timer() - TCP_DEFER_ACCEPT has waited long enough
+ * @t: a child's timer
+ *
+ * Context: softirq.
+ */
+void smc_defer_timer(struct timer_list *t)
+{
+	struct smc_sock *smc = from_timer(smc, t, timer);
+	struct sock *sk = smc->sk;
+
+	smc_defer_ready(smc);
+	smc_sock_put(smc);
+	sock_put(sk);
+}

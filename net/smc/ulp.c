@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What TCP tells us of a socket that is ours: what happens to its connection, a
+ * child that it gets as a listener, and its end.
+ *
+ * A child whose SYN had no offer never has a context: it is TCP's from birth.
+ *
+ * Context: per function.  Tests: selftests/smc.
+ */
+#include <linux/module.h>
+#include <net/sock.h>
+
+#include "sock.h"
+#include "stats.h"
+
+/* Bit 0: a child without a context has a callback of ours. */
+static unsigned long pinned;
+
+/* -- TCP's callbacks: the socket is locked by the softirq or by its owner -- */
+
+static void tcp_event(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sock_locked(sk);
+
+	if (!smc)
+		return;
+	if (smc->phase == SMC_PHASE_SMC)
+		smc_close_tcp_event(smc);
+	else if (rcu_access_pointer(smc->hs))
+		smc_attempt_wake(smc);
+	else if (smc->phase == SMC_PHASE_LATE)
+		smc_defer_event(smc);
+	else if (test_bit(SMC_SK_SERVER, &smc->bits))
+		smc_sock_queue_work(smc, SMC_SK_WORK_BEGIN);
+}
+
+static void data_ready(struct sock *sk)
+{
+	tcp_event(sk);
+}
+
+static void state_change(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sock_locked(sk);
+
+	tcp_event(sk);
+	if (smc && smc->phase == SMC_PHASE_LATE)
+		smc->state_change(sk);
+}
+
+static void error_report(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sock_locked(sk);
+
+	tcp_event(sk);
+	if (smc && smc->phase == SMC_PHASE_LATE)
+		smc->error_report(sk);
+}
+
+/* TCP has a child for a listener, which is not locked. */
+static void listener_ready(struct sock *sk)
+{
+	if (inet_sk_state_load(sk) != TCP_LISTEN || smc_acceptq_settle(sk))
+		smc_core_ready(sk);
+}
+
+/* A child that cannot have a context: its first bytes are not the program's. */
+static void no_memory(struct sock *sk)
+{
+	sk->sk_prot->disconnect(sk, O_NONBLOCK);
+	WRITE_ONCE(sk->sk_err, ENOMEM);
+}
+
+/* A child that is TCP's from birth; @from: its listener's context, if any. */
+static void plain_child(struct smc_net *sn, const struct request_sock *req,
+			struct sock *sk, const struct smc_sock *from)
+{
+	enum smc_reason why = SMC_REASON_OK;
+
+	if (from) {
+		if (test_bit(SMC_SK_CORK, &from->bits))
+			tcp_sk(sk)->nonagle |= TCP_NAGLE_CORK;
+		/* then nothing was asked of the peer */
+		why = smc_sock_barred(from);
+	}
+	if (why == SMC_REASON_OK)
+		why = SMC_REASON_PEERNOSMC;
+	smc_stats_inc(sn, SMC_STAT_HS_SRV_TCP);
+	smc_stats_fallback(sn, true, why);
+	if (from)
+		smc_row_plain_child(sn, req, sk, from->row.family, why);
+}
+
+/* Softirq or process; the child's spinlock is held, and it is in no table. */
+static void ulp_clone(const struct request_sock *req, struct sock *sk,
+		      const gfp_t gfp)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_sock *smc, *from;
+
+	/*
+	 * The listener was copied without its lock and may be about to close:
+	 * then there is nothing, or the child dies with it.
+	 */
+	from = rcu_dereference_raw(icsk->icsk_ulp_data);
+	icsk->icsk_ulp_ops = NULL;
+	RCU_INIT_POINTER(icsk->icsk_ulp_data, NULL);
+	if (sk->sk_data_ready == listener_ready)
+		sk->sk_data_ready = smc_core_ready;
+	if (!smc_synopt_req_has(req, sk)) {
+		plain_child(sn, req, sk, from);
+		return;
+	}
+	smc = from ? smc_sock_attach_child(sk, gfp) : NULL;
+	if (!smc) {
+		/* accept() may return it, and nothing will tell of its end */
+		if (!test_and_set_bit(0, &pinned))
+			__module_get(THIS_MODULE);
+		WRITE_ONCE(sk->sk_rcvlowat, 1);
+		sk->sk_data_ready = no_memory;
+		return;
+	}
+	smc->bits = READ_ONCE(from->bits) &
+		    (BIT(SMC_SK_CORK) | BIT(SMC_SK_LIMIT_HS));
+	set_bit(SMC_SK_SERVER, &smc->bits);
+	smc->row.family = from->row.family;
+	/* not the request's, which may have migrated */
+	if (refcount_inc_not_zero(&from->sk->sk_refcnt))
+		smc->listener = from->sk;
+	smc_listen_new_child(smc, smc_sock_barred(from));
+}
+
+/*
+ * TCP destroys the socket, locked; but not a child that it gives up while it is
+ * being made, which has neither handshake nor connection (smc_listen_begin()).
+ * Softirq or process.
+ */
+static void ulp_release(struct sock *sk)
+{
+	struct smc_sock *smc;
+	struct smc_conn *conn;
+
+	smc = rcu_dereference_raw(inet_csk(sk)->icsk_ulp_data);
+	smp_store_release(&smc->phase, SMC_PHASE_DEAD);
+	if (rcu_access_pointer(smc->hs))
+		(void)smc_attempt_stop(smc);
+	smc_sock_stop_timer(smc);
+	conn = smc_sock_conn_get(smc);
+	if (conn) {
+		smc_close_part(smc, conn);
+		smc_conn_put(conn);
+	}
+	smc_sock_detach(smc);
+	/* tcp_cleanup_ulp() looks at the owner */
+	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_ops;
+	smc_row_del(smc->sn, &smc->row);
+	smc_sock_put(smc);
+}
+
+/**
+ * smc_ulp_init() - have the contexts call us
+ *
+ * Context: module init.
+ */
+void smc_ulp_init(void)
+{
+	smc_ulp_ops.clone = ulp_clone;
+	smc_ulp_ops.release = ulp_release;
+	smc_callbacks.data_ready = data_ready;
+	smc_callbacks.state_change = state_change;
+	smc_callbacks.error_report = error_report;
+	smc_callbacks.listener_ready = listener_ready;
+	smc_callbacks.work = smc_sock_work;
+	smc_callbacks.timer = smc_defer_timer;
+}
