@@ -146,10 +146,13 @@ static bool behind_mark_arrived(const struct slot *s)
 
 	if (s->inl || f->mark == NO_MARK || f->rst)
 		return true;
-	if (f->counted)
+	if (f->counted && !f->full)
 		return info_of(s->fd).bytes_received - f->before >= f->wr;
 	if (f->mark != f->rd || want <= 0)
 		return true;
+	/* of what fills all buffers the reader has that much at least */
+	if (f->full && want > LIMIT)
+		want = LIMIT;
 	return recv(s->fd, area, want,
 		    MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == want;
 }
@@ -189,7 +192,7 @@ static bool settled(const struct slot *s)
 			  (int)inq_wanted(s)))
 		return false;
 	if (f->full)
-		return true;
+		return behind_mark_arrived(s);
 	if (f->fin && !fin_arrived(s, ev))
 		return false;
 	if (!s->out->full && !(ev & POLLOUT))

@@ -359,7 +359,7 @@ TEST_F(opt, md5_too_late)
 	struct where host = where_is(variant->family);
 	int rc = set_md5(self->p.c, &host), err = errno;
 
-	if (becomes(variant->kind, "smcd") || becomes(variant->kind, "smcr")) {
+	if (uses_smc(variant->kind)) {
 		EXPECT_EQ(-1, rc);
 		EXPECT_EQ(ENOPROTOOPT, err);
 		EXPECT_TRUE(byte_goes(self->p.c, self->p.s));
@@ -370,8 +370,7 @@ TEST_F(opt, md5_too_late)
 
 TEST_F(opt, ulp)
 {
-	bool smc = becomes(variant->kind, "smcd") ||
-		   becomes(variant->kind, "smcr");
+	bool smc = uses_smc(variant->kind);
 	int rc, err;
 
 	EXPECT_ERR(ENOENT, setsockopt(self->p.c, IPPROTO_TCP, TCP_ULP,
@@ -412,8 +411,7 @@ static int set_policy(int fd, int family)
 
 TEST_F(opt, ipsec_policy)
 {
-	bool smc = becomes(variant->kind, "smcd") ||
-		   becomes(variant->kind, "smcr");
+	bool smc = uses_smc(variant->kind);
 	struct used then = smc_used();
 	int fd = NEW(0), s, rc;
 
@@ -638,6 +636,7 @@ TEST_F(opt, info_counts)
 {
 	static char block[50000];
 	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+	uint64_t other = uses_smc(variant->kind) ? 0 : 1000;
 	int c = self->p.c, s = self->p.s;
 	socklen_t got = 1;
 	struct info info;
@@ -656,8 +655,10 @@ TEST_F(opt, info_counts)
 	EXPECT_EQ(1, info.state);
 	EXPECT_LE(200000, info.bytes_sent);
 	EXPECT_LE(200000, info.bytes_acked);
-	EXPECT_GE(200002, info.bytes_acked);
-	EXPECT_EQ(1, info.bytes_received);
+	/* after a handshake that failed TCP has counted its messages, too */
+	EXPECT_GE(200002 + other, info.bytes_acked);
+	EXPECT_LE(1, info.bytes_received);
+	EXPECT_GE(1 + other, info.bytes_received);
 	EXPECT_EQ(0, info.notsent_bytes);
 	EXPECT_EQ(0, info.unacked);
 	EXPECT_LT(0, info.snd_mss);
@@ -665,7 +666,8 @@ TEST_F(opt, info_counts)
 	EXPECT_LT(0, info.segs_out);
 	EXPECT_GT(limit_ms(60000), info.last_data_sent);
 	info = info_of(s);
-	EXPECT_EQ(200000, info.bytes_received);
+	EXPECT_LE(200000, info.bytes_received);
+	EXPECT_GE(200000 + other, info.bytes_received);
 	EXPECT_GE(WAIT_MS, info.last_data_recv);
 	/* short values */
 	ASSERT_EQ(0, getsockopt(c, IPPROTO_TCP, TCP_INFO, &state, &got));

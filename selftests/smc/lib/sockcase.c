@@ -137,6 +137,12 @@ bool becomes(enum kind kind, const char *what)
 	return kind != KIND_TCP && want && !strcmp(want, what);
 }
 
+/* kinds that become SMC of either sort */
+bool uses_smc(enum kind kind)
+{
+	return becomes(kind, "smcd") || becomes(kind, "smcr");
+}
+
 /*
  * Has a connection become what SMC_WANT says since then?  Unlike became() it
  * does not mind others that end at the same time.

@@ -44,6 +44,7 @@ struct used smc_used(void);
 bool became(enum kind kind, struct used then, bool plain);
 bool one_became(enum kind kind, struct used then);
 bool becomes(enum kind kind, const char *what);
+bool uses_smc(enum kind kind);
 
 bool conn_open(struct conn *p, enum kind how, int family);
 void conn_close(struct conn *p);

@@ -7,6 +7,9 @@
 # timeout: 240
 # rdma: lo
 s=/lab/selftests/smc
+# a device keeps its completion queues, and none would be made
+g A 'rdma link delete rxe0 && rdma link add rxe0 type rxe netdev lo' ||
+	fail "a new device"
 g A "insmod /lab/badverbs.ko dev=rxe0 || exit
 	$s/badverbs.py ${VERBS_CASES:-}
 	rc=\$?

@@ -53,7 +53,8 @@ for i in $(seq $rounds); do
 		$s/smcstat.sh show | tr '\n' ' '
 		cat /tmp/err
 		! grep -v -e 'Software caused connection abort' \
-			-e 'Connection reset by peer' /tmp/err" ||
+			-e 'Connection reset by peer' \
+			-e 'shutdown: .* not connected' /tmp/err" ||
 		fail "round $i, device of $side"
 	wait $rpid || fail "rdma link delete"
 	bad=$(g A 'cat /tmp/bad')

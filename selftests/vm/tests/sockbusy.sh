@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Calls at the moment when a handshake ends see the socket before or after, on
-# SMC-D, SMC-R and fallback: selftests/smc/sockbusy.c.
+# SMC-D, SMC-R and fallback, and what becomes TCP's keeps nothing of ours:
+# selftests/smc/sockbusy.c and sockplain.c.
 # guests: 1
 # timeout: 450
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 in_modes sockbusy sockbusy
+in_modes sockplain sockplain
 in_modes_end

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sockplain - what was a socket of ours and becomes TCP's, and the way back
+ *
+ * Nothing of ours may stay in a socket that is TCP's, whatever the program makes
+ * of it; and a socket that has been a server's can be a client.
+ */
+#include <stdlib.h>
+
+#include "lib/connfixture.h"
+#include "lib/task.h"
+#include "lib/wait.h"
+
+#define SOL_SMC		286
+#define SMC_PLAIN_TCP	256	/* include/uapi/linux/smc.h */
+
+static int disconnect(int fd)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	return connect(fd, &none, sizeof(none));
+}
+
+/* References of the module, -1 if it is not loaded. */
+static long references(void)
+{
+	char line[32];
+
+	first_line("/sys/module/smc/refcnt", line, sizeof(line));
+	return line[0] ? atol(line) : -1;
+}
+
+/* Children of a listener that once was ours are none of ours. */
+TEST_F(conn, past_listener)
+{
+	struct where at = where_is(variant->family);
+	struct conn p;
+	int fd, i;
+	long before;
+
+	PAIR();
+	close(self->srv);
+	fd = NEW(0);
+	if (variant->kind != KIND_TCP)
+		ASSERT_EQ(0, set_int(fd, SOL_SMC, SMC_PLAIN_TCP, 1));
+	ASSERT_EQ(0, CONNECT(fd, &self->at));
+	close(accept(self->listener, NULL, NULL));
+	ASSERT_EQ(0, disconnect(fd));
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	ASSERT_EQ(0, bind(fd, sa(&at), at.len));
+	ASSERT_EQ(0, listen(fd, 8));
+	at = local_name(fd);
+	before = references();
+	for (i = 0; i < 40; i++) {
+		p.c = open_socket(KIND_TCP, variant->family, 0);
+		ASSERT_EQ(0, CONNECT(p.c, &at));
+		p.s = accept(fd, NULL, NULL);
+		ASSERT_LE(0, p.s);
+		ASSERT_TRUE(byte_goes(p.c, p.s));
+		close(p.c);
+		close(p.s);
+	}
+	/* one for each would be 40; sockets of other cases may still be going */
+	if (before >= 0)
+		EXPECT_GT(20, labs(before - references()));
+	close(fd);
+}
+
+/* A server's socket that connects: its outcome is told to connect() and poll(). */
+TEST_F(conn, accepted_connects)
+{
+	struct where at;
+	int l = listen_any(variant->kind, variant->family, 8, &at), s;
+
+	PAIR();
+	ASSERT_EQ(0, disconnect(self->srv));
+	ASSERT_EQ(0, CONNECT(self->srv, &at));
+	s = accept(l, NULL, NULL);
+	ASSERT_LE(0, s);
+	EXPECT_TRUE(byte_goes(self->srv, s));
+	EXPECT_TRUE(byte_goes(s, self->srv));
+	close(s);
+	ASSERT_EQ(0, disconnect(self->srv));
+	so_error(self->srv);
+	set_nonblock(self->srv);
+	EXPECT_ERR(EINPROGRESS, CONNECT(self->srv, &at));
+	EXPECT_EQ(POLLOUT, poll_for(self->srv, POLLOUT, WAIT_MS));
+	s = accept(l, NULL, NULL);
+	ASSERT_LE(0, s);
+	EXPECT_TRUE(byte_goes(s, self->srv));
+	close(s);
+	close(l);
+}
+
+struct asking {
+	int fd;
+	int stop;
+};
+
+static void *ask(void *arg)
+{
+	struct asking *a = arg;
+	socklen_t len;
+	char name[16];
+
+	while (!__atomic_load_n(&a->stop, __ATOMIC_RELAXED)) {
+		len = sizeof(name);
+		getsockopt(__atomic_load_n(&a->fd, __ATOMIC_RELAXED),
+			   IPPROTO_TCP, TCP_ULP, name, &len);
+	}
+	return NULL;
+}
+
+/* The upper layer is asked for while it goes. */
+TEST_F_TIMEOUT(conn, ulp_while_connecting, 300)
+{
+	struct asking a = { .fd = self->fd };
+	struct task asker;
+	int i, fd, s;
+
+	task_start(&asker, ask, &a);
+	for (i = 0; i < repeats(200); i++) {
+		fd = NEW(0);
+		__atomic_store_n(&a.fd, fd, __ATOMIC_RELAXED);
+		ASSERT_EQ(0, CONNECT(fd, &self->at));
+		s = accept(self->listener, NULL, NULL);
+		ASSERT_LE(0, s);
+		close(s);
+		close(fd);
+	}
+	a.stop = 1;
+	task_join(&asker);
+}
+
+/* kTLS takes the place that ours had. */
+TEST_F(conn, tls_after_fallback)
+{
+	int rc;
+
+	if (uses_smc(variant->kind))
+		return;
+	PAIR();
+	rc = setsockopt(self->fd, IPPROTO_TCP, TCP_ULP, "tls", 3);
+	EXPECT_TRUE(!rc || errno == ENOENT);	/* a kernel without it */
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+TEST_HARNESS_MAIN
