@@ -11,9 +11,9 @@
  * if all is well so far, or why this will not become SMC; smc_hs_conclude()
  * (hs_io.c) decides what follows from that.
  *
- * Locks: the socket's spinlock decides who has the TCP connection: see
- * hs_tcp.c.  done() is called under it, so the outcome either has been applied
- * when smc_hs_stop() returns, or never will be.  hs->lock (spinlock, interrupts
+ * Locks: the socket's spinlock protects the TCP connection (hs_tcp.c).  done()
+ * is called under it, so the outcome either has been applied when smc_hs_stop()
+ * returns, or never will be.  hs->lock (spinlock, interrupts
  * off) is what smc_hs_wake() takes.  Everything else is the work item's own.
  * Order: the socket's spinlock -> hs->lock.
  *

@@ -8,9 +8,9 @@
  * one deadline timer queue the next step.  A step returns enum smc_reason;
  * only the top function (hs_io.c) decides between decline, TCP and error.
  *
- * It is an object of its own, counted.  The lock of the socket decides
- * who has the TCP connection: under it the handshake reads, writes and hands
- * over its outcome, and under it smc_hs_stop() takes the connection away.  What
+ * It is an object of its own, counted.  The socket's lock protects the TCP
+ * connection: under it the handshake reads, writes and hands over its outcome,
+ * and under it smc_hs_stop() takes the connection away.  What
  * a stopped handshake still has its worker gives back.
  *
  * Context: steps run in process context on smc_hs_wq and hold no lock.
@@ -120,7 +120,6 @@ bool smc_hs_hides(const struct smc_hs *hs);
 u32 smc_hs_tcp_readable(const struct sock *sk);
 int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len);
 void smc_hs_tcp_reset(struct sock *sk);
-bool smc_hs_own(struct sock *sk);
 
 int smc_hs_init(void);
 void smc_hs_exit(void);

@@ -53,27 +53,6 @@ int smc_hs_lock(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_own() - own a socket as a system call does, without waiting
- * @sk: socket
- *
- * Context: worker.
- * Return: true: until release_sock(); false: a system call has it.
- */
-bool smc_hs_own(struct sock *sk)
-{
-	bool own;
-
-	spin_lock_bh(&sk->sk_lock.slock);
-	own = !sock_owned_by_user_nocheck(sk);
-	if (own)
-		sk->sk_lock.owned = 1;
-	spin_unlock_bh(&sk->sk_lock.slock);
-	if (own)
-		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
-	return own;
-}
-
-/**
  * smc_hs_unlock() - undo smc_hs_lock()
  * @hs: handshake
  */
@@ -348,17 +327,21 @@ int smc_hs_tcp_up(struct smc_hs *hs, int *err)
 	return rc;
 }
 
-/* Own the socket as a system call does; never an un-accepted child's. */
+/*
+ * Own the socket as a system call does, without waiting; never an un-accepted
+ * child's.  0, until release_sock(); or as smc_hs_lock().
+ */
 static int own(struct smc_hs *hs)
 {
-	if (!smc_hs_own(hs->sk)) {
-		smc_hs_put_off(hs);
-		return -EAGAIN;
-	}
-	if (!hs->stopped)
-		return 0;
-	release_sock(hs->sk);
-	return -ECANCELED;
+	struct sock *sk = hs->sk;
+	int rc = smc_hs_lock(hs);
+
+	if (rc)
+		return rc;
+	sk->sk_lock.owned = 1;
+	smc_hs_unlock(hs);
+	mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return 0;
 }
 
 /* What the program has set before connect(), and disconnect() forgets. */
