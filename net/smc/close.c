@@ -333,19 +333,23 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	/* 0, 1, 2 become RCV_SHUTDOWN, SEND_SHUTDOWN, both */
 	if (how < 0 || how > 2)
 		return -EINVAL;
+	smc = smc_sock_get(sk);
+	if (!smc)
+		return smc_sock_as_tcp(sock, shutdown, how);
 	lock_sock(sk);
-	smc = smc_sock_locked(sk);
-	if (smc && smc->phase == SMC_PHASE_SMC) {
+	if (smc->phase == SMC_PHASE_SMC) {
 		conn = smc_sock_conn_get(smc);
 		rc = shutdown_conn(conn, how + 1);
 		smc_conn_put(conn);
 		/* as TCP: connect() has nothing to tell any more */
 		sock->state = SS_CONNECTED;
-	} else if (smc && smc->phase == SMC_PHASE_HS) {
+	} else if (smc->phase == SMC_PHASE_HS) {
 		shutdown_attempt(smc, sock);
 		rc = 0;
 	}
 	release_sock(sk);
+	smc_attempt_unlocked(smc);
+	smc_sock_put(smc);
 	return rc == 1 ? smc_sock_as_tcp(sock, shutdown, how) : rc;
 }
 
