@@ -436,7 +436,6 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup)
 	hs->owner = setup->owner;
 	hs->sk = setup->sk;
 	sock_hold(hs->sk);
-	hs->window_clamp = tcp_sk(hs->sk)->window_clamp;
 	hs->sn = setup->sn;
 	hs->arg = setup->arg;
 	hs->conn = setup->conn;
@@ -446,6 +445,7 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup)
 	hs->role = setup->role;
 	hs->refuse = setup->refuse;
 	if (setup->addr) {
+		hs->window_clamp = tcp_sk(hs->sk)->window_clamp;
 		hs->addr_len = min_t(int, setup->addr_len, sizeof(hs->addr));
 		memcpy(&hs->addr, setup->addr, hs->addr_len);
 	}
