@@ -9,7 +9,7 @@
  * work runs the step of the state again and again until it does not change the
  * state any more.  A step never waits for the peer; it returns SMC_REASON_OK
  * if all is well so far, or why this will not become SMC; smc_hs_conclude()
- * (hs_io.c) decides what follows from that.
+ * (hs_outcome.c) decides what follows from that.
  *
  * Locks: the socket's spinlock protects the TCP connection (hs_tcp.c).  done()
  * is called under it, so the outcome either has been applied when smc_hs_stop()

@@ -4,9 +4,9 @@
  * into plain TCP with a reason, or into an error.
  *
  * A handshake is a few straight-line steps run by a work item.  Nothing waits
- * in it: the callbacks of TCP, the settling of a link group and
- * one deadline timer queue the next step.  A step returns enum smc_reason;
- * only the top function (hs_io.c) decides between decline, TCP and error.
+ * in it: the callbacks of TCP, the settling of a link group and one deadline
+ * timer queue the next step.  A step returns enum smc_reason; smc_hs_conclude()
+ * alone (hs_outcome.c) decides between decline, TCP and error.
  *
  * It is an object of its own, counted.  The socket's lock protects the TCP
  * connection: under it the handshake reads, writes and hands over its outcome,

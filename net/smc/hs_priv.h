@@ -224,17 +224,15 @@ void smc_hs_tcp_exit(void);
 int smc_hs_tcp_up(struct smc_hs *hs, int *err);
 int smc_hs_connect_again(struct smc_hs *hs);
 
-/* hs_io.c */
+/* hs_msg.c */
 enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got);
 enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 			     enum smc_reason late, bool *got);
 enum smc_reason smc_hs_look(struct smc_hs *hs);
 int smc_hs_write(struct smc_hs *hs, int mark);
-enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
-				    enum smc_reason why);
-void smc_hs_reopen(struct smc_hs *hs);
-void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why);
-bool smc_hs_secured(const struct sock *tcp);
+int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why);
+
+/* hs_group.c */
 enum smc_reason smc_hs_offers(struct smc_hs *hs);
 void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
@@ -249,6 +247,12 @@ enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
 				     const struct smc_clc_accept *peer);
 enum smc_reason smc_hs_confirm_link(struct smc_hs *hs);
 enum smc_reason smc_hs_step_link(struct smc_hs *hs);
+void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why);
+
+/* hs_outcome.c */
+enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
+				    enum smc_reason why);
+void smc_hs_reopen(struct smc_hs *hs);
 
 /* hs_client.c */
 enum smc_reason smc_hs_step_open(struct smc_hs *hs);
@@ -281,6 +285,7 @@ void smc_route_put(struct smc_route *route);
 void smc_route_prefixes(const struct smc_route *route,
 			struct smc_prefixes *pfx);
 int smc_route_direct(const struct smc_route *route, const u8 gid[SMC_GID_LEN]);
+bool smc_hs_secured(const struct sock *tcp);
 
 /* synopt_native.c */
 int smc_synopt_init(void);

@@ -201,3 +201,29 @@ int smc_route_direct(const struct smc_route *route, const u8 gid[SMC_GID_LEN])
 	ip_rt_put(rt);
 	return direct;
 }
+
+/**
+ * smc_hs_secured() - does IPsec protect the connection?
+ * @tcp: TCP socket, established
+ *
+ * By a policy of the socket, or by one of the host that its route goes through.
+ *
+ * What goes by RDMA is not seen by IPsec (RFC 7609 section 5.5).
+ */
+bool smc_hs_secured(const struct sock *tcp)
+{
+#ifdef CONFIG_XFRM
+	struct dst_entry *dst;
+	bool secured;
+
+	if (rcu_access_pointer(tcp->sk_policy[0]) ||
+	    rcu_access_pointer(tcp->sk_policy[1]))
+		return true;
+	dst = sk_dst_get(tcp);
+	secured = dst && dst_xfrm(dst);
+	dst_release(dst);
+	return secured;
+#else
+	return false;
+#endif
+}

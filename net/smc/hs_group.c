@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The link group of a handshake: what the transports offer for it, a group
+ * found or made, its first link, and leaving it.
+ *
+ * Context: process, from a step.
+ * Test: selftests/smc/fallback*.sh
+ */
+#include "hs_priv.h"
+#include "ueid.h"
+
+/**
+ * smc_hs_offers() - ask the transports what they can do on the route
+ * @hs: handshake; data->path and data->local are filled in
+ *
+ * Return: SMC_REASON_OK if at least one can do something.
+ */
+enum smc_reason smc_hs_offers(struct smc_hs *hs)
+{
+	unsigned int use = READ_ONCE(hs->sn->transports);
+	enum smc_reason why[SMC_XPORT_NUM] = {
+		[SMC_XPORT_R] = SMC_REASON_NOSMCRDEV,
+		[SMC_XPORT_D] = SMC_REASON_NOSMCDDEV,
+	};
+	struct smc_hs_data *data = hs->data;
+	struct smc_select_local *local = &data->local;
+	const struct smc_xport *xport;
+	enum smc_xport_id id;
+	struct smc_path *path;
+
+	if (!use)
+		return SMC_REASON_DISABLED;
+	if (smc_route_get(hs->sk, &data->route))
+		return SMC_REASON_NOSMCDEV;
+	for (id = 0; id < SMC_XPORT_NUM; id++) {
+		xport = smc_xport_get(id);
+		if (!xport)
+			continue;
+		if (!(use & (1U << id))) {
+			why[id] = SMC_REASON_DISABLED;
+			continue;
+		}
+		why[id] = xport->offer(&data->route, &data->path[id]);
+		data->has_path[id] = why[id] == SMC_REASON_OK;
+	}
+	smc_route_prefixes(&data->route, &local->prefixes);
+	smc_route_put(&data->route);
+
+	path = &data->path[SMC_XPORT_R];
+	local->r_why = why[SMC_XPORT_R];
+	local->n_eids = smc_ueid_list(local->eids, SMC_MAX_UEIDS);
+	if (data->has_path[SMC_XPORT_R]) {
+		smc_host_learn_mac(path->mac);
+		local->r_v1 = path->v1;
+		local->r_v2 = path->v2 && local->n_eids;
+	}
+	path = &data->path[SMC_XPORT_D];
+	local->d_why = why[SMC_XPORT_D];
+	if (data->has_path[SMC_XPORT_D]) {
+		local->d_v2 = path->v2 && local->n_eids;
+		local->ism_gid = path->ism_gid;
+		local->ism_gid_ext = path->ism_gid_ext;
+		local->chid = path->chid;
+	}
+	local->max_conns = clamp_t(unsigned int,
+				   READ_ONCE(hs->sn->max_conns),
+				   SMC_MIN_CONNS, SMC_MAX_CONNS);
+	local->max_links = 1;
+	if (data->has_path[SMC_XPORT_R] || data->has_path[SMC_XPORT_D])
+		return SMC_REASON_OK;
+	return SMC_REASON_NOSMCDEV;
+}
+
+/**
+ * smc_hs_path_drop() - a path is not needed any more
+ * @hs: handshake
+ * @id: of which transport
+ */
+void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id)
+{
+	if (hs->data->has_path[id])
+		smc_path_put(&hs->data->path[id]);
+	hs->data->has_path[id] = false;
+}
+
+/**
+ * smc_hs_errno_reason() - a local failure as a reason to decline
+ * @err: -errno of the core or of a transport
+ * @other: for an errno that says nothing by itself
+ */
+enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
+{
+	switch (err) {
+	case -ENOMEM:
+		return SMC_REASON_MEM;
+	case -ENODEV:
+	case -ENXIO:
+		return SMC_REASON_DEVGONE;
+	case -EPROTO:
+		return SMC_REASON_MISMATCH;
+	case -ENOSPC:
+		return SMC_REASON_MAX_DMB;
+	case -EUSERS:
+		return SMC_REASON_LGRLIMIT;
+	default:
+		return other;
+	}
+}
+
+/**
+ * smc_hs_create_group() - first contact: a group for this connection
+ * @hs: handshake; data->choice tells the transport
+ * @peer_id: the peer's id
+ *
+ * Return: SMC_REASON_OK and the connection has joined it, or why not.
+ */
+enum smc_reason smc_hs_create_group(struct smc_hs *hs,
+				    const u8 *peer_id)
+{
+	struct smc_hs_data *data = hs->data;
+	const struct smc_choice *choice = &data->choice;
+	enum smc_xport_id id = choice->mode;
+	struct smc_lgr *lgr;
+	int rc;
+
+	if (!data->has_path[id])
+		return SMC_REASON_NOSMCDEV;
+	lgr = smc_lgr_create(hs->sn, smc_xport_get(id), hs->role,
+			     &data->path[id], choice->version);
+	if (IS_ERR(lgr))
+		return smc_hs_errno_reason(PTR_ERR(lgr), SMC_REASON_INTERR);
+	data->has_path[id] = false;
+	lgr->release = choice->release;
+	lgr->max_conns = choice->max_conns;
+	lgr->max_links = choice->max_links;
+	lgr->feature_mask = choice->feature_mask;
+	lgr->direct = data->direct;
+	memcpy(lgr->eid, choice->eid, SMC_EID_LEN);
+	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
+	if (hs->role == SMC_SERV)
+		memcpy(lgr->peer_gid, choice->version > 1 ?
+		       data->prop.v2.gid : data->prop.gid, SMC_GID_LEN);
+	rc = smc_lgr_publish(lgr);
+	if (!rc)
+		rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
+	if (rc) {
+		smc_lgr_kill(lgr, SMC_REASON_MEM);
+		smc_lgr_leave(lgr);
+		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
+	}
+	set_bit(SMC_HS_FIRST, &hs->bits);
+	return SMC_REASON_OK;
+}
+
+/**
+ * smc_hs_join_group() - subsequent contact: use a group that is there
+ * @hs: handshake
+ * @lgr: found; its reference and place pass to the connection or are given
+ *	back
+ */
+enum smc_reason smc_hs_join_group(struct smc_hs *hs,
+				  struct smc_lgr *lgr)
+{
+	int rc;
+
+	hs->group = NULL;
+	rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
+	if (!rc)
+		return SMC_REASON_OK;
+	smc_lgr_leave(lgr);
+	return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
+}
+
+/**
+ * smc_hs_group_learn() - what a peer's first-contact extension says of it
+ * @lgr: group
+ * @fce: extension of the Accept or Confirm
+ */
+void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce)
+{
+	lgr->peer_os = fce->os;
+	strscpy(lgr->peer_host, fce->hostname, sizeof(lgr->peer_host));
+}
+
+/**
+ * smc_hs_fill_accept() - our Accept or Confirm into data->msg
+ * @hs: handshake; the connection has joined its group
+ * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
+ *
+ * From now on the peer's messages find the connection.
+ *
+ * Return: 0 or -errno.
+ */
+int smc_hs_fill_accept(struct smc_hs *hs, u8 type)
+{
+	const struct smc_choice *choice = &hs->data->choice;
+	struct smc_clc_msg *msg = &hs->data->msg;
+	struct smc_clc_accept *acc = &msg->accept;
+	struct smc_conn *conn = hs->conn;
+	struct smc_clc_fce *fce = &acc->fce;
+	bool is_r = choice->mode == SMC_CLC_MODE_R;
+	int rc;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = type;
+	msg->version = choice->version;
+	acc->mode = choice->mode;
+	acc->first_contact = test_bit(SMC_HS_FIRST, &hs->bits);
+	rc = smc_conn_describe(conn, acc);
+	if (rc)
+		return rc;
+	if (is_r)
+		smc_host_peer_id(acc->r.peer_id);
+	if (choice->version < 2)
+		return 0;
+	memcpy(acc->eid, choice->eid, SMC_EID_LEN);
+	if (!acc->first_contact)
+		return 0;
+	fce->direct = is_r && conn->lgr->direct;
+	fce->os = SMC_OS_LINUX;
+	fce->release = choice->release;
+	smc_host_name(fce->hostname);
+	if (choice->release) {
+		fce->feature_mask = choice->feature_mask;
+		fce->max_conns = is_r ? choice->max_conns : 0;
+		fce->max_links = is_r ? choice->max_links : 0;
+	}
+	if (is_r && type == SMC_CLC_CONFIRM) {
+		acc->n_gids = 1;
+		memcpy(acc->gids[0], conn->lgr->path.gid, SMC_GID_LEN);
+	}
+	return 0;
+}
+
+/* If the group died, why it did says more than how we noticed. */
+static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
+				   enum smc_reason other)
+{
+	enum smc_reason why = smc_lgr_settled(lgr);
+
+	return why != SMC_REASON_OK ? why : smc_hs_errno_reason(rc, other);
+}
+
+/**
+ * smc_hs_connect_group() - first contact: bring up the group's link
+ * @hs: handshake that made the group
+ * @prop: the Proposal, server only
+ * @peer: Accept or Confirm
+ *
+ * Context: process.
+ * Return: SMC_REASON_OK or why not.
+ */
+enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
+				     const struct smc_clc_proposal *prop,
+				     const struct smc_clc_accept *peer)
+{
+	struct smc_conn *conn = hs->conn;
+	int rc;
+
+	rc = smc_lgr_connect(conn->lgr, conn, prop, peer);
+	return rc ? group_error(conn->lgr, rc, SMC_REASON_ERR_RDYLNK) :
+		    SMC_REASON_OK;
+}
+
+/**
+ * smc_hs_confirm_link() - all messages are exchanged: first contact continues
+ * @hs: handshake; the connection is bound
+ *
+ * Starts the confirmation of a new group's link and waits for its end; on an
+ * existing group the handshake is complete.
+ */
+enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
+{
+	struct smc_conn *conn = hs->conn;
+	struct smc_lgr *lgr = conn->lgr;
+	enum smc_reason why;
+	int rc;
+
+	if (test_bit(SMC_HS_FIRST, &hs->bits)) {
+		smc_hs_enter(hs, SMC_HS_LINK,
+			     max(SMC_HS_LINK_MS, 5 * hs->span_ms));
+		rc = smc_lgr_confirm(lgr, conn);
+		if (rc)
+			return group_error(lgr, rc, SMC_REASON_TIMEOUT_CL);
+		if (smc_hs_wait_settled(hs, lgr))
+			return SMC_REASON_OK;
+	}
+	why = smc_lgr_settled(lgr);
+	if (why == SMC_REASON_OK)
+		smc_hs_enter(hs, SMC_HS_BOUND, 0);
+	return why;
+}
+
+/**
+ * smc_hs_step_link() - our own group: has it settled, has the peer declined?
+ * @hs: handshake
+ *
+ * The end of the TCP stream means nothing here: the peer may be through
+ * already, have used the connection and closed it.
+ */
+enum smc_reason smc_hs_step_link(struct smc_hs *hs)
+{
+	enum smc_reason why;
+
+	if (smc_hs_settled(hs, &why)) {
+		smc_hs_stop_waiting(hs);
+		if (why == SMC_REASON_OK)
+			smc_hs_enter(hs, SMC_HS_BOUND, 0);
+		return why;
+	}
+	why = smc_hs_look(hs);
+	if (why != SMC_REASON_OK && why != SMC_REASON_LOSTPEER)
+		return why;
+	return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL : SMC_REASON_OK;
+}
+
+/**
+ * smc_hs_drop_group() - leave the group
+ * @hs: handshake
+ * @why: a group that was created for this connection ends, for this reason
+ */
+void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
+{
+	struct smc_conn *conn = hs->conn;
+	struct smc_lgr *lgr = conn->lgr;
+
+	smc_hs_stop_waiting(hs);
+	if (hs->group)
+		smc_lgr_leave(hs->group);
+	hs->group = NULL;
+	if (!lgr)
+		return;
+	smc_lgr_get(lgr);
+	/* A peer that has declined needs no word, nor do we wait for it. */
+	if (why == SMC_REASON_PEERDECL)
+		set_bit(SMC_CONN_DEAD, &conn->flags);
+	smc_conn_leave(conn);
+	if (test_bit(SMC_HS_FIRST, &hs->bits))
+		smc_lgr_kill(lgr, why);
+	smc_lgr_put(lgr);
+	clear_bit(SMC_HS_FIRST, &hs->bits);
+}

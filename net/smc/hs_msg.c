@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The handshake's messages, in and out.
+ *
+ * Nothing is read beyond the message that is expected.  A message is peeked at
+ * until it is complete; what is longer than the buffer is thrown away as it
+ * comes.  So every byte that is not part of the handshake stays for the
+ * program.
+ *
+ * Context: process, from a step.
+ * Test: selftests/smc/fallback*.sh
+ */
+#include <linux/tcp.h>
+#include "hs_priv.h"
+#include "reason.h"
+
+
+static void set_need(struct smc_hs *hs, u32 need)
+{
+	spin_lock_irq(&hs->lock);
+	hs->need = need;
+	spin_unlock_irq(&hs->lock);
+}
+
+/* The stream ended before it said enough. */
+static enum smc_reason gone(const struct smc_hs *hs)
+{
+	return test_bit(SMC_HS_SPOKE, &hs->bits) ? SMC_REASON_LOSTPEER :
+						     SMC_REASON_SPOILT_RESET;
+}
+
+/* Fewer than @want bytes are there: wait for them, or they cannot come. */
+static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
+				   bool *ready)
+{
+	set_need(hs, want);
+	/* Bytes that came before set_need() have woken nobody. */
+	*ready = smc_hs_tcp_readable(hs->sk) >= want;
+	if (*ready)
+		return SMC_REASON_OK;
+	if (READ_ONCE(hs->sk->sk_err) ||
+	    smc_hs_tcp_closed(hs->sk)) {
+		/* Data and FIN may have come between the two looks. */
+		*ready = smc_hs_tcp_readable(hs->sk) >= want;
+		return *ready ? SMC_REASON_OK : gone(hs);
+	}
+	return SMC_REASON_OK;
+}
+
+/* Throw away what is readable of the rest of a long message. */
+static enum smc_reason drain(struct smc_hs *hs)
+{
+	u8 junk[64];
+	bool ready;
+	int rc;
+
+	/* Bounded by @drain, which was at most 65535. */
+	while (hs->drain) {
+		rc = smc_hs_recv(hs, junk,
+				 min_t(u32, hs->drain, sizeof(junk)));
+		if (rc <= 0)
+			return await_bytes(hs, 1, &ready);
+		hs->drain -= rc;
+	}
+	return SMC_REASON_OK;
+}
+
+/* What begins at the head of the stream? */
+static enum smc_reason frame(struct smc_hs *hs, ssize_t *total)
+{
+	u8 head[SMC_CLC_HDR_LEN];
+	enum smc_reason why;
+	int n, last = -1;
+	bool ready;
+
+	for (;;) {
+		n = smc_hs_peek(hs, head, sizeof(head));
+		if (n == -EAGAIN) {
+			*total = n;
+			return SMC_REASON_OK;
+		}
+		if (n < 0)
+			return gone(hs);
+		/*
+		 * Urgent data inside: readable and yet not to be had.  A FIN
+		 * looks like a byte for a moment, but not under the lock.
+		 */
+		if ((!n && smc_hs_tcp_at_urgent(hs->sk)) ||
+		    (n == last && smc_hs_tcp_readable(hs->sk) > n))
+			return SMC_REASON_NOTCLC;
+		last = n;
+		if (n && !hs->first_at)
+			hs->first_at = jiffies ?: 1;
+		*total = n ? smc_clc_peek(head, n) : -EAGAIN;
+		if (*total != -EAGAIN)
+			break;
+		why = await_bytes(hs, n + 1, &ready);
+		if (why != SMC_REASON_OK || !ready)
+			return why;
+	}
+	/* Four bytes may be an eye catcher by chance, but not a header. */
+	if (*total < 0)
+		return *total == -ENOMSG || !test_bit(SMC_HS_SPOKE, &hs->bits) ?
+		       SMC_REASON_NOTCLC : SMC_REASON_MALFORMED;
+	set_bit(SMC_HS_SPOKE, &hs->bits);
+	return SMC_REASON_OK;
+}
+
+/**
+ * smc_hs_read() - take the next message off the stream if it is complete
+ * @hs: handshake
+ * @got: true if data->msg has been filled; never a Decline
+ *
+ * Return: SMC_REASON_OK; SMC_REASON_PEERDECL for a Decline; NOTCLC with every
+ * byte left where it was; SPOILT_RESET or LOSTPEER if the stream has ended
+ * (before or after the peer's first CLC message); MALFORMED.
+ */
+enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got)
+{
+	struct smc_hs_data *data = hs->data;
+	enum smc_reason why;
+	ssize_t total;
+	u32 want;
+	bool ready;
+	int rc;
+
+	*got = false;
+	if (!hs->drain) {
+		why = frame(hs, &total);
+		if (why != SMC_REASON_OK || total < 0)
+			return why;
+		want = min_t(ssize_t, total, sizeof(data->buf));
+		why = await_bytes(hs, want, &ready);
+		if (why != SMC_REASON_OK || !ready)
+			return why;
+		rc = smc_hs_recv(hs, data->buf, want);
+		if (rc == -EAGAIN)
+			return SMC_REASON_OK;
+		if (rc != want)
+			return SMC_REASON_MALFORMED;
+		if (smc_clc_decode(data->buf, want, &data->msg, &why))
+			return SMC_REASON_MALFORMED;
+		hs->drain = total - want;
+	}
+	why = drain(hs);
+	if (why != SMC_REASON_OK || hs->drain)
+		return why;
+	set_need(hs, 1);
+	if (data->msg.type != SMC_CLC_DECLINE) {
+		*got = true;
+		return SMC_REASON_OK;
+	}
+	hs->peer_diagnosis = data->msg.decline.diagnosis;
+	if (data->msg.decline.out_of_sync && hs->conn->lgr)
+		smc_lgr_kill(hs->conn->lgr, SMC_REASON_SYNCERR);
+	return SMC_REASON_PEERDECL;
+}
+
+/**
+ * smc_hs_await() - take the one message that may come now
+ * @hs: handshake
+ * @type: SMC_CLC_ACCEPT, ...
+ * @late: what it means that the deadline passes without it
+ * @got: true if it is in data->msg
+ *
+ * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; or as smc_hs_read().
+ */
+enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
+			     enum smc_reason late, bool *got)
+{
+	enum smc_reason why = smc_hs_read(hs, got);
+
+	if (why != SMC_REASON_OK)
+		return why;
+	/* It may be there: a system call had the socket. */
+	if (!*got)
+		return smc_hs_expired(hs) && !READ_ONCE(hs->put_off) ?
+		       late : SMC_REASON_OK;
+	return hs->data->msg.type == type ? SMC_REASON_OK :
+					      SMC_REASON_WRONGMSG;
+}
+
+/**
+ * smc_hs_look() - while something else is awaited: has the peer declined?
+ * @hs: handshake
+ *
+ * Return: as smc_hs_read(); WRONGMSG for any message but a Decline.
+ */
+enum smc_reason smc_hs_look(struct smc_hs *hs)
+{
+	enum smc_reason why;
+	bool got;
+
+	why = smc_hs_read(hs, &got);
+	return got ? SMC_REASON_WRONGMSG : why;
+}
+
+/**
+ * smc_hs_write() - encode and send data->msg
+ * @hs: handshake
+ * @mark: bit of hs->bits to be set once it was sent, -1: none
+ *
+ * Return: 0 or -errno.
+ */
+int smc_hs_write(struct smc_hs *hs, int mark)
+{
+	struct smc_hs_data *data = hs->data;
+	ssize_t len;
+	int rc;
+
+	len = smc_clc_encode(data->out, sizeof(data->out), &data->msg);
+	if (len < 0)
+		return len;
+	data->out_len = len;
+	data->out_mark = mark;
+	rc = smc_hs_flush(hs);
+	/* it leaves before the next step */
+	return rc == -EAGAIN ? 0 : rc;
+}
+
+/**
+ * smc_hs_write_decline() - send a Decline
+ * @hs: handshake
+ * @why: own reason
+ *
+ * Return: 0 or -errno.
+ */
+int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why)
+{
+	struct smc_clc_msg *msg = &hs->data->msg;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_CLC_DECLINE;
+	msg->version = hs->version;
+	msg->decline.out_of_sync = why == SMC_REASON_SYNCERR;
+	msg->decline.os = hs->version > 1 ? SMC_OS_LINUX : 0;
+	msg->decline.diagnosis = smc_reason_wire(why);
+	if (hs->data->choice.mode != SMC_CLC_MODE_D)
+		smc_host_peer_id(msg->decline.peer_id);
+	return smc_hs_write(hs, -1);
+}
