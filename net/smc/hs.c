@@ -4,12 +4,13 @@
  * start, wake and stop it.
  *
  * A handshake is a state (what it waits for) and one function per state, the
- * step.  Whatever may have happened queues the same work item: TCP's callbacks
- * (smc_hs_wake), the timer, a group that settled, a socket that is free again.  The
- * work runs the step of the state again and again until it does not change the
- * state any more.  A step never waits for the peer; it returns SMC_REASON_OK
- * if all is well so far, or why this will not become SMC; smc_hs_conclude()
- * (hs_outcome.c) decides what follows from that.
+ * step; which function, client and server say in a table (hs_client.c,
+ * hs_server.c).  Whatever may have happened queues the same work item: TCP's
+ * callbacks (smc_hs_wake), the timer, a group that settled, a socket that is
+ * free again.  The work runs the step of the state again and again until it does
+ * not change the state any more.  A step never waits for the peer; it returns
+ * SMC_REASON_OK if all is well so far, or why this will not become SMC;
+ * smc_hs_conclude() (hs_outcome.c) decides what follows from that.
  *
  * Locks: the socket's spinlock protects the TCP connection (hs_tcp.c).  done()
  * is called under it, so the outcome either has been applied when smc_hs_stop()
@@ -28,11 +29,15 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "hs_priv.h"
-#include "reason.h"
 #include "trace.h"
 
 /* How long a socket may be owned without another look. */
 #define PUT_OFF		(HZ / 50 ?: 1)
+
+static const struct smc_hs_role_ops *const roles[] = {
+	[SMC_CLNT] = &smc_hs_client,
+	[SMC_SERV] = &smc_hs_server,
+};
 
 static void kick(struct smc_hs *hs)
 {
@@ -66,7 +71,7 @@ void smc_hs_wake(struct smc_hs *hs)
 	if (!hs->queued && !hs->ended) {
 		useful = READ_ONCE(sk->sk_err) || smc_hs_tcp_closed(sk) ||
 			 smc_hs_tcp_at_urgent(sk);
-		if (hs->state == SMC_HS_OPEN || hs->state == SMC_HS_REOPEN)
+		if (hs->ops->steps[hs->state].opens)
 			useful |= (1 << inet_sk_state_load(sk)) &
 				  (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT);
 		else
@@ -77,62 +82,17 @@ void smc_hs_wake(struct smc_hs *hs)
 	spin_unlock_irqrestore(&hs->lock, flags);
 }
 
-static enum smc_reason step_crossing(struct smc_hs *hs)
-{
-	enum smc_reason why = smc_hs_look(hs);
-
-	if (why != SMC_REASON_OK)
-		return why;
-	return smc_hs_expired(hs) ? hs->why : SMC_REASON_OK;
-}
-
-static const char *const step_names[SMC_HS_STATES] = {
-	[SMC_HS_OPEN] = "open",
-	[SMC_HS_PROPOSAL] = "proposal",
-	[SMC_HS_ACCEPT] = "accept",
-	[SMC_HS_GROUP] = "group",
-	[SMC_HS_CONFIRM] = "confirm",
-	[SMC_HS_LINK] = "link",
-	[SMC_HS_CROSSING] = "crossing",
-	[SMC_HS_REOPEN] = "reopen",
-	[SMC_HS_BOUND] = "bound",
-	[SMC_HS_LATE] = "late",
-};
-
-static void trace_step(const struct smc_hs *hs, enum smc_hs_state state,
+static void trace_step(const struct smc_hs *hs, const struct smc_hs_step *step,
 		       enum smc_reason why)
 {
 	trace_smc_hs_step(hs->sn->net->net_cookie, hs->conn->token, hs,
-			  hs->role == SMC_SERV, step_names[state], why);
-}
-
-static enum smc_reason step_group(struct smc_hs *hs)
-{
-	return hs->role == SMC_SERV ? smc_hs_server_group(hs) :
-				      smc_hs_client_group(hs);
-}
-
-static enum smc_reason (*const steps[SMC_HS_STATES])(struct smc_hs *) = {
-	[SMC_HS_OPEN] = smc_hs_step_open,
-	[SMC_HS_PROPOSAL] = smc_hs_step_proposal,
-	[SMC_HS_ACCEPT] = smc_hs_step_accept,
-	[SMC_HS_GROUP] = step_group,
-	[SMC_HS_CONFIRM] = smc_hs_step_confirm,
-	[SMC_HS_LINK] = smc_hs_step_link,
-	[SMC_HS_CROSSING] = step_crossing,
-	[SMC_HS_REOPEN] = smc_hs_step_reopen,
-};
-
-/* A message that had to wait has been lost. */
-static enum smc_reason lost(const struct smc_hs *hs)
-{
-	return hs->state == SMC_HS_ACCEPT ? SMC_REASON_SPOILT_RESET :
-					    SMC_REASON_LOSTPEER;
+			  hs->role == SMC_SERV, step->name, why);
 }
 
 /* Run steps while they change the state. */
 static enum smc_hs_verdict run(struct smc_hs *hs)
 {
+	const struct smc_hs_step *step;
 	enum smc_hs_state state;
 	enum smc_reason why;
 	enum smc_hs_verdict v;
@@ -140,11 +100,12 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 
 	do {
 		state = hs->state;
+		step = &hs->ops->steps[state];
 		rc = smc_hs_flush(hs);
 		if (rc == -EAGAIN)
 			return SMC_HS_V_GO_ON;
-		why = rc ? lost(hs) : steps[state](hs);
-		trace_step(hs, state, why);
+		why = rc ? step->lost : step->run(hs);
+		trace_step(hs, step, why);
 		if (hs->state == SMC_HS_BOUND) {
 			/* The group is there for others too from now on. */
 			clear_bit(SMC_HS_FIRST, &hs->bits);
@@ -175,37 +136,6 @@ static void free_data(struct smc_hs *hs)
 		smc_hs_path_drop(hs, id);
 	kfree(hs->data);
 	hs->data = NULL;
-}
-
-static void count_version(struct smc_net *sn, const struct smc_conn *conn,
-			  bool serv)
-{
-	bool v2 = conn->lgr->version > 1;
-
-	if (serv)
-		smc_tech_inc(sn, conn->xport->id,
-			     v2 ? SMC_TECH_SRV_V2 : SMC_TECH_SRV_V1);
-	else
-		smc_tech_inc(sn, conn->xport->id,
-			     v2 ? SMC_TECH_CLNT_V2 : SMC_TECH_CLNT_V1);
-}
-
-static void count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
-{
-	bool serv = hs->role == SMC_SERV;
-	enum smc_stat stat;
-
-	if (outcome == SMC_HS_ERR)
-		stat = serv ? SMC_STAT_HS_SRV_ERR : SMC_STAT_HS_CLNT_ERR;
-	else if (outcome == SMC_HS_TCP)
-		stat = serv ? SMC_STAT_HS_SRV_TCP : SMC_STAT_HS_CLNT_TCP;
-	else if (hs->conn->xport->id == SMC_XPORT_R)
-		stat = serv ? SMC_STAT_HS_SRV_SMCR : SMC_STAT_HS_CLNT_SMCR;
-	else
-		stat = serv ? SMC_STAT_HS_SRV_SMCD : SMC_STAT_HS_CLNT_SMCD;
-	smc_stats_inc(hs->sn, stat);
-	if (outcome == SMC_HS_SMC)
-		count_version(hs->sn, hs->conn, serv);
 }
 
 /* Give back what only the exchange of messages needs.  Idempotent. */
@@ -256,37 +186,14 @@ static void abandon(struct smc_hs *hs)
 	end(hs);
 }
 
-static void set_result(struct smc_hs *hs, enum smc_hs_verdict v,
-		       struct smc_hs_result *res)
-{
-	memset(res, 0, sizeof(*res));
-	if (v == SMC_HS_V_SMC) {
-		res->outcome = SMC_HS_SMC;
-		res->conn = hs->conn;
-		return;
-	}
-	res->reason = hs->why;
-	res->peer_diagnosis = hs->peer_diagnosis;
-	if (v != SMC_HS_V_ERR) {
-		res->outcome = SMC_HS_TCP;
-		res->hides = v == SMC_HS_V_LATE;
-		return;
-	}
-	res->outcome = SMC_HS_ERR;
-	res->err = hs->err ?: smc_reason_errno(hs->why) ?: ECONNRESET;
-}
-
 /* Hand the outcome over; the socket is locked. */
 static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 {
-	count_end(hs, res->outcome);
-	if (res->outcome == SMC_HS_SMC) {
+	smc_hs_count_end(hs, res->outcome);
+	if (res->outcome == SMC_HS_SMC)
 		hs->conn = NULL;
-	} else if (res->outcome == SMC_HS_ERR) {
-		/* A peer that still talks must not take this for an end. */
-		if (hs->role == SMC_SERV)
-			smc_hs_tcp_reset(hs->sk);
-	}
+	else if (res->outcome == SMC_HS_ERR && hs->ops->failed)
+		hs->ops->failed(hs);
 	if (res->hides) {
 		/* What began the stream was the peer's Accept or Confirm. */
 		if (test_bit(SMC_HS_LATE_DECLINE, &hs->bits))
@@ -310,14 +217,11 @@ static void finish(struct smc_hs *hs)
 	if (rc == -EAGAIN)
 		return;
 	if (rc && rc != -ECANCELED && hs->verdict != SMC_HS_V_SMC) {
-		if (hs->role == SMC_CLNT) {
-			/* half of it may be in the stream */
-			hs->verdict = SMC_HS_V_GO_ON;
-			smc_hs_reopen(hs);
+		hs->verdict = hs->ops->unsent(hs);
+		if (hs->verdict == SMC_HS_V_GO_ON) {
 			kick(hs);
 			return;
 		}
-		hs->verdict = SMC_HS_V_ERR;
 	}
 	wind_up(hs);
 	rc = smc_hs_lock(hs);
@@ -327,7 +231,7 @@ static void finish(struct smc_hs *hs)
 		abandon(hs);
 		return;
 	}
-	set_result(hs, hs->verdict, &res);
+	smc_hs_set_result(hs, hs->verdict, &res);
 	hs->verdict = SMC_HS_V_GO_ON;
 	hand_over(hs, &res);
 	smc_hs_unlock(hs);
@@ -454,7 +358,8 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup)
 	timer_setup(&hs->timer, timer_fn, 0);
 	init_completion(&hs->settled);
 	INIT_HLIST_NODE(&hs->node);
-	hs->state = hs->role == SMC_SERV ? SMC_HS_PROPOSAL : SMC_HS_OPEN;
+	hs->ops = roles[setup->role];
+	hs->state = hs->ops->first;
 	hs->need = 1;
 	hs->version = 2;
 	hs->deadline = jiffies + MAX_JIFFY_OFFSET;
@@ -497,12 +402,8 @@ void smc_hs_start(struct smc_hs *hs)
 		smc_stats_inc(hs->sn, SMC_STAT_HS_LIMIT);
 	}
 	refcount_inc(&hs->refs);	/* until it has ended */
-	if (hs->role == SMC_SERV) {
-		smc_hs_start_clock(hs);
-		hs->deadline = hs->limit;
-		hs->deadline_set = true;
-		mod_timer(&hs->timer, hs->deadline);
-	}
+	if (hs->ops->start)
+		hs->ops->start(hs);
 	kick(hs);
 }
 

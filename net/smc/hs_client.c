@@ -111,11 +111,8 @@ static bool to_itself(const struct sock *tcp)
 	return inet->inet_rcv_saddr == inet->inet_daddr;
 }
 
-/**
- * smc_hs_step_open() - waiting for TCP to be established
- * @hs: handshake
- */
-enum smc_reason smc_hs_step_open(struct smc_hs *hs)
+/* Waiting for TCP to be established. */
+static enum smc_reason step_open(struct smc_hs *hs)
 {
 	int err = 0, rc;
 
@@ -178,7 +175,7 @@ static enum smc_reason first_contact(struct smc_hs *hs)
 	why = agree_on_way(hs);
 	if (why != SMC_REASON_OK)
 		return why;
-	why = smc_hs_create_group(hs, data->peer.r.peer_id);
+	why = smc_hs_create_group(hs, data->peer.r.peer_id, NULL);
 	if (why != SMC_REASON_OK)
 		return why;
 	smc_hs_group_learn(conn->lgr, &data->peer.fce);
@@ -216,11 +213,8 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 	return SMC_REASON_SYNCERR;
 }
 
-/**
- * smc_hs_step_accept() - waiting for the server's answer
- * @hs: handshake; the Proposal has been sent
- */
-enum smc_reason smc_hs_step_accept(struct smc_hs *hs)
+/* The Proposal has been sent: waiting for the server's answer. */
+static enum smc_reason step_accept(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
 	enum smc_reason why;
@@ -238,11 +232,8 @@ enum smc_reason smc_hs_step_accept(struct smc_hs *hs)
 					  next_contact(hs);
 }
 
-/**
- * smc_hs_client_group() - waiting for a group that the server knows already
- * @hs: handshake; hs->group is the group
- */
-enum smc_reason smc_hs_client_group(struct smc_hs *hs)
+/* Waiting for hs->group, which the server knows already. */
+static enum smc_reason step_group(struct smc_hs *hs)
 {
 	enum smc_reason why;
 
@@ -259,14 +250,11 @@ enum smc_reason smc_hs_client_group(struct smc_hs *hs)
 	return use_group(hs, hs->group);
 }
 
-/**
- * smc_hs_step_reopen() - waiting for TCP to be established without the option
- * @hs: handshake
- *
- * Return: why the first attempt failed, once the second has succeeded or
- * failed (then hs->err is set).
+/*
+ * Waiting for TCP to be established without the option.  Returns why the first
+ * attempt failed, once the second has succeeded or (hs->err is set) failed.
  */
-enum smc_reason smc_hs_step_reopen(struct smc_hs *hs)
+static enum smc_reason step_reopen(struct smc_hs *hs)
 {
 	int err = 0, rc = 0;
 
@@ -290,3 +278,74 @@ enum smc_reason smc_hs_step_reopen(struct smc_hs *hs)
 		smc_hs_remember(hs->sn, (struct sockaddr *)&hs->addr);
 	return hs->why;
 }
+
+/*
+ * The peer found no device in common because nothing but the loopback device
+ * was offered, which serves one host: what kept SMC-R out of the Proposal is
+ * the reason that an administrator can remove.
+ */
+static enum smc_reason why_declined(const struct smc_hs *hs)
+{
+	const struct smc_hs_data *data = hs->data;
+
+	if (hs->peer_diagnosis >= SMC_REASON_NOSMCDEV &&
+	    hs->peer_diagnosis <= SMC_REASON_NOSMCD2DEV &&
+	    !data->has_path[SMC_XPORT_R] &&
+	    data->local.r_why != SMC_REASON_OK)
+		return data->local.r_why;
+	return SMC_REASON_PEERDECL;
+}
+
+/* The stream is spoilt: connect again as plain TCP. */
+static enum smc_hs_verdict reopen(struct smc_hs *hs)
+{
+	/* nor is a message for the old one to leave */
+	hs->data->out_len = 0;
+	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
+	smc_hs_enter(hs, SMC_HS_REOPEN, 0);
+	return SMC_HS_V_GO_ON;
+}
+
+static enum smc_hs_verdict conclude(struct smc_hs *hs,
+				    enum smc_reason why, bool first)
+{
+	if (hs->err)
+		return SMC_HS_V_ERR;
+	if (why == SMC_REASON_PEERDECL)
+		hs->why = why_declined(hs);
+	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_PEERNOSMC)
+		return SMC_HS_V_TCP;
+	if (!smc_hs_spoilt(why) && !smc_hs_write_decline(hs, why))
+		return SMC_HS_V_TCP;
+	return reopen(hs);
+}
+
+const struct smc_hs_role_ops smc_hs_client = {
+	.steps = {
+		[SMC_HS_OPEN] = {
+			"open", step_open, SMC_REASON_LOSTPEER, true },
+		/* half of the Proposal may be in the stream */
+		[SMC_HS_ACCEPT] = {
+			"accept", step_accept, SMC_REASON_SPOILT_RESET },
+		[SMC_HS_GROUP] = {
+			"group", step_group, SMC_REASON_LOSTPEER },
+		[SMC_HS_LINK] = {
+			"link", smc_hs_step_link, SMC_REASON_LOSTPEER },
+		[SMC_HS_CROSSING] = {
+			"crossing", smc_hs_step_crossing, SMC_REASON_LOSTPEER },
+		[SMC_HS_REOPEN] = {
+			"reopen", step_reopen, SMC_REASON_LOSTPEER, true },
+	},
+	.first = SMC_HS_OPEN,
+	.conclude = conclude,
+	/* half of the Decline may be in the stream */
+	.unsent = reopen,
+	.stat_err = SMC_STAT_HS_CLNT_ERR,
+	.stat_tcp = SMC_STAT_HS_CLNT_TCP,
+	.stat_smc = {
+		[SMC_XPORT_R] = SMC_STAT_HS_CLNT_SMCR,
+		[SMC_XPORT_D] = SMC_STAT_HS_CLNT_SMCD,
+	},
+	.tech_v1 = SMC_TECH_CLNT_V1,
+	.tech_v2 = SMC_TECH_CLNT_V2,
+};

@@ -111,11 +111,12 @@ enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
  * smc_hs_create_group() - first contact: a group for this connection
  * @hs: handshake; data->choice tells the transport
  * @peer_id: the peer's id
+ * @peer_gid: GID of the peer's RoCE port; NULL: not known yet
  *
  * Return: SMC_REASON_OK and the connection has joined it, or why not.
  */
 enum smc_reason smc_hs_create_group(struct smc_hs *hs,
-				    const u8 *peer_id)
+				    const u8 *peer_id, const u8 *peer_gid)
 {
 	struct smc_hs_data *data = hs->data;
 	const struct smc_choice *choice = &data->choice;
@@ -137,9 +138,8 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	lgr->direct = data->direct;
 	memcpy(lgr->eid, choice->eid, SMC_EID_LEN);
 	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
-	if (hs->role == SMC_SERV)
-		memcpy(lgr->peer_gid, choice->version > 1 ?
-		       data->prop.v2.gid : data->prop.gid, SMC_GID_LEN);
+	if (peer_gid)
+		memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
 	rc = smc_lgr_publish(lgr);
 	if (!rc)
 		rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);

@@ -24,13 +24,6 @@
 #include "hs_priv.h"
 #include "reason.h"
 
-static void need(struct smc_hs *hs, u32 bytes)
-{
-	spin_lock_irq(&hs->lock);
-	hs->need = bytes;
-	spin_unlock_irq(&hs->lock);
-}
-
 /* Send a Decline, unless the program was first. */
 static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {
@@ -84,7 +77,7 @@ static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	if (!n && smc_hs_tcp_at_urgent(sk))
 		return true;
 	if (!n) {
-		need(hs, 1);
+		smc_hs_need(hs, 1);
 		return ended;
 	}
 	if (!hs->first_at)
@@ -96,7 +89,7 @@ static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 		take(hs, buf, total, msg);
 		return true;
 	}
-	need(hs, n + 1);
+	smc_hs_need(hs, n + 1);
 	return ended;
 }
 
@@ -119,8 +112,6 @@ bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	until = hs->first_at + msecs_to_jiffies(hs->span_ms);
 	if (time_after_eq(jiffies, until))
 		return true;
-	hs->deadline = until;
-	hs->deadline_set = true;
-	mod_timer(&hs->timer, until);
+	smc_hs_set_deadline(hs, until);
 	return false;
 }

@@ -198,7 +198,7 @@ bool smc_hs_count(struct smc_hs *hs)
 		atomic_dec(&sn->hs_count);
 		return false;
 	}
-	if (hs->role == SMC_CLNT) {
+	if (!hs->ops->per_source) {
 		set_bit(SMC_HS_COUNTED, &hs->bits);
 		return true;
 	}

@@ -15,13 +15,6 @@
 #include "reason.h"
 
 
-static void set_need(struct smc_hs *hs, u32 need)
-{
-	spin_lock_irq(&hs->lock);
-	hs->need = need;
-	spin_unlock_irq(&hs->lock);
-}
-
 /* The stream ended before it said enough. */
 static enum smc_reason gone(const struct smc_hs *hs)
 {
@@ -33,8 +26,8 @@ static enum smc_reason gone(const struct smc_hs *hs)
 static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
 				   bool *ready)
 {
-	set_need(hs, want);
-	/* Bytes that came before set_need() have woken nobody. */
+	smc_hs_need(hs, want);
+	/* Bytes that came before smc_hs_need() have woken nobody. */
 	*ready = smc_hs_tcp_readable(hs->sk) >= want;
 	if (*ready)
 		return SMC_REASON_OK;
@@ -145,7 +138,7 @@ enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got)
 	why = drain(hs);
 	if (why != SMC_REASON_OK || hs->drain)
 		return why;
-	set_need(hs, 1);
+	smc_hs_need(hs, 1);
 	if (data->msg.type != SMC_CLC_DECLINE) {
 		*got = true;
 		return SMC_REASON_OK;

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of a handshake that will not become SMC.
+ * How a handshake ends.
  *
- * smc_hs_conclude() is the one place that knows what follows from a reason: a
- * Decline and TCP, TCP at once, the client connecting again without the
- * option, or an error (RFC 7609 section 3.5.4 and appendix C; where the RFC
- * lets the connection fail before SMC has been used, the program gets a TCP
- * connection all the same).
+ * smc_hs_conclude() and the conclude() of the role are the one place that knows
+ * what follows from a reason: a Decline and TCP, TCP at once, the client
+ * connecting again without the option, or an error (RFC 7609 section 3.5.4 and
+ * appendix C; where the RFC lets the connection fail before SMC has been used,
+ * the program gets a TCP connection all the same).
  *
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
  */
-#include <net/inet_sock.h>
-#include <net/tcp_states.h>
 #include "hs_priv.h"
+#include "reason.h"
 
-/* The TCP stream cannot be given to the program: what was ours is in it. */
-static bool spoilt(enum smc_reason why)
+/**
+ * smc_hs_spoilt() - does it mean that the program cannot have the stream?
+ * @why: reason
+ *
+ * What was ours is in it, or the peer may have begun to use SMC.
+ */
+bool smc_hs_spoilt(enum smc_reason why)
 {
 	switch (why) {
 	case SMC_REASON_SILENT:
@@ -31,86 +35,6 @@ static bool spoilt(enum smc_reason why)
 	default:
 		return false;
 	}
-}
-
-/*
- * After our Accept: does the client still wait, so that it reads a Decline?
- * Once it has sent a Confirm for an existing group or for shared memory it has
- * begun to use SMC.
- */
-static bool client_waits(const struct smc_hs *hs, bool first)
-{
-	if (!test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
-	    hs->state == SMC_HS_CROSSING)
-		return true;
-	return first && hs->data->choice.mode == SMC_CLC_MODE_R;
-}
-
-/* A stream that ended with FIN can still be read and written. */
-static bool reset_by_peer(const struct smc_hs *hs)
-{
-	return inet_sk_state_load(hs->sk) == TCP_CLOSE;
-}
-
-static enum smc_hs_verdict conclude_server(struct smc_hs *hs,
-					   enum smc_reason why, bool first)
-{
-	if (why == SMC_REASON_PEERDECL)
-		return SMC_HS_V_TCP;
-	if (why == SMC_REASON_SPOILT_RESET)
-		return reset_by_peer(hs) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
-	if (why == SMC_REASON_NOTCLC &&
-	    !test_bit(SMC_HS_SENT_ACCEPT, &hs->bits))
-		return SMC_HS_V_TCP;
-	if (why == SMC_REASON_SILENT)
-		return SMC_HS_V_LATE;
-	if (spoilt(why) || !client_waits(hs, first))
-		return SMC_HS_V_ERR;
-	return smc_hs_write_decline(hs, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
-}
-
-/*
- * The peer found no device in common because nothing but the loopback device
- * was offered, which serves one host: what kept SMC-R out of the Proposal is
- * the reason that an administrator can remove.
- */
-static enum smc_reason why_declined(const struct smc_hs *hs)
-{
-	const struct smc_hs_data *data = hs->data;
-
-	if (hs->peer_diagnosis >= SMC_REASON_NOSMCDEV &&
-	    hs->peer_diagnosis <= SMC_REASON_NOSMCD2DEV &&
-	    !data->has_path[SMC_XPORT_R] &&
-	    data->local.r_why != SMC_REASON_OK)
-		return data->local.r_why;
-	return SMC_REASON_PEERDECL;
-}
-
-/**
- * smc_hs_reopen() - client: the stream is spoilt, connect again as plain TCP
- * @hs: handshake
- */
-void smc_hs_reopen(struct smc_hs *hs)
-{
-	/* nor is a message for the old one to leave */
-	hs->data->out_len = 0;
-	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
-	smc_hs_enter(hs, SMC_HS_REOPEN, 0);
-}
-
-static enum smc_hs_verdict conclude_client(struct smc_hs *hs,
-					   enum smc_reason why)
-{
-	if (hs->err)
-		return SMC_HS_V_ERR;
-	if (why == SMC_REASON_PEERDECL)
-		hs->why = why_declined(hs);
-	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_PEERNOSMC)
-		return SMC_HS_V_TCP;
-	if (!spoilt(why) && !smc_hs_write_decline(hs, why))
-		return SMC_HS_V_TCP;
-	smc_hs_reopen(hs);
-	return SMC_HS_V_GO_ON;
 }
 
 /**
@@ -133,7 +57,7 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->sk)))
 		smc_stats_inc(hs->sn, SMC_STAT_CLC_MALFORMED);
 	smc_hs_drop_group(hs, why);
-	if (hs->state == SMC_HS_LINK && !spoilt(why) &&
+	if (hs->state == SMC_HS_LINK && !smc_hs_spoilt(why) &&
 	    why != SMC_REASON_PEERDECL) {
 		/* The peer may have declined at the same time. */
 		hs->why = why;
@@ -142,14 +66,72 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 		return SMC_HS_V_GO_ON;
 	}
 	hs->why = why;
-	if (hs->role == SMC_SERV)
-		v = conclude_server(hs, why, first);
-	else
-		v = conclude_client(hs, why);
+	v = hs->ops->conclude(hs, why, first);
 	if (v == SMC_HS_V_TCP && why != SMC_REASON_PEERDECL &&
 	    test_bit(SMC_HS_LOOKED, &hs->bits)) {
 		set_bit(SMC_HS_LATE_DECLINE, &hs->bits);
 		v = SMC_HS_V_LATE;
 	}
 	return v;
+}
+
+/**
+ * smc_hs_step_crossing() - our Decline waits for one that may be on its way
+ * @hs: handshake; hs->why is our reason
+ */
+enum smc_reason smc_hs_step_crossing(struct smc_hs *hs)
+{
+	enum smc_reason why = smc_hs_look(hs);
+
+	if (why != SMC_REASON_OK)
+		return why;
+	return smc_hs_expired(hs) ? hs->why : SMC_REASON_OK;
+}
+
+/**
+ * smc_hs_count_end() - count how it ended
+ * @hs: handshake; SMC: still with its connection
+ * @outcome: see there
+ */
+void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
+{
+	const struct smc_hs_role_ops *ops = hs->ops;
+	enum smc_xport_id id;
+
+	if (outcome == SMC_HS_ERR) {
+		smc_stats_inc(hs->sn, ops->stat_err);
+	} else if (outcome == SMC_HS_TCP) {
+		smc_stats_inc(hs->sn, ops->stat_tcp);
+	} else {
+		id = hs->conn->xport->id;
+		smc_stats_inc(hs->sn, ops->stat_smc[id]);
+		smc_tech_inc(hs->sn, id, hs->conn->lgr->version > 1 ?
+			     ops->tech_v2 : ops->tech_v1);
+	}
+}
+
+/**
+ * smc_hs_set_result() - a verdict as the owner is told it
+ * @hs: handshake
+ * @v: how it ends
+ * @res: filled in
+ */
+void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,
+		       struct smc_hs_result *res)
+{
+	memset(res, 0, sizeof(*res));
+	if (v == SMC_HS_V_SMC) {
+		res->outcome = SMC_HS_SMC;
+		res->conn = hs->conn;
+		return;
+	}
+	res->reason = hs->why;
+	res->peer_diagnosis = hs->peer_diagnosis;
+	if (v != SMC_HS_V_ERR) {
+		res->outcome = SMC_HS_TCP;
+		res->hides = v == SMC_HS_V_LATE;
+		return;
+	}
+	res->outcome = SMC_HS_ERR;
+	res->err = hs->err ?: smc_reason_errno(hs->why) ?: ECONNRESET;
 }

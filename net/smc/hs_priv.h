@@ -11,7 +11,7 @@
 #include "hs.h"
 #include "hs_select.h"
 
-/* What a handshake waits for; indexes the table of steps in hs.c. */
+/* What a handshake waits for; indexes the role's table of steps. */
 enum smc_hs_state {
 	SMC_HS_OPEN,		/* client: TCP to be established */
 	SMC_HS_PROPOSAL,	/* server: the first message */
@@ -84,6 +84,7 @@ struct smc_hs_data {
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server
+ * @ops: what that means
  * @refuse: server: decline for this reason, whatever the client proposes
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
@@ -136,6 +137,7 @@ struct smc_hs {
 	u32 snd_len;
 	u32 rcv_len;
 	enum smc_role role;
+	const struct smc_hs_role_ops *ops;
 	enum smc_reason refuse;
 	struct sockaddr_storage addr;
 	int addr_len;
@@ -192,12 +194,61 @@ enum smc_hs_verdict {
 	SMC_HS_V_ERR,
 };
 
+/**
+ * struct smc_hs_step - what is done in a state
+ * @name: for the trace
+ * @run: the step: SMC_REASON_OK, or why this will not become SMC
+ * @lost: what it means if a message that had to wait could not be sent
+ * @opens: the state waits for TCP to be established, not for bytes
+ */
+struct smc_hs_step {
+	const char *name;
+	enum smc_reason (*run)(struct smc_hs *hs);
+	enum smc_reason lost;
+	bool opens;
+};
+
+/**
+ * struct smc_hs_role_ops - what a client does, or a server
+ * @steps: by state; none for a state that the role cannot be in
+ * @first: the state it begins with
+ * @per_source: handshakes with one address are limited, too
+ * @start: optional; it begins.  Any context, the socket is locked
+ * @conclude: for smc_hs_conclude(); with @first the connection had a group of
+ *	its own
+ * @unsent: the Decline could not be sent: what now?  Or SMC_HS_V_GO_ON and
+ *	another state
+ * @failed: optional; the program gets an error.  The socket is locked
+ * @stat_err: counts SMC_HS_ERR
+ * @stat_tcp: counts SMC_HS_TCP
+ * @stat_smc: counts SMC_HS_SMC, by transport
+ * @tech_v1: counts connections of SMC version 1
+ * @tech_v2: of version 2
+ */
+struct smc_hs_role_ops {
+	struct smc_hs_step steps[SMC_HS_STATES];
+	enum smc_hs_state first;
+	bool per_source;
+	void (*start)(struct smc_hs *hs);
+	enum smc_hs_verdict (*conclude)(struct smc_hs *hs,
+					enum smc_reason why, bool first);
+	enum smc_hs_verdict (*unsent)(struct smc_hs *hs);
+	void (*failed)(struct smc_hs *hs);
+	enum smc_stat stat_err;
+	enum smc_stat stat_tcp;
+	enum smc_stat stat_smc[SMC_XPORT_NUM];
+	enum smc_tech tech_v1;
+	enum smc_tech tech_v2;
+};
+
 /* All of these but smc_hs_kick(): process context, from a step. */
 
 /* hs_wait.c */
 extern struct workqueue_struct *smc_hs_wq;
 
 void smc_hs_kick(struct smc_hs *hs);
+void smc_hs_need(struct smc_hs *hs, u32 bytes);
+void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline);
 void smc_hs_enter(struct smc_hs *hs, enum smc_hs_state state,
 		  unsigned int ms);
 void smc_hs_enter_until(struct smc_hs *hs, enum smc_hs_state state,
@@ -237,7 +288,7 @@ enum smc_reason smc_hs_offers(struct smc_hs *hs);
 void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
 enum smc_reason smc_hs_create_group(struct smc_hs *hs,
-				    const u8 *peer_id);
+				    const u8 *peer_id, const u8 *peer_gid);
 enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr);
 void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce);
@@ -252,18 +303,15 @@ void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why);
 /* hs_outcome.c */
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why);
-void smc_hs_reopen(struct smc_hs *hs);
+bool smc_hs_spoilt(enum smc_reason why);
+enum smc_reason smc_hs_step_crossing(struct smc_hs *hs);
+void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome);
+void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,
+		       struct smc_hs_result *res);
 
-/* hs_client.c */
-enum smc_reason smc_hs_step_open(struct smc_hs *hs);
-enum smc_reason smc_hs_step_accept(struct smc_hs *hs);
-enum smc_reason smc_hs_step_reopen(struct smc_hs *hs);
-enum smc_reason smc_hs_client_group(struct smc_hs *hs);
-
-/* hs_server.c */
-enum smc_reason smc_hs_step_proposal(struct smc_hs *hs);
-enum smc_reason smc_hs_step_confirm(struct smc_hs *hs);
-enum smc_reason smc_hs_server_group(struct smc_hs *hs);
+/* hs_client.c, hs_server.c */
+extern const struct smc_hs_role_ops smc_hs_client;
+extern const struct smc_hs_role_ops smc_hs_server;
 
 /* hs_late.c */
 bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg);

@@ -12,6 +12,8 @@
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
  */
+#include <net/inet_sock.h>
+#include <net/tcp_states.h>
 #include "hs_priv.h"
 
 static enum smc_reason send_accept(struct smc_hs *hs)
@@ -31,16 +33,19 @@ static enum smc_reason send_accept(struct smc_hs *hs)
 static enum smc_reason open_group(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
+	const struct smc_clc_proposal *prop = &data->prop;
 	int rc;
 
 	data->direct = true;
 	if (data->choice.variant == SMC_VARIANT_RV2) {
-		rc = smc_route_direct(&data->route, data->prop.v2.gid);
+		rc = smc_route_direct(&data->route, prop->v2.gid);
 		if (rc < 0)
 			return SMC_REASON_NOROUTE;
 		data->direct = rc;
 	}
-	return smc_hs_create_group(hs, data->prop.peer_id);
+	return smc_hs_create_group(hs, prop->peer_id,
+				   data->choice.version > 1 ? prop->v2.gid :
+							      prop->gid);
 }
 
 static enum smc_reason first_contact(struct smc_hs *hs)
@@ -181,11 +186,8 @@ static enum smc_reason proposed(struct smc_hs *hs)
 	return try_others(hs, set_up(hs));
 }
 
-/**
- * smc_hs_step_proposal() - waiting for the client's first message
- * @hs: handshake
- */
-enum smc_reason smc_hs_step_proposal(struct smc_hs *hs)
+/* Waiting for the client's first message. */
+static enum smc_reason step_proposal(struct smc_hs *hs)
 {
 	enum smc_reason why;
 	bool got;
@@ -194,11 +196,8 @@ enum smc_reason smc_hs_step_proposal(struct smc_hs *hs)
 	return why != SMC_REASON_OK || !got ? why : proposed(hs);
 }
 
-/**
- * smc_hs_server_group() - waiting for a group that another handshake sets up
- * @hs: handshake; hs->group is the group
- */
-enum smc_reason smc_hs_server_group(struct smc_hs *hs)
+/* Waiting for hs->group, which another handshake sets up. */
+static enum smc_reason step_group(struct smc_hs *hs)
 {
 	enum smc_reason why;
 
@@ -247,11 +246,8 @@ static enum smc_reason confirmed(struct smc_hs *hs)
 	return smc_hs_confirm_link(hs);
 }
 
-/**
- * smc_hs_step_confirm() - waiting for the client's last message
- * @hs: handshake; the Accept has been sent
- */
-enum smc_reason smc_hs_step_confirm(struct smc_hs *hs)
+/* The Accept has been sent: waiting for the client's last message. */
+static enum smc_reason step_confirm(struct smc_hs *hs)
 {
 	enum smc_reason why;
 	bool got;
@@ -259,3 +255,85 @@ enum smc_reason smc_hs_step_confirm(struct smc_hs *hs)
 	why = smc_hs_await(hs, SMC_CLC_CONFIRM, SMC_REASON_NOCONFIRM, &got);
 	return why != SMC_REASON_OK || !got ? why : confirmed(hs);
 }
+
+/*
+ * After our Accept: does the client still wait, so that it reads a Decline?
+ * Once it has sent a Confirm for an existing group or for shared memory it has
+ * begun to use SMC.
+ */
+static bool client_waits(const struct smc_hs *hs, bool first)
+{
+	if (!test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
+	    hs->state == SMC_HS_CROSSING)
+		return true;
+	return first && hs->data->choice.mode == SMC_CLC_MODE_R;
+}
+
+/* A stream that ended with FIN can still be read and written. */
+static bool reset_by_peer(const struct smc_hs *hs)
+{
+	return inet_sk_state_load(hs->sk) == TCP_CLOSE;
+}
+
+static enum smc_hs_verdict conclude(struct smc_hs *hs,
+				    enum smc_reason why, bool first)
+{
+	if (why == SMC_REASON_PEERDECL)
+		return SMC_HS_V_TCP;
+	if (why == SMC_REASON_SPOILT_RESET)
+		return reset_by_peer(hs) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
+	if (why == SMC_REASON_NOTCLC &&
+	    !test_bit(SMC_HS_SENT_ACCEPT, &hs->bits))
+		return SMC_HS_V_TCP;
+	if (why == SMC_REASON_SILENT)
+		return SMC_HS_V_LATE;
+	if (smc_hs_spoilt(why) || !client_waits(hs, first))
+		return SMC_HS_V_ERR;
+	return smc_hs_write_decline(hs, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
+}
+
+static void start(struct smc_hs *hs)
+{
+	smc_hs_start_clock(hs);
+	smc_hs_set_deadline(hs, hs->limit);
+}
+
+static enum smc_hs_verdict unsent(struct smc_hs *hs)
+{
+	return SMC_HS_V_ERR;
+}
+
+/* A peer that still talks must not take this for an end. */
+static void failed(struct smc_hs *hs)
+{
+	smc_hs_tcp_reset(hs->sk);
+}
+
+const struct smc_hs_role_ops smc_hs_server = {
+	.steps = {
+		[SMC_HS_PROPOSAL] = {
+			"proposal", step_proposal, SMC_REASON_LOSTPEER },
+		[SMC_HS_GROUP] = {
+			"group", step_group, SMC_REASON_LOSTPEER },
+		[SMC_HS_CONFIRM] = {
+			"confirm", step_confirm, SMC_REASON_LOSTPEER },
+		[SMC_HS_LINK] = {
+			"link", smc_hs_step_link, SMC_REASON_LOSTPEER },
+		[SMC_HS_CROSSING] = {
+			"crossing", smc_hs_step_crossing, SMC_REASON_LOSTPEER },
+	},
+	.first = SMC_HS_PROPOSAL,
+	.per_source = true,
+	.start = start,
+	.conclude = conclude,
+	.unsent = unsent,
+	.failed = failed,
+	.stat_err = SMC_STAT_HS_SRV_ERR,
+	.stat_tcp = SMC_STAT_HS_SRV_TCP,
+	.stat_smc = {
+		[SMC_XPORT_R] = SMC_STAT_HS_SRV_SMCR,
+		[SMC_XPORT_D] = SMC_STAT_HS_SRV_SMCD,
+	},
+	.tech_v1 = SMC_TECH_SRV_V1,
+	.tech_v2 = SMC_TECH_SRV_V2,
+};

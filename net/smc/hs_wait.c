@@ -92,6 +92,32 @@ void smc_hs_stop_waiting(struct smc_hs *hs)
 }
 
 /**
+ * smc_hs_need() - say what is worth a step
+ * @hs: handshake
+ * @bytes: readable bytes
+ */
+void smc_hs_need(struct smc_hs *hs, u32 bytes)
+{
+	spin_lock_irq(&hs->lock);
+	hs->need = bytes;
+	spin_unlock_irq(&hs->lock);
+}
+
+/**
+ * smc_hs_set_deadline() - the state's step is due at a time
+ * @hs: handshake
+ * @deadline: jiffies
+ *
+ * Context: the work item, or before the first step is queued.
+ */
+void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline)
+{
+	hs->deadline = deadline;
+	hs->deadline_set = true;
+	mod_timer(&hs->timer, deadline);
+}
+
+/**
  * smc_hs_enter_until() - change the state
  * @hs: handshake
  * @state: new state
@@ -104,9 +130,7 @@ void smc_hs_enter_until(struct smc_hs *hs, enum smc_hs_state state,
 	WRITE_ONCE(hs->state, state);
 	hs->need = 1;
 	spin_unlock_irq(&hs->lock);
-	hs->deadline = deadline;
-	hs->deadline_set = true;
-	mod_timer(&hs->timer, deadline);
+	smc_hs_set_deadline(hs, deadline);
 }
 
 /**
