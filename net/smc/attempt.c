@@ -193,28 +193,26 @@ struct smc_hs *smc_attempt_new(struct smc_sock *smc, enum smc_role role,
 		.owner = &hs_owner,
 		.sk = smc->sk,
 		.arg = smc,
-		.gfp = GFP_KERNEL,
 		.sn = smc->sn,
 		.role = role,
 		.refuse = refuse,
-		.addr = addr,
-		.addr_len = addr_len,
 	};
+	struct smc_conn *conn;
 	struct smc_hs *hs;
 
 #ifdef CONFIG_MEMCG
 	setup.memcg = smc->listener ? smc->listener->sk_memcg :
 				      smc->sk->sk_memcg;
 #endif
-	setup.conn = smc_owner_new_conn(smc);
-	if (!setup.conn)
+	conn = smc_owner_new_conn(smc);
+	if (!conn)
 		return NULL;
 	ring_sizes(smc, &setup.snd_len, &setup.rcv_len);
 	smc_sock_hold(smc);
-	hs = smc_hs_new(&setup);
+	hs = smc_hs_new(&setup, conn, addr, addr_len);
 	if (!hs) {
 		smc_sock_put(smc);
-		smc_conn_put(setup.conn);
+		smc_conn_put(conn);
 	}
 	return hs;
 }

@@ -63,7 +63,7 @@ static void timer_fn(struct timer_list *t)
  */
 void smc_hs_wake(struct smc_hs *hs)
 {
-	const struct sock *sk = hs->sk;
+	const struct sock *sk = hs->setup.sk;
 	unsigned long flags;
 	bool useful;
 
@@ -85,8 +85,8 @@ void smc_hs_wake(struct smc_hs *hs)
 static void trace_step(const struct smc_hs *hs, const struct smc_hs_step *step,
 		       enum smc_reason why)
 {
-	trace_smc_hs_step(hs->sn->net->net_cookie, hs->conn->token, hs,
-			  hs->role == SMC_SERV, step->name, why);
+	trace_smc_hs_step(hs->setup.sn->net->net_cookie, hs->conn->token, hs,
+			  hs->setup.role == SMC_SERV, step->name, why);
 }
 
 /* Run steps while they change the state. */
@@ -142,7 +142,7 @@ static void free_data(struct smc_hs *hs)
 static void wind_up(struct smc_hs *hs)
 {
 	if (hs->data)
-		smc_stats_inc(hs->sn, SMC_STAT_HS_ENDED);
+		smc_stats_inc(hs->setup.sn, SMC_STAT_HS_ENDED);
 	smc_hs_stop_waiting(hs);
 	timer_delete_sync(&hs->timer);
 	free_data(hs);
@@ -199,10 +199,10 @@ static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 		if (test_bit(SMC_HS_LATE_DECLINE, &hs->bits))
 			hs->first_at = 0;
 		/* Hidden before the program can read. */
-		hs->write_seq = tcp_sk(hs->sk)->write_seq;
+		hs->write_seq = tcp_sk(hs->setup.sk)->write_seq;
 		smc_hs_enter(hs, SMC_HS_LATE, 0);
 	}
-	hs->owner->done(hs->arg, res);
+	hs->setup.owner->done(hs->setup.arg, res);
 }
 
 /* How it ends is known; this may have to be tried again. */
@@ -256,7 +256,7 @@ static void step_late(struct smc_hs *hs)
 	if (!rc) {
 		over = smc_hs_late(hs, buf, msg);
 		if (over)
-			hs->owner->revealed(hs->arg);
+			hs->setup.owner->revealed(hs->setup.arg);
 		smc_hs_unlock(hs);
 	} else if (rc == -EAGAIN) {
 		over = false;
@@ -280,7 +280,7 @@ static void step(struct smc_hs *hs)
 		return;
 	}
 	/* the rings are the program's, not the worker's */
-	old = set_active_memcg(hs->memcg);
+	old = set_active_memcg(hs->setup.memcg);
 	if (hs->verdict == SMC_HS_V_GO_ON)
 		hs->verdict = run(hs);
 	set_active_memcg(old);
@@ -319,14 +319,19 @@ static void work_fn(struct work_struct *work)
 /**
  * smc_hs_new() - make a handshake
  * @setup: copied
+ * @conn: the connection to bind (no group yet); the caller's reference passes
+ * @addr: client: where connect() goes, for connecting again; or NULL
+ * @addr_len: its length
  *
  * Context: process.
  * Return: handshake with one reference, to be started; NULL: no memory, and
  * the connection is still the caller's.
  */
-struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup)
+struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
+			  struct smc_conn *conn, const struct sockaddr *addr,
+			  int addr_len)
 {
-	gfp_t gfp = setup->gfp | __GFP_ACCOUNT | __GFP_NOWARN;
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
 	struct smc_hs *hs = kzalloc(sizeof(*hs), gfp);
 
 	if (!hs)
@@ -337,21 +342,13 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup)
 		return NULL;
 	}
 	refcount_set(&hs->refs, 1);
-	hs->owner = setup->owner;
-	hs->sk = setup->sk;
-	sock_hold(hs->sk);
-	hs->sn = setup->sn;
-	hs->arg = setup->arg;
-	hs->conn = setup->conn;
-	hs->memcg = setup->memcg;
-	hs->snd_len = setup->snd_len;
-	hs->rcv_len = setup->rcv_len;
-	hs->role = setup->role;
-	hs->refuse = setup->refuse;
-	if (setup->addr) {
-		hs->window_clamp = tcp_sk(hs->sk)->window_clamp;
-		hs->addr_len = min_t(int, setup->addr_len, sizeof(hs->addr));
-		memcpy(&hs->addr, setup->addr, hs->addr_len);
+	hs->setup = *setup;
+	sock_hold(setup->sk);
+	hs->conn = conn;
+	if (addr) {
+		hs->window_clamp = tcp_sk(setup->sk)->window_clamp;
+		hs->addr_len = min_t(int, addr_len, sizeof(hs->addr));
+		memcpy(&hs->addr, addr, hs->addr_len);
 	}
 	spin_lock_init(&hs->lock);
 	INIT_WORK(&hs->work, work_fn);
@@ -382,8 +379,8 @@ void smc_hs_put(struct smc_hs *hs)
 	if (hs->conn)
 		smc_conn_put(hs->conn);
 	kfree(hs->data);
-	hs->owner->release(hs->arg);
-	sock_put(hs->sk);
+	hs->setup.owner->release(hs->setup.arg);
+	sock_put(hs->setup.sk);
 	kfree_rcu(hs, rcu);
 }
 
@@ -396,10 +393,10 @@ void smc_hs_put(struct smc_hs *hs)
  */
 void smc_hs_start(struct smc_hs *hs)
 {
-	smc_stats_inc(hs->sn, SMC_STAT_HS_STARTED);
+	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_STARTED);
 	if (!smc_hs_count(hs)) {
 		set_bit(SMC_HS_LIMITED, &hs->bits);
-		smc_stats_inc(hs->sn, SMC_STAT_HS_LIMIT);
+		smc_stats_inc(hs->setup.sn, SMC_STAT_HS_LIMIT);
 	}
 	refcount_inc(&hs->refs);	/* until it has ended */
 	if (hs->ops->start)
@@ -420,7 +417,7 @@ void smc_hs_start(struct smc_hs *hs)
  */
 bool smc_hs_stop(struct smc_hs *hs)
 {
-	lockdep_assert(lockdep_sock_is_held(hs->sk));
+	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
 	WRITE_ONCE(hs->stopped, true);
 	kick(hs);
 	return !smc_hs_hides(hs) &&

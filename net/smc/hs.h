@@ -68,35 +68,27 @@ struct smc_hs_owner {
 };
 
 /**
- * struct smc_hs_setup - what a handshake is made from
+ * struct smc_hs_setup - what does not change during a handshake
  * @owner: callbacks
  * @sk: the socket; referenced until the handshake is freed
  * @sn: namespace state
  * @arg: for @owner; its reference passes
- * @gfp: of the handshake itself
- * @conn: the connection to bind (no group yet); the caller's reference passes
- * @memcg: whom its rings are charged to, @sk's reference; or NULL
+ * @memcg: whom the rings are charged to, @sk's reference; or NULL
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server
  * @refuse: server: decline for this reason, whatever the client proposes
- * @addr: client: where connect() goes, for connecting again
- * @addr_len: its length
  */
 struct smc_hs_setup {
 	const struct smc_hs_owner *owner;
 	struct sock *sk;
 	struct smc_net *sn;
 	void *arg;
-	gfp_t gfp;
-	struct smc_conn *conn;
 	struct mem_cgroup *memcg;
 	u32 snd_len;
 	u32 rcv_len;
 	enum smc_role role;
 	enum smc_reason refuse;
-	const struct sockaddr *addr;
-	int addr_len;
 };
 
 enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr);
@@ -108,7 +100,9 @@ void smc_synopt_set(struct sock *tcp, bool on);
 bool smc_synopt_peer_has(const struct sock *tcp); /* established: both did */
 bool smc_synopt_req_has(const struct request_sock *req, struct sock *child);
 
-struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup);
+struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
+			  struct smc_conn *conn, const struct sockaddr *addr,
+			  int addr_len);
 void smc_hs_put(struct smc_hs *hs);
 void smc_hs_start(struct smc_hs *hs);
 void smc_hs_wake(struct smc_hs *hs);

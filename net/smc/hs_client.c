@@ -76,7 +76,7 @@ static enum smc_reason propose(struct smc_hs *hs)
 	enum smc_reason why;
 	bool wanted_v1;
 
-	if (smc_hs_secured(hs->sk))
+	if (smc_hs_secured(hs->setup.sk))
 		return SMC_REASON_IPSEC;
 	why = smc_hs_offers(hs);
 	if (why != SMC_REASON_OK)
@@ -126,7 +126,7 @@ static enum smc_reason step_open(struct smc_hs *hs)
 		return SMC_REASON_SPOILT_RESET;
 	}
 	smc_hs_start_clock(hs);
-	if (!smc_synopt_peer_has(hs->sk) || to_itself(hs->sk))
+	if (!smc_synopt_peer_has(hs->setup.sk) || to_itself(hs->setup.sk))
 		return SMC_REASON_PEERNOSMC;
 	return propose(hs);
 }
@@ -197,7 +197,7 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 	enum smc_xport_id id = data->choice.mode;
 	struct smc_lgr *lgr;
 
-	lgr = smc_lgr_find(hs->sn, smc_xport_get(id), SMC_CLNT,
+	lgr = smc_lgr_find(hs->setup.sn, smc_xport_get(id), SMC_CLNT,
 			   &data->path[id], NULL, &data->peer);
 	if (!lgr)
 		return SMC_REASON_SYNCERR;
@@ -275,7 +275,7 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 		 * Not before: a server that was only being restarted refuses
 		 * this attempt, and serves SMC when it is back.
 		 */
-		smc_hs_remember(hs->sn, (struct sockaddr *)&hs->addr);
+		smc_hs_remember(hs->setup.sn, (struct sockaddr *)&hs->addr);
 	return hs->why;
 }
 
@@ -301,7 +301,7 @@ static enum smc_hs_verdict reopen(struct smc_hs *hs)
 {
 	/* nor is a message for the old one to leave */
 	hs->data->out_len = 0;
-	smc_stats_inc(hs->sn, SMC_STAT_HS_RECONNECT);
+	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_RECONNECT);
 	smc_hs_enter(hs, SMC_HS_REOPEN, 0);
 	return SMC_HS_V_GO_ON;
 }

@@ -17,7 +17,7 @@
  */
 enum smc_reason smc_hs_offers(struct smc_hs *hs)
 {
-	unsigned int use = READ_ONCE(hs->sn->transports);
+	unsigned int use = READ_ONCE(hs->setup.sn->transports);
 	enum smc_reason why[SMC_XPORT_NUM] = {
 		[SMC_XPORT_R] = SMC_REASON_NOSMCRDEV,
 		[SMC_XPORT_D] = SMC_REASON_NOSMCDDEV,
@@ -30,7 +30,7 @@ enum smc_reason smc_hs_offers(struct smc_hs *hs)
 
 	if (!use)
 		return SMC_REASON_DISABLED;
-	if (smc_route_get(hs->sk, &data->route))
+	if (smc_route_get(hs->setup.sk, &data->route))
 		return SMC_REASON_NOSMCDEV;
 	for (id = 0; id < SMC_XPORT_NUM; id++) {
 		xport = smc_xport_get(id);
@@ -63,7 +63,7 @@ enum smc_reason smc_hs_offers(struct smc_hs *hs)
 		local->chid = path->chid;
 	}
 	local->max_conns = clamp_t(unsigned int,
-				   READ_ONCE(hs->sn->max_conns),
+				   READ_ONCE(hs->setup.sn->max_conns),
 				   SMC_MIN_CONNS, SMC_MAX_CONNS);
 	local->max_links = 1;
 	if (data->has_path[SMC_XPORT_R] || data->has_path[SMC_XPORT_D])
@@ -107,6 +107,12 @@ enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
 	}
 }
 
+static int join(struct smc_hs *hs, struct smc_lgr *lgr)
+{
+	return smc_conn_join(hs->conn, lgr, hs->setup.snd_len,
+			     hs->setup.rcv_len);
+}
+
 /**
  * smc_hs_create_group() - first contact: a group for this connection
  * @hs: handshake; data->choice tells the transport
@@ -126,7 +132,7 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 
 	if (!data->has_path[id])
 		return SMC_REASON_NOSMCDEV;
-	lgr = smc_lgr_create(hs->sn, smc_xport_get(id), hs->role,
+	lgr = smc_lgr_create(hs->setup.sn, smc_xport_get(id), hs->setup.role,
 			     &data->path[id], choice->version);
 	if (IS_ERR(lgr))
 		return smc_hs_errno_reason(PTR_ERR(lgr), SMC_REASON_INTERR);
@@ -142,7 +148,7 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 		memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
 	rc = smc_lgr_publish(lgr);
 	if (!rc)
-		rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
+		rc = join(hs, lgr);
 	if (rc) {
 		smc_lgr_kill(lgr, SMC_REASON_MEM);
 		smc_lgr_leave(lgr);
@@ -164,7 +170,7 @@ enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 	int rc;
 
 	hs->group = NULL;
-	rc = smc_conn_join(hs->conn, lgr, hs->snd_len, hs->rcv_len);
+	rc = join(hs, lgr);
 	if (!rc)
 		return SMC_REASON_OK;
 	smc_lgr_leave(lgr);

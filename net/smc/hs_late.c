@@ -30,7 +30,7 @@ static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	u8 version = msg->version;
 	ssize_t len;
 
-	if (tcp_sk(hs->sk)->write_seq != hs->write_seq)
+	if (tcp_sk(hs->setup.sk)->write_seq != hs->write_seq)
 		return false;
 	memset(msg, 0, sizeof(*msg));
 	msg->type = SMC_CLC_DECLINE;
@@ -39,7 +39,7 @@ static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	msg->decline.diagnosis = smc_reason_wire(SMC_REASON_LATECLC);
 	smc_host_peer_id(msg->decline.peer_id);
 	len = smc_clc_encode(buf, SMC_CLC_MAX_LEN, msg);
-	return len >= 0 && !smc_hs_tcp_send(hs->sk, buf, len);
+	return len >= 0 && !smc_hs_tcp_send(hs->setup.sk, buf, len);
 }
 
 /* A complete message is at the head: is it the one to take away? */
@@ -52,20 +52,20 @@ static bool take(struct smc_hs *hs, u8 *buf, size_t len,
 	if (smc_clc_decode(buf, len, msg, &why))
 		return false;
 	if (msg->type == SMC_CLC_DECLINE)
-		return smc_hs_tcp_recv(hs->sk, buf, len) == len;
+		return smc_hs_tcp_recv(hs->setup.sk, buf, len) == len;
 	if (crossing || msg->type != SMC_CLC_PROPOSAL)
 		return false;
-	if (smc_hs_tcp_recv(hs->sk, buf, len) != len)
+	if (smc_hs_tcp_recv(hs->setup.sk, buf, len) != len)
 		return false;
 	if (!late_decline(hs, buf, msg))
-		smc_hs_tcp_reset(hs->sk);
+		smc_hs_tcp_reset(hs->setup.sk);
 	return true;
 }
 
 /* Peek at what is there.  True: nothing has to be hidden any more. */
 static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {
-	struct sock *sk = hs->sk;
+	struct sock *sk = hs->setup.sk;
 	bool ended;
 	ssize_t total;
 	int n;

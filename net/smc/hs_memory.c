@@ -189,7 +189,7 @@ static unsigned int running_from(const struct hlist_head *head,
  */
 bool smc_hs_count(struct smc_hs *hs)
 {
-	struct smc_net *sn = hs->sn;
+	struct smc_net *sn = hs->setup.sn;
 	struct smc_negcache *cache = sn->negcache;
 	struct hlist_head *head;
 	bool ok;
@@ -202,7 +202,7 @@ bool smc_hs_count(struct smc_hs *hs)
 		set_bit(SMC_HS_COUNTED, &hs->bits);
 		return true;
 	}
-	peer_addr(hs->sk, &hs->saddr);
+	peer_addr(hs->setup.sk, &hs->saddr);
 	head = &cache->running[addr_hash(cache, &hs->saddr, 0) % HEADS];
 	spin_lock_bh(&cache->lock);
 	ok = running_from(head, &hs->saddr) < SMC_HS_MAX_SOURCE;
@@ -222,7 +222,7 @@ bool smc_hs_count(struct smc_hs *hs)
  */
 void smc_hs_uncount(struct smc_hs *hs)
 {
-	struct smc_net *sn = hs->sn;
+	struct smc_net *sn = hs->setup.sn;
 
 	if (!test_and_clear_bit(SMC_HS_COUNTED, &hs->bits))
 		return;

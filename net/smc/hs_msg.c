@@ -14,7 +14,6 @@
 #include "hs_priv.h"
 #include "reason.h"
 
-
 /* The stream ended before it said enough. */
 static enum smc_reason gone(const struct smc_hs *hs)
 {
@@ -28,13 +27,13 @@ static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
 {
 	smc_hs_need(hs, want);
 	/* Bytes that came before smc_hs_need() have woken nobody. */
-	*ready = smc_hs_tcp_readable(hs->sk) >= want;
+	*ready = smc_hs_tcp_readable(hs->setup.sk) >= want;
 	if (*ready)
 		return SMC_REASON_OK;
-	if (READ_ONCE(hs->sk->sk_err) ||
-	    smc_hs_tcp_closed(hs->sk)) {
+	if (READ_ONCE(hs->setup.sk->sk_err) ||
+	    smc_hs_tcp_closed(hs->setup.sk)) {
 		/* Data and FIN may have come between the two looks. */
-		*ready = smc_hs_tcp_readable(hs->sk) >= want;
+		*ready = smc_hs_tcp_readable(hs->setup.sk) >= want;
 		return *ready ? SMC_REASON_OK : gone(hs);
 	}
 	return SMC_REASON_OK;
@@ -78,8 +77,8 @@ static enum smc_reason frame(struct smc_hs *hs, ssize_t *total)
 		 * Urgent data inside: readable and yet not to be had.  A FIN
 		 * looks like a byte for a moment, but not under the lock.
 		 */
-		if ((!n && smc_hs_tcp_at_urgent(hs->sk)) ||
-		    (n == last && smc_hs_tcp_readable(hs->sk) > n))
+		if ((!n && smc_hs_tcp_at_urgent(hs->setup.sk)) ||
+		    (n == last && smc_hs_tcp_readable(hs->setup.sk) > n))
 			return SMC_REASON_NOTCLC;
 		last = n;
 		if (n && !hs->first_at)

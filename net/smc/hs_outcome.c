@@ -54,8 +54,8 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 
 	/* A ring that is gone together with the peer was named rightly. */
 	if (why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
-	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->sk)))
-		smc_stats_inc(hs->sn, SMC_STAT_CLC_MALFORMED);
+	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk)))
+		smc_stats_inc(hs->setup.sn, SMC_STAT_CLC_MALFORMED);
 	smc_hs_drop_group(hs, why);
 	if (hs->state == SMC_HS_LINK && !smc_hs_spoilt(why) &&
 	    why != SMC_REASON_PEERDECL) {
@@ -99,13 +99,13 @@ void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
 	enum smc_xport_id id;
 
 	if (outcome == SMC_HS_ERR) {
-		smc_stats_inc(hs->sn, ops->stat_err);
+		smc_stats_inc(hs->setup.sn, ops->stat_err);
 	} else if (outcome == SMC_HS_TCP) {
-		smc_stats_inc(hs->sn, ops->stat_tcp);
+		smc_stats_inc(hs->setup.sn, ops->stat_tcp);
 	} else {
 		id = hs->conn->xport->id;
-		smc_stats_inc(hs->sn, ops->stat_smc[id]);
-		smc_tech_inc(hs->sn, id, hs->conn->lgr->version > 1 ?
+		smc_stats_inc(hs->setup.sn, ops->stat_smc[id]);
+		smc_tech_inc(hs->setup.sn, id, hs->conn->lgr->version > 1 ?
 			     ops->tech_v2 : ops->tech_v1);
 	}
 }

@@ -75,17 +75,9 @@ struct smc_hs_data {
  * @refs: the socket's, while it shows us; one until @ended; one for a queued
  *	step
  * @rcu: smc_hs_wake() finds a handshake under RCU
- * @owner: callbacks
- * @sk: the socket, referenced; its connection is ours until @stopped or done()
- * @sn: namespace state
- * @arg: for @owner
+ * @setup: constant; the socket's connection is ours until @stopped or done()
+ * @ops: of the role
  * @conn: the connection to bind, NULL once it is the socket's
- * @memcg: whom its rings are charged to, @sk's reference; or NULL
- * @snd_len: wanted send ring, bytes
- * @rcv_len: wanted receive ring, bytes
- * @role: client or server
- * @ops: what that means
- * @refuse: server: decline for this reason, whatever the client proposes
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
  * @lock: protects @state, @need, @queued, @ended; interrupts off; leaf.  What
@@ -128,17 +120,9 @@ struct smc_hs_data {
 struct smc_hs {
 	refcount_t refs;
 	struct rcu_head rcu;
-	const struct smc_hs_owner *owner;
-	struct sock *sk;
-	struct smc_net *sn;
-	void *arg;
-	struct smc_conn *conn;
-	struct mem_cgroup *memcg;
-	u32 snd_len;
-	u32 rcv_len;
-	enum smc_role role;
+	struct smc_hs_setup setup;
 	const struct smc_hs_role_ops *ops;
-	enum smc_reason refuse;
+	struct smc_conn *conn;
 	struct sockaddr_storage addr;
 	int addr_len;
 	spinlock_t lock;	/* see above */

@@ -68,7 +68,7 @@ static struct smc_lgr *find_group(struct smc_hs *hs)
 	struct smc_hs_data *data = hs->data;
 	enum smc_xport_id id = data->choice.mode;
 
-	return smc_lgr_find(hs->sn, smc_xport_get(id), SMC_SERV,
+	return smc_lgr_find(hs->setup.sn, smc_xport_get(id), SMC_SERV,
 			    &data->path[id], &data->prop, NULL);
 }
 
@@ -171,11 +171,11 @@ static enum smc_reason proposed(struct smc_hs *hs)
 
 	data->prop = data->msg.proposal;
 	hs->version = data->msg.version;
-	if (hs->refuse != SMC_REASON_OK)
-		return hs->refuse;
+	if (hs->setup.refuse != SMC_REASON_OK)
+		return hs->setup.refuse;
 	if (test_bit(SMC_HS_LIMITED, &hs->bits))
 		return SMC_REASON_HSLIMIT;
-	if (smc_hs_secured(hs->sk))
+	if (smc_hs_secured(hs->setup.sk))
 		return SMC_REASON_IPSEC;
 	why = smc_hs_offers(hs);
 	if (why != SMC_REASON_OK)
@@ -272,7 +272,7 @@ static bool client_waits(const struct smc_hs *hs, bool first)
 /* A stream that ended with FIN can still be read and written. */
 static bool reset_by_peer(const struct smc_hs *hs)
 {
-	return inet_sk_state_load(hs->sk) == TCP_CLOSE;
+	return inet_sk_state_load(hs->setup.sk) == TCP_CLOSE;
 }
 
 static enum smc_hs_verdict conclude(struct smc_hs *hs,
@@ -306,7 +306,7 @@ static enum smc_hs_verdict unsent(struct smc_hs *hs)
 /* A peer that still talks must not take this for an end. */
 static void failed(struct smc_hs *hs)
 {
-	smc_hs_tcp_reset(hs->sk);
+	smc_hs_tcp_reset(hs->setup.sk);
 }
 
 const struct smc_hs_role_ops smc_hs_server = {

@@ -35,7 +35,7 @@ static struct socket *lent;
  */
 int smc_hs_lock(struct smc_hs *hs)
 {
-	struct sock *sk = hs->sk;
+	struct sock *sk = hs->setup.sk;
 	int rc = 0;
 
 	spin_lock_bh(&sk->sk_lock.slock);
@@ -58,8 +58,10 @@ int smc_hs_lock(struct smc_hs *hs)
  */
 void smc_hs_unlock(struct smc_hs *hs)
 {
-	__acquire(&hs->sk->sk_lock.slock);	/* sparse: by smc_hs_lock() */
-	spin_unlock_bh(&hs->sk->sk_lock.slock);
+	struct sock *sk = hs->setup.sk;
+
+	__acquire(&sk->sk_lock.slock);	/* sparse: by smc_hs_lock() */
+	spin_unlock_bh(&sk->sk_lock.slock);
 }
 
 /* -- locked -- */
@@ -252,7 +254,7 @@ int smc_hs_peek(struct smc_hs *hs, void *buf, size_t len)
 
 	if (rc)
 		return rc;
-	rc = smc_hs_tcp_peek(hs->sk, buf, len);
+	rc = smc_hs_tcp_peek(hs->setup.sk, buf, len);
 	smc_hs_unlock(hs);
 	return rc;
 }
@@ -271,7 +273,7 @@ int smc_hs_recv(struct smc_hs *hs, void *buf, size_t len)
 
 	if (rc)
 		return rc;
-	rc = smc_hs_tcp_recv(hs->sk, buf, len);
+	rc = smc_hs_tcp_recv(hs->setup.sk, buf, len);
 	smc_hs_unlock(hs);
 	return rc;
 }
@@ -292,7 +294,7 @@ int smc_hs_flush(struct smc_hs *hs)
 	rc = smc_hs_lock(hs);
 	if (rc)
 		return rc;
-	rc = smc_hs_tcp_send(hs->sk, data->out, data->out_len);
+	rc = smc_hs_tcp_send(hs->setup.sk, data->out, data->out_len);
 	if (!rc && data->out_mark >= 0)
 		set_bit(data->out_mark, &hs->bits);
 	if (rc == -EAGAIN)
@@ -313,14 +315,15 @@ int smc_hs_flush(struct smc_hs *hs)
  */
 int smc_hs_tcp_up(struct smc_hs *hs, int *err)
 {
+	struct sock *sk = hs->setup.sk;
 	int rc = smc_hs_lock(hs);
 
 	if (rc)
 		return rc;
-	if ((1 << hs->sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) {
+	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) {
 		rc = 1;
-	} else if (hs->sk->sk_state == TCP_CLOSE) {
-		*err = hs->sk->sk_err;
+	} else if (sk->sk_state == TCP_CLOSE) {
+		*err = sk->sk_err;
 		rc = -ECONNREFUSED;
 	}
 	smc_hs_unlock(hs);
@@ -333,7 +336,7 @@ int smc_hs_tcp_up(struct smc_hs *hs, int *err)
  */
 static int own(struct smc_hs *hs)
 {
-	struct sock *sk = hs->sk;
+	struct sock *sk = hs->setup.sk;
 	int rc = smc_hs_lock(hs);
 
 	if (rc)
@@ -362,7 +365,7 @@ static void keep(struct sock *sk, struct options *kept)
 
 static void put_back(struct smc_hs *hs, const struct options *kept)
 {
-	struct sock *sk = hs->sk;
+	struct sock *sk = hs->setup.sk;
 
 	WRITE_ONCE(sk->sk_peek_off, kept->peek_off);
 	tcp_sk(sk)->rx_opt.user_mss = kept->mss;
@@ -381,7 +384,7 @@ static void put_back(struct smc_hs *hs, const struct options *kept)
 int smc_hs_connect_again(struct smc_hs *hs)
 {
 	struct sockaddr_storage addr;
-	struct sock *sk = hs->sk;
+	struct sock *sk = hs->setup.sk;
 	struct options kept;
 	int rc;
 

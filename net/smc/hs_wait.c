@@ -170,8 +170,9 @@ bool smc_hs_expired(const struct smc_hs *hs)
  */
 void smc_hs_start_clock(struct smc_hs *hs)
 {
-	unsigned int floor = READ_ONCE(hs->sn->handshake_timeout_ms);
-	u32 rtt = DIV_ROUND_UP(READ_ONCE(tcp_sk(hs->sk)->srtt_us) >> 3, 1000);
+	unsigned int floor = READ_ONCE(hs->setup.sn->handshake_timeout_ms);
+	const struct tcp_sock *tp = tcp_sk(hs->setup.sk);
+	u32 rtt = DIV_ROUND_UP(READ_ONCE(tp->srtt_us) >> 3, 1000);
 
 	hs->span_ms = max3(floor, 8 * min(rtt, 60000U), 1U);
 	hs->limit = jiffies + msecs_to_jiffies(hs->span_ms);
