@@ -118,7 +118,7 @@ Test; as root, everything needed is installed or made first
 One thing at a time
   make unit [TESTS=ring]                 tests of the pure files, in userspace
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
-  make fuzz FUZZ=clc|llc|cdc|tcpopt T=60
+  make fuzz FUZZ=clc|llc|cdc T=60
   make coverage [TEST=name]              lines of net/smc that tests reach
   make vm [TEST=name] [K=6.12|debug]     guest tests, or one of them
   make kselftest [TESTS="sockopts *.smcd"]

@@ -15,7 +15,6 @@
 #include "wire/cdc.h"
 #include "wire/clc.h"
 #include "wire/llc.h"
-#include "wire/tcpopt.h"
 
 #define ORACLE(cond) do {						\
 	if (!(cond)) {							\
@@ -120,36 +119,6 @@ static inline bool oracle_cdc(const u8 *p, size_t len)
 	ORACLE(!smc_cdc_decode(buf, SMC_CDC_LEN, &b));
 	ORACLE(!memcmp(&a, &b, sizeof(a)));
 	return true;
-}
-
-/* @p may be changed. Return: true if the bytes have an SMC option. */
-static inline bool oracle_tcpopt(u8 *p, size_t len)
-{
-	static const u8 tail[4] = { 0xde, 0xad, 0xbe, 0xef };
-	u8 buf[SMC_TCPOPT_BLOCK_MAX];
-	int at, count;
-	ssize_t n;
-
-	if (len > sizeof(buf))
-		len = sizeof(buf);
-	at = smc_tcpopt_find(p, len);
-	ORACLE(at == -ENOENT || at == -EBADMSG || at >= 0);
-	smc_tcpopt_echoed(p, len, tail, sizeof(tail));
-	memcpy(buf, p, len);
-	n = smc_tcpopt_append(buf, len, sizeof(buf), tail, sizeof(tail));
-	if (n >= 0) {
-		ORACLE(at == -ENOENT && !(n & 3) && (size_t)n >= len);
-		ORACLE(smc_tcpopt_find(buf, n) >= 0);
-		ORACLE(smc_tcpopt_echoed(buf, n, tail, sizeof(tail)));
-		ORACLE(smc_tcpopt_strip(buf, n) == 1);
-		ORACLE(smc_tcpopt_find(buf, n) == -ENOENT);
-	} else {
-		ORACLE(!memcmp(buf, p, len));
-	}
-	count = smc_tcpopt_strip(p, len);
-	ORACLE((count > 0) == (at >= 0));
-	ORACLE(smc_tcpopt_find(p, len) < 0);
-	return at >= 0;
 }
 
 #endif /* UNIT_ORACLE_H */
