@@ -18,25 +18,6 @@
 #define sockaddr_unsized sockaddr
 #endif
 
-/* v6.16: from_timer() was renamed to timer_container_of(). */
-#ifndef SMC_HAVE_TIMER_CONTAINER_OF
-#define timer_container_of(var, timer, field) \
-	container_of(timer, typeof(*(var)), field)
-#endif
-
-/* v6.17: a bound workqueue has to say so; before, it was the default. */
-#ifndef SMC_HAVE_WQ_PERCPU
-#define WQ_PERCPU 0
-#endif
-
-/*
- * v7.0: clang's context analysis; __must_hold() and friends of <linux/types.h>
- * stay what sparse knows elsewhere.
- */
-#ifndef SMC_HAVE_GUARDED_BY
-#define __guarded_by(...)
-#endif
-
 /* v6.10: __assign_str() knows the source from __string(); before, it is told. */
 #ifdef SMC_HAVE_ASSIGN_STR_1
 #define SMC_ASSIGN_STR(dst, src) __assign_str(dst)

@@ -420,7 +420,7 @@ bool smc_hs_stop(struct smc_hs *hs)
 	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
 	WRITE_ONCE(hs->stopped, true);
 	kick(hs);
-	return !smc_hs_hides(hs) &&
+	return READ_ONCE(hs->state) != SMC_HS_LATE &&
 	       (test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
 		test_bit(SMC_HS_SENT_CONFIRM, &hs->bits));
 }
@@ -435,22 +435,6 @@ void smc_hs_unlocked(struct smc_hs *hs)
 {
 	if (unlikely(READ_ONCE(hs->put_off)))
 		kick(hs);
-}
-
-/**
- * smc_hs_hides() - must the program not see what has come?
- * @hs: handshake that the socket shows
- *
- * The bytes at the head of the stream may be a late Proposal or Decline.  The
- * stream is to be treated as if it had no byte and no end: no EPOLLIN, SIOCINQ
- * 0, -EAGAIN, and blocking readers sleep until owner->revealed(); they must not
- * sleep inside TCP.  Writing is free.
- *
- * Context: any.
- */
-bool smc_hs_hides(const struct smc_hs *hs)
-{
-	return READ_ONCE(hs->state) == SMC_HS_LATE;
 }
 
 /**

@@ -35,7 +35,10 @@ enum smc_hs_outcome {
  * @outcome: see there
  * @conn: SMC_HS_SMC: the connection; the handshake's reference passes to the
  *	owner
- * @hides: SMC_HS_TCP: smc_hs_hides() until owner->revealed() is called
+ * @hides: SMC_HS_TCP: the bytes at the head of the stream may be a late Proposal
+ *	or Decline.  Until owner->revealed() is called the stream is to be treated
+ *	as if it had no byte and no end: no EPOLLIN, SIOCINQ 0, -EAGAIN; blocking
+ *	readers must not sleep inside TCP.  Writing is free
  * @reason: own code (SMC_REASON_PEERDECL if the peer declined and nothing here
  *	led it to)
  * @peer_diagnosis: code from a received Decline
@@ -56,8 +59,8 @@ struct smc_hs;
  * struct smc_hs_owner - the socket that wants the handshake
  * @done: called once, unless smc_hs_stop() came first.  The socket's spinlock is
  *	held, and it is not owned
- * @revealed: smc_hs_hides() has become false for ever, possibly with bytes to
- *	read or the end of the stream: wake up readers.  After done(), unless
+ * @revealed: nothing is to be hidden any more (@hides above); there may be bytes
+ *	to read or the end of the stream: wake up readers.  After done(), unless
  *	smc_hs_stop() came first.  As for @done
  * @release: the last reference has gone.  Any context
  */
@@ -108,7 +111,6 @@ void smc_hs_start(struct smc_hs *hs);
 void smc_hs_wake(struct smc_hs *hs);
 bool smc_hs_stop(struct smc_hs *hs);
 void smc_hs_unlocked(struct smc_hs *hs);
-bool smc_hs_hides(const struct smc_hs *hs);
 
 /* What others may do to the TCP connection, too (hs_tcp.c). */
 u32 smc_hs_tcp_readable(const struct sock *sk);

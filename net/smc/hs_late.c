@@ -13,7 +13,7 @@
  *
  * In the same way a Decline is taken away that crossed our own.
  *
- * While this goes on smc_hs_hides() tells the socket layer to show no bytes.
+ * While this goes on the socket layer shows no bytes (struct smc_hs_result).
  * The beginning of a message is held back for one handshake deadline.
  *
  * Context: process, from a step; the TCP socket's lock is held.

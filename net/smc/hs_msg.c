@@ -98,16 +98,11 @@ static enum smc_reason frame(struct smc_hs *hs, ssize_t *total)
 	return SMC_REASON_OK;
 }
 
-/**
- * smc_hs_read() - take the next message off the stream if it is complete
- * @hs: handshake
- * @got: true if data->msg has been filled; never a Decline
- *
- * Return: SMC_REASON_OK; SMC_REASON_PEERDECL for a Decline; NOTCLC with every
- * byte left where it was; SPOILT_RESET or LOSTPEER if the stream has ended
- * (before or after the peer's first CLC message); MALFORMED.
+/*
+ * Take the next message off the stream if it is complete: @got, and it is in
+ * data->msg; but a Decline is a reason.
  */
-enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got)
+static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
 {
 	struct smc_hs_data *data = hs->data;
 	enum smc_reason why;
@@ -155,12 +150,14 @@ enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got)
  * @late: what it means that the deadline passes without it
  * @got: true if it is in data->msg
  *
- * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; or as smc_hs_read().
+ * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; SMC_REASON_PEERDECL for a
+ * Decline; NOTCLC with every byte left where it was; SPOILT_RESET or LOSTPEER if
+ * the stream has ended (before or after the peer's first message); MALFORMED.
  */
 enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 			     enum smc_reason late, bool *got)
 {
-	enum smc_reason why = smc_hs_read(hs, got);
+	enum smc_reason why = next_msg(hs, got);
 
 	if (why != SMC_REASON_OK)
 		return why;
@@ -176,14 +173,14 @@ enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
  * smc_hs_look() - while something else is awaited: has the peer declined?
  * @hs: handshake
  *
- * Return: as smc_hs_read(); WRONGMSG for any message but a Decline.
+ * Return: as smc_hs_await(); WRONGMSG for any message but a Decline.
  */
 enum smc_reason smc_hs_look(struct smc_hs *hs)
 {
 	enum smc_reason why;
 	bool got;
 
-	why = smc_hs_read(hs, &got);
+	why = next_msg(hs, &got);
 	return got ? SMC_REASON_WRONGMSG : why;
 }
 

@@ -260,7 +260,6 @@ int smc_hs_tcp_up(struct smc_hs *hs, int *err);
 int smc_hs_connect_again(struct smc_hs *hs);
 
 /* hs_msg.c */
-enum smc_reason smc_hs_read(struct smc_hs *hs, bool *got);
 enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 			     enum smc_reason late, bool *got);
 enum smc_reason smc_hs_look(struct smc_hs *hs);
@@ -322,6 +321,5 @@ bool smc_hs_secured(const struct sock *tcp);
 /* synopt_native.c */
 int smc_synopt_init(void);
 void smc_synopt_exit(void);
-const char *smc_synopt_name(void);
 
 #endif /* SMC_HS_PRIV_H */

@@ -100,15 +100,9 @@ static enum smc_reason try_rv2(const struct smc_select_local *local,
 	return SMC_REASON_OK;
 }
 
-/**
- * smc_select_same_prefix() - is the client in a subnet of ours?
- * @own: prefixes of the route's interface
- * @prop: the Proposal
- *
- * Return: true if one of the Proposal's prefixes is one of @own.
- */
-bool smc_select_same_prefix(const struct smc_prefixes *own,
-			    const struct smc_clc_proposal *prop)
+/* Is the client in a subnet of ours? */
+static bool same_prefix(const struct smc_prefixes *own,
+			const struct smc_clc_proposal *prop)
 {
 	u8 i, j;
 
@@ -129,7 +123,7 @@ static enum smc_reason try_rv1(const struct smc_select_local *local,
 {
 	choice->max_conns = SMC_MAX_CONNS;
 	choice->max_links = local->max_links;
-	if (!smc_select_same_prefix(&local->prefixes, prop))
+	if (!same_prefix(&local->prefixes, prop))
 		return SMC_REASON_DIFFPREFIX;
 	if (!local->r_v1)
 		return local->r_why ? local->r_why : SMC_REASON_NOSMCRDEV;

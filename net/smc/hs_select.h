@@ -101,7 +101,5 @@ enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
 enum smc_reason smc_select_confirm(const struct smc_choice *choice,
 				   bool first_contact,
 				   const struct smc_clc_msg *msg);
-bool smc_select_same_prefix(const struct smc_prefixes *own,
-			    const struct smc_clc_proposal *prop);
 
 #endif /* SMC_HS_SELECT_H */

@@ -75,11 +75,6 @@ void smc_synopt_exit(void)
 	static_branch_disable(&tcp_have_smc);
 }
 
-const char *smc_synopt_name(void)
-{
-	return "the kernel's TCP";
-}
-
 #else /* CONFIG_SMC */
 
 void smc_synopt_set(struct sock *tcp, bool on)
@@ -103,11 +98,6 @@ int smc_synopt_init(void)
 
 void smc_synopt_exit(void)
 {
-}
-
-const char *smc_synopt_name(void)
-{
-	return "not available";
 }
 
 #endif /* CONFIG_SMC */

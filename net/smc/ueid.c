@@ -84,20 +84,6 @@ int smc_ueid_list(u8 eids[][SMC_EID_LEN], int max)
 }
 
 /**
- * smc_ueid_has() - is this one of ours?
- * @eid: 32 bytes
- */
-bool smc_ueid_has(const u8 *eid)
-{
-	bool has;
-
-	spin_lock_bh(&table.lock);
-	has = find(eid) >= 0;
-	spin_unlock_bh(&table.lock);
-	return has;
-}
-
-/**
  * smc_ueid_add() - add a UEID
  * @eid: 32 bytes, filled up with blanks
  *

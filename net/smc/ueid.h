@@ -10,7 +10,6 @@
 
 void smc_ueid_init(void);
 int smc_ueid_list(u8 eids[][SMC_EID_LEN], int max);
-bool smc_ueid_has(const u8 *eid);
 int smc_ueid_add(const u8 *eid);
 int smc_ueid_remove(const u8 *eid);
 void smc_ueid_flush(void);
