@@ -323,8 +323,6 @@ static const struct smc_state_step no_state;
 
 #define STATES		(sizeof(states) / sizeof(states[0]))
 
-#define STATE_NAME(sym, nr, label)	\
-	[sym] = label,
 #define EVENT_NAME(sym, label)		\
 	[sym] = label,
 
@@ -399,24 +397,6 @@ int smc_state_send_check(enum smc_state s, unsigned int flags)
 	default:
 		return -EPIPE;
 	}
-}
-
-/**
- * smc_state_name() - name of a state for messages and tools
- * @s: state, any number
- *
- * Context: any.
- * Return: constant string, "?" for a number that is no state.
- */
-const char *smc_state_name(enum smc_state s)
-{
-	static const char * const names[] = {
-		SMC_STATE_LIST(STATE_NAME)
-	};
-
-	if (s >= STATES || !names[s])
-		return "?";
-	return names[s];
 }
 
 /**

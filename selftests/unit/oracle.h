@@ -104,13 +104,6 @@ static inline bool oracle_cdc(const u8 *p, size_t len)
 
 	memset(&a, 0, sizeof(a));
 	memset(&b, 0, sizeof(b));
-	rc = smc_cdc_decode_d(p, len, &a);
-	ORACLE(rc == (len < SMCD_CDC_LEN ? -EBADMSG : 0));
-	if (!rc) {
-		smc_cdc_encode_d(buf, &a);
-		ORACLE(!smc_cdc_decode_d(buf, SMCD_CDC_LEN, &b));
-		ORACLE(!memcmp(&a, &b, sizeof(a)));
-	}
 	rc = smc_cdc_decode(p, len, &a);
 	ORACLE(rc == 0 || rc == -EBADMSG);
 	if (rc)

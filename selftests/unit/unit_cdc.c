@@ -90,73 +90,6 @@ static void decode__any_bytes(void **state)
 	}
 }
 
-static void decode_d__example(void **state)
-{
-	struct golden *g;
-	size_t n = golden_load("cdc_d.txt", &g);
-	u8 buf[SMCD_CDC_LEN];
-	struct smc_cdc cdc;
-
-	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
-		free(g);
-		skip();
-	}
-	assert_int_equal(n, 1);
-	assert_int_equal(smc_cdc_decode_d(g->bytes, g->len, &cdc), 0);
-	assert_int_equal(cdc.seq, 0);
-	assert_int_equal(cdc.token, 0);
-	assert_int_equal(cdc.prod.wrap, 1);
-	assert_int_equal(cdc.prod.count, 0x200);
-	assert_int_equal(cdc.cons.wrap, 0);
-	assert_int_equal(cdc.cons.count, 0x4000);
-	assert_int_equal(cdc.prod_flags, SMC_CDC_WRITE_BLOCKED);
-	assert_int_equal(cdc.conn_flags, SMC_CDC_CLOSED);
-	smc_cdc_encode_d(buf, &cdc);
-	assert_memory_equal(buf, g->bytes, SMCD_CDC_LEN);
-	free(g);
-}
-
-static void decode_d__truncated(void **state)
-{
-	u8 zero[SMCD_CDC_LEN] = { 0 };
-	struct smc_cdc cdc;
-	size_t len;
-	u8 *p;
-
-	for (len = 0; len <= SMCD_CDC_LEN; len++) {
-		p = exact(zero, len);
-		assert_int_equal(smc_cdc_decode_d(p, len, &cdc),
-				 len < SMCD_CDC_LEN ? -EBADMSG : 0);
-		free(p);
-	}
-}
-
-/* Every byte has its place; the others are left alone. */
-static void decode_d__every_byte(void **state)
-{
-	u8 in[SMCD_CDC_LEN], out[SMCD_CDC_LEN];
-	struct smc_cdc cdc;
-	size_t i;
-
-	for (i = 0; i < sizeof(in); i++)
-		in[i] = 0xa0 + i;
-	memset(&cdc, 0xff, sizeof(cdc));
-	assert_int_equal(smc_cdc_decode_d(in, sizeof(in), &cdc), 0);
-	assert_int_equal(cdc.seq, 0);
-	assert_int_equal(cdc.token, 0);
-	assert_memory_equal(&cdc.prod.wrap, in + 8, 2);
-	assert_memory_equal(&cdc.prod.count, in + 10, 4);
-	assert_memory_equal(&cdc.cons.wrap, in + 16, 2);
-	assert_memory_equal(&cdc.cons.count, in + 18, 4);
-	assert_int_equal(cdc.prod_flags, in[22]);
-	assert_int_equal(cdc.conn_flags, in[23]);
-	memset(out, 0xff, sizeof(out));
-	smc_cdc_encode_d(out, &cdc);
-	for (i = 1; i < sizeof(out); i++)
-		assert_int_equal(out[i], i < 8 || i == 14 || i == 15 ||
-				 i >= 24 ? 0 : in[i]);
-}
-
 /* Reserved bytes carry nothing and are sent as zero. */
 static void encode__reserved_bytes(void **state)
 {
@@ -194,9 +127,6 @@ int main(void)
 		cmocka_unit_test(decode__truncated),
 		cmocka_unit_test(decode__not_a_cdc),
 		cmocka_unit_test(decode__any_bytes),
-		cmocka_unit_test(decode_d__example),
-		cmocka_unit_test(decode_d__truncated),
-		cmocka_unit_test(decode_d__every_byte),
 		cmocka_unit_test(encode__reserved_bytes),
 		cmocka_unit_test(seq_before__wraps),
 	};

@@ -636,19 +636,6 @@ static void size_code__bounds(void **state)
 	assert_int_equal(smc_size_from_code(15), 512 << 20);
 }
 
-static void mtu_code__bounds(void **state)
-{
-	assert_int_equal(smc_mtu_code(0), 0);
-	assert_int_equal(smc_mtu_code(255), 0);
-	assert_int_equal(smc_mtu_code(256), SMC_MTU_256);
-	assert_int_equal(smc_mtu_code(1500), SMC_MTU_1024);
-	assert_int_equal(smc_mtu_code(9000), SMC_MTU_4096);
-	assert_int_equal(smc_mtu_from_code(0), 0);
-	assert_int_equal(smc_mtu_from_code(SMC_MTU_1024), 1024);
-	assert_int_equal(smc_mtu_from_code(SMC_MTU_4096), 4096);
-	assert_int_equal(smc_mtu_from_code(15), 4096);
-}
-
 static void offer_make__matches_has(void **state)
 {
 	int r, d;
@@ -695,7 +682,6 @@ int main(void)
 		cmocka_unit_test(peek__not_clc),
 		cmocka_unit_test(peek__impossible_header),
 		cmocka_unit_test(size_code__bounds),
-		cmocka_unit_test(mtu_code__bounds),
 		cmocka_unit_test(offer_make__matches_has),
 	};
 

@@ -29,21 +29,6 @@ static void decodes(u8 *p, size_t len, int want, struct smc_clc_msg *msg)
 	free(p);
 }
 
-static void mtu_code__every_one(void **state)
-{
-	u8 code;
-
-	for (code = 1; code < 16; code++)
-		assert_int_equal(smc_mtu_from_code(code),
-				 128U << (code < 5 ? code : 5));
-	for (code = 1; code <= SMC_MTU_4096; code++) {
-		assert_int_equal(smc_mtu_code(smc_mtu_from_code(code)), code);
-		assert_int_equal(smc_mtu_code(smc_mtu_from_code(code) - 1),
-				 code - 1);
-	}
-	assert_int_equal(smc_mtu_code(0xffffffff), SMC_MTU_4096);
-}
-
 /* Offers without the part that says what is offered. */
 static void proposal__parts_missing(void **state)
 {
@@ -293,7 +278,6 @@ static void encode__exact_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mtu_code__every_one),
 		cmocka_unit_test(proposal__parts_missing),
 		cmocka_unit_test(proposal__parts_overlap),
 		cmocka_unit_test(hostname__characters),

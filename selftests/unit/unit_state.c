@@ -41,6 +41,16 @@ static int is_state(int nr)
 	return 0;
 }
 
+static const char *state_name(enum smc_state s)
+{
+	switch (s) {
+#define NAME(sym, nr, name)	case sym: return name;
+	SMC_STATE_LIST(NAME)
+#undef NAME
+	}
+	return "?";
+}
+
 static void smc_state__numbers_are_abi(void **state)
 {
 	(void)state;
@@ -59,21 +69,13 @@ static void smc_state__numbers_are_abi(void **state)
 	assert_int_equal(N_STATES, 12);
 }
 
-static void smc_state_name__all(void **state)
+static void smc_state_event_name__all(void **state)
 {
-	int nr;
-
 	(void)state;
-	assert_string_equal(smc_state_name(SMC_ACTIVE), "ACTIVE");
-	assert_string_equal(smc_state_name(SMC_APPFINCLOSEWAIT),
-			    "APPFINCLOSEWAIT");
 	assert_string_equal(smc_state_event_name(SMC_EV_SHUT_WR), "shut_wr");
 	assert_string_equal(smc_state_event_name(SMC_EV_KILLED), "killed");
 	assert_string_equal(smc_state_event_name(SMC_EV_COUNT), "?");
 	assert_string_equal(smc_state_event_name(SMC_EV_COUNT + 1), "?");
-	for (nr = 0; nr < 300; nr++)
-		assert_int_equal(strcmp(smc_state_name(nr), "?") != 0,
-				 is_state(nr));
 }
 
 static void smc_state_next__no_state(void **state)
@@ -315,9 +317,9 @@ static void check_row(enum smc_state s, enum smc_state_event ev,
 
 	if (step->next != to || step->actions != actions)
 		fail_msg("%s + %s (flags %#x): %s %#x, not %s %#x",
-			 smc_state_name(s), smc_state_event_name(ev), flags,
-			 smc_state_name(step->next), step->actions,
-			 smc_state_name(to), actions);
+			 state_name(s), smc_state_event_name(ev), flags,
+			 state_name(step->next), step->actions,
+			 state_name(to), actions);
 }
 
 static void smc_state_next__specification(void **state)
@@ -421,7 +423,7 @@ static void carry_out(struct end *e, unsigned int act, enum smc_state_event ev)
 	if (act & (SMC_DO_SEND_DONE | SMC_DO_SEND_CLOSED) && e->staged &&
 	    !(e->rx & SMC_CDC_CLOSED))
 		fail_msg("%s sends %#x on %s with bytes staged",
-			 smc_state_name(e->state), act & SENDS,
+			 state_name(e->state), act & SENDS,
 			 smc_state_event_name(ev));
 	if (act & SMC_DO_SEND_DONE)
 		e->tx |= SMC_CDC_DONE;
@@ -591,8 +593,8 @@ static void state__two_ends_always_finish(void **state)
 		seen |= 1U << e->state;
 		if (e[0].flags & e[1].flags & SMC_ST_RELEASED && !can[id])
 			fail_msg("stuck: %s flags %#x tx %#x rx %#x, %s flags %#x tx %#x rx %#x",
-				 smc_state_name(e[0].state), e[0].flags,
-				 e[0].tx, e[0].rx, smc_state_name(e[1].state),
+				 state_name(e[0].state), e[0].flags,
+				 e[0].tx, e[0].rx, state_name(e[1].state),
 				 e[1].flags, e[1].tx, e[1].rx);
 	}
 	/* each state a connection can be in was visited */
@@ -611,7 +613,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(smc_state__numbers_are_abi),
-		cmocka_unit_test(smc_state_name__all),
+		cmocka_unit_test(smc_state_event_name__all),
 		cmocka_unit_test(smc_state_next__no_state),
 		cmocka_unit_test(smc_state_next__every_cell),
 		cmocka_unit_test(smc_state_next__specification),

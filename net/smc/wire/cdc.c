@@ -2,9 +2,8 @@
 /*
  * CDC messages: bytes to host struct and back. PURE.
  *
- * SMC-R: a 44-byte message of its own, big-endian. SMC-D: 32 bytes in front of
- * the ring, in the byte order of the machine both ends share. Cursors are not
- * judged here: only the ring knows where they may be.
+ * A message of 44 bytes, big-endian. Cursors are not judged here: only the ring
+ * knows where they may be.
  *
  * Context: any, no locks, no allocation. Test: selftests/unit/unit_cdc.c
  */
@@ -15,7 +14,7 @@
 #include "cdc.h"
 
 /**
- * smc_cdc_decode() - bytes of an SMC-R CDC message to a host struct
+ * smc_cdc_decode() - bytes of a CDC message to a host struct
  * @p: first byte received
  * @len: bytes received
  * @cdc: the message; valid only if 0 is returned
@@ -42,7 +41,7 @@ int smc_cdc_decode(const u8 *p, size_t len, struct smc_cdc *cdc)
 }
 
 /**
- * smc_cdc_encode() - bytes of an SMC-R CDC message
+ * smc_cdc_encode() - bytes of a CDC message
  * @p: SMC_CDC_LEN bytes to fill
  * @cdc: the message
  *
@@ -61,48 +60,4 @@ void smc_cdc_encode(u8 p[SMC_CDC_LEN], const struct smc_cdc *cdc)
 	put_unaligned_be32(cdc->cons.count, p + 20);
 	p[24] = cdc->prod_flags;
 	p[25] = cdc->conn_flags;
-}
-
-/**
- * smc_cdc_decode_d() - SMC-D header of a ring to a host struct
- * @p: a copy of the header, taken once: the peer may change the original at
- *	any time
- * @len: bytes at @p
- * @cdc: the message, with @seq and @token 0; valid only if 0 is returned
- *
- * Context: any.
- * Return: 0, or -EBADMSG if @len is less than SMCD_CDC_LEN.
- */
-int smc_cdc_decode_d(const u8 *p, size_t len, struct smc_cdc *cdc)
-{
-	if (len < SMCD_CDC_LEN)
-		return -EBADMSG;
-	cdc->seq = 0;
-	cdc->token = 0;
-	memcpy(&cdc->prod.wrap, p + 8, 2);
-	memcpy(&cdc->prod.count, p + 10, 4);
-	memcpy(&cdc->cons.wrap, p + 16, 2);
-	memcpy(&cdc->cons.count, p + 18, 4);
-	cdc->prod_flags = p[22];
-	cdc->conn_flags = p[23];
-	return 0;
-}
-
-/**
- * smc_cdc_encode_d() - SMC-D header of a ring
- * @p: SMCD_CDC_LEN bytes to fill
- * @cdc: the message; @seq and @token are not part of it
- *
- * Context: any.
- */
-void smc_cdc_encode_d(u8 p[SMCD_CDC_LEN], const struct smc_cdc *cdc)
-{
-	memset(p, 0, SMCD_CDC_LEN);
-	p[0] = SMC_CDC_TYPE;
-	memcpy(p + 8, &cdc->prod.wrap, 2);
-	memcpy(p + 10, &cdc->prod.count, 4);
-	memcpy(p + 16, &cdc->cons.wrap, 2);
-	memcpy(p + 18, &cdc->cons.count, 4);
-	p[22] = cdc->prod_flags;
-	p[23] = cdc->conn_flags;
 }

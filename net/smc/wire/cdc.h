@@ -68,7 +68,5 @@ static inline bool smc_cdc_seq_before(u16 seq, u16 last)
 
 int smc_cdc_decode(const u8 *p, size_t len, struct smc_cdc *cdc);
 void smc_cdc_encode(u8 p[SMC_CDC_LEN], const struct smc_cdc *cdc);
-int smc_cdc_decode_d(const u8 *p, size_t len, struct smc_cdc *cdc);
-void smc_cdc_encode_d(u8 p[SMCD_CDC_LEN], const struct smc_cdc *cdc);
 
 #endif /* SMC_WIRE_CDC_H */

@@ -83,34 +83,6 @@ u8 smc_size_code(u32 bytes)
 }
 
 /**
- * smc_mtu_code() - code of the largest path MTU not above @bytes
- * @bytes: MTU in bytes
- *
- * Return: enum smc_mtu, or 0 if @bytes is below 256.
- */
-u8 smc_mtu_code(u32 bytes)
-{
-	u8 code = 0;
-
-	while (code < SMC_MTU_4096 && smc_mtu_from_code(code + 1) <= bytes)
-		code++;
-	return code;
-}
-
-/**
- * smc_mtu_from_code() - path MTU in bytes
- * @code: enum smc_mtu; a peer may send a later code, which counts as 4096
- *
- * Return: bytes, 0 for code 0.
- */
-u32 smc_mtu_from_code(u8 code)
-{
-	if (!code)
-		return 0;
-	return 128U << (code < SMC_MTU_4096 ? code : SMC_MTU_4096);
-}
-
-/**
  * smc_clc_peek() - what do the first bytes of the stream begin?
  * @p: first bytes of the stream, not consumed
  * @have: how many of them there are, 0 and more

@@ -309,8 +309,6 @@ static inline u32 smc_size_from_code(u8 code)
 }
 
 u8 smc_size_code(u32 bytes);
-u8 smc_mtu_code(u32 bytes);
-u32 smc_mtu_from_code(u8 code);
 
 ssize_t smc_clc_peek(const u8 *p, size_t have);
 int smc_clc_decode(const u8 *p, size_t len, struct smc_clc_msg *out,
