@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Words for the reasons of <linux/smc_reason.h>. PURE.
+ * What a reason of <linux/smc_reason.h> means to the program and to the peer.
+ * PURE.
  *
  * The one table here is the expansion of the list in that header. It is also
- * asked about codes that came from a peer, so an unknown code is no error.
+ * asked about codes that came from a peer, so an unknown code is no error.  The
+ * words of the list are for tools and for the trace.
  *
  * Context: any, no locks. Test: selftests/unit/unit_reason.c
  */
@@ -11,38 +13,29 @@
 #include <linux/errno.h>
 #include "reason.h"
 
-struct text {
+struct entry {
 	u32 code;
 	int err;
-	const char *label;
-	const char *sentence;
-	const char *hint;
 };
 
-#define TEXT(_symbol, _code, _label, _sentence, _hint, _err)		\
-	{ .code = (_code), .err = (_err), .label = (_label),		\
-	  .sentence = (_sentence), .hint = (_hint) },
+#define ENTRY(_symbol, _code, _label, _sentence, _hint, _err)		\
+	{ .code = (_code), .err = (_err) },
 
-static const struct text texts[] = {
-	SMC_REASON_LIST(TEXT)
-	{ .code = SMC_REASON_OK, .label = "OK", .sentence = "no failure",
-	  .hint = "" }
+static const struct entry entries[] = {
+	SMC_REASON_LIST(ENTRY)
+	{ .code = SMC_REASON_OK }
 };
 
-static const struct text unknown = {
-	.label = "[unknown]",
-	.sentence = "a reason unknown to this version",
-	.hint = "",
-};
+static const struct entry unknown;
 
 /* SMC_REASON_OK ends the table. */
-static const struct text *find(u32 code)
+static const struct entry *find(u32 code)
 {
-	const struct text *text = texts;
+	const struct entry *entry = entries;
 
-	while (text->code && text->code != code)
-		text++;
-	return text->code == code ? text : &unknown;
+	while (entry->code && entry->code != code)
+		entry++;
+	return entry->code == code ? entry : &unknown;
 }
 
 /**
@@ -53,9 +46,9 @@ static const struct text *find(u32 code)
  */
 unsigned int smc_reason_index(u32 code)
 {
-	const struct text *text = find(code);
+	const struct entry *entry = find(code);
 
-	return text == &unknown ? SMC_REASON_NUM : text - texts;
+	return entry == &unknown ? SMC_REASON_NUM : entry - entries;
 }
 
 /**
@@ -66,40 +59,7 @@ unsigned int smc_reason_index(u32 code)
  */
 u32 smc_reason_code(unsigned int index)
 {
-	return texts[index].code;
-}
-
-/**
- * smc_reason_label() - short upper-case name of a reason
- * @code: enum smc_reason, or any value from a peer
- *
- * Return: the label, "OK" for 0, "[unknown]" for a code not in the list.
- */
-const char *smc_reason_label(u32 code)
-{
-	return find(code)->label;
-}
-
-/**
- * smc_reason_sentence() - what happened, in words
- * @code: enum smc_reason, or any value from a peer
- *
- * Return: a sentence without a full stop.
- */
-const char *smc_reason_sentence(u32 code)
-{
-	return find(code)->sentence;
-}
-
-/**
- * smc_reason_hint() - what an operator can do
- * @code: enum smc_reason, or any value from a peer
- *
- * Return: a hint, "" if there is none.
- */
-const char *smc_reason_hint(u32 code)
-{
-	return find(code)->hint;
+	return entries[index].code;
 }
 
 /**

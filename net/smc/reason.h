@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Words for the reasons of <linux/smc_reason.h>.
+ * What the reasons of <linux/smc_reason.h> mean.
  */
 #ifndef SMC_REASON_H
 #define SMC_REASON_H
@@ -15,9 +15,6 @@ enum { SMC_REASON_NUM = 0 SMC_REASON_LIST(SMC_REASON_ONE) };
 
 unsigned int smc_reason_index(u32 code);
 u32 smc_reason_code(unsigned int index);
-const char *smc_reason_label(u32 code);
-const char *smc_reason_sentence(u32 code);
-const char *smc_reason_hint(u32 code);
 int smc_reason_errno(u32 code);
 bool smc_reason_on_wire(u32 code);
 u32 smc_reason_wire(u32 code);

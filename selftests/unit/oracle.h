@@ -56,18 +56,15 @@ static inline bool oracle_clc(const u8 *p, size_t len)
 static inline bool oracle_llc(const u8 *p, size_t len)
 {
 	static u8 buf[SMC_LLC_MAX_LEN];
-	struct smc_llc_rkey rkey, again;
 	struct smc_llc_msg a, b;
 	unsigned int i;
 	u32 key;
 	ssize_t n;
 	int rc;
 
-	/* the key iterators must be safe without a decode before */
-	for (i = 0; i < 300; i++) {
-		smc_llc_rkey_get(p, len, i, &rkey);
+	/* the key iterator must be safe without a decode before */
+	for (i = 0; i < 300; i++)
 		smc_llc_deleted_rkey_get(p, len, i, &key);
-	}
 	rc = smc_llc_decode(p, len, &a);
 	ORACLE(rc == 0 || rc == -EBADMSG || rc == -EOPNOTSUPP);
 	ORACLE(len >= SMC_LLC_LEN || rc == -EBADMSG);
@@ -75,16 +72,6 @@ static inline bool oracle_llc(const u8 *p, size_t len)
 		return false;
 	n = smc_llc_encode(buf, sizeof(buf), &a);
 	ORACLE(n >= SMC_LLC_LEN && (size_t)n <= sizeof(buf));
-	if (a.type == SMC_LLC_ADD_LINK && a.add_link.has_ext) {
-		ORACLE(smc_llc_rkey_get(p, len, a.add_link.n_rkeys, &rkey) ==
-		       -ENOENT);
-		for (i = 0; i < a.add_link.n_rkeys; i++) {
-			ORACLE(!smc_llc_rkey_get(p, len, i, &rkey));
-			ORACLE(!smc_llc_rkey_put(buf, n, i, &rkey));
-			ORACLE(!smc_llc_rkey_get(buf, n, i, &again));
-			ORACLE(!memcmp(&rkey, &again, sizeof(rkey)));
-		}
-	}
 	if (a.type == SMC_LLC_DELETE_RKEY && !a.response) {
 		for (i = 0; i < a.delete_rkey.n_keys; i++)
 			ORACLE(!smc_llc_deleted_rkey_get(p, len, i, &key));

@@ -5,12 +5,11 @@
  * Version 1 messages have 44 bytes. Version 2 messages have 44 or more; their
  * length field is in the byte order of the sender, so only the length the
  * queue pair reported is trusted, and every count is clamped by it. Two
- * messages can carry many keys (ADD LINK and DELETE RKEY of version 2): these
- * stay in the bytes received and are read one by one.
+ * messages can carry many keys: those of a DELETE RKEY of version 2 stay in the
+ * bytes received and are read one by one, those of an ADD LINK are not read.
  *
  * Reserved fields and unknown flags are sent as zero and dropped on receipt.
- * decode(encode(x)) == x for every x that decode() can return; the keys of an
- * ADD LINK are put in place separately, see smc_llc_rkey_put().
+ * decode(encode(x)) == x for every x that decode() can return.
  *
  * Context: any, no locks, no allocation. Test: selftests/unit/unit_llc.c
  */
@@ -391,8 +390,8 @@ static bool encodable(const struct smc_llc_msg *msg)
  * @room: its size in bytes; 44 suffice except for long version 2 messages
  * @msg: the message
  *
- * The key entries of a version 2 ADD LINK are left zero, to be filled by
- * smc_llc_rkey_put(); so are the keys of a DELETE RKEY from the ninth on.
+ * The keys of a version 2 ADD LINK are left zero; so are those of a DELETE RKEY
+ * from the ninth on.
  *
  * Context: any.
  * Return: length of the message, -ENOSPC if @room is too small, -EINVAL if
@@ -443,50 +442,6 @@ ssize_t smc_llc_encode(u8 *p, size_t room, const struct smc_llc_msg *msg)
 		break;
 	}
 	return len;
-}
-
-static bool is_long_add_link(const u8 *p, size_t len)
-{
-	return len >= ADD_LINK_RKEYS && p[0] == SMC_LLC_ADD_LINK + V2_TYPE &&
-	       !(p[3] & SMC_LLC_AL_REJECT);
-}
-
-/**
- * smc_llc_rkey_get() - one key of a version 2 ADD LINK
- * @p: the bytes received
- * @len: their number
- * @i: which key, from 0
- * @out: the key
- *
- * Context: any.
- * Return: 0, or -ENOENT if the message has no such key.
- */
-int smc_llc_rkey_get(const u8 *p, size_t len, unsigned int i,
-		     struct smc_llc_rkey *out)
-{
-	if (!is_long_add_link(p, len) || i >= add_link_rkeys(p, len))
-		return -ENOENT;
-	get_rkey(p + ADD_LINK_RKEYS + RKEY_LEN * (size_t)i, out);
-	return 0;
-}
-
-/**
- * smc_llc_rkey_put() - fill in one key of a version 2 ADD LINK
- * @p: message made by smc_llc_encode() with n_rkeys set
- * @len: its length
- * @i: which key, from 0
- * @rkey: the key
- *
- * Context: any.
- * Return: 0, or -ENOENT if the message has no room for it.
- */
-int smc_llc_rkey_put(u8 *p, size_t len, unsigned int i,
-		     const struct smc_llc_rkey *rkey)
-{
-	if (!is_long_add_link(p, len) || i >= add_link_rkeys(p, len))
-		return -ENOENT;
-	put_rkey(p + ADD_LINK_RKEYS + RKEY_LEN * (size_t)i, rkey);
-	return 0;
 }
 
 /**
