@@ -36,7 +36,7 @@ struct smc_negcache;
  * @rmem: default receive ring, bytes
  * @max_conns: connections per group, 16..255
  * @testlink_s: link supervision interval in seconds, 0 = off
- * @limit_hs: decline handshakes over the limit instead of queueing them
+ * @limit_hs: sysctl limit_smc_hs: set and read back, has no effect
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_next_id, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first

@@ -43,29 +43,6 @@ struct smc_ring_span {
 };
 
 /**
- * smc_ring_used() - bytes between two positions
- * @prod: position of the one who is ahead
- * @cons: position of the one who follows
- *
- * Return: @prod - @cons; the caller's invariant is that it fits the ring.
- */
-static inline u32 smc_ring_used(u64 prod, u64 cons)
-{
-	return (u32)(prod - cons);
-}
-
-/**
- * smc_ring_free() - bytes the producer may still add
- * @size: size of the ring in bytes
- * @prod: position of the producer
- * @cons: position of the consumer
- */
-static inline u32 smc_ring_free(u32 size, u64 prod, u64 cons)
-{
-	return size - smc_ring_used(prod, cons);
-}
-
-/**
  * smc_ring_offset() - where the byte at a position lies
  * @size: size of the ring in bytes, not 0
  * @pos: position

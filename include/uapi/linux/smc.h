@@ -18,7 +18,7 @@
 #define SMCPROTO_SMC6		1	/* over IPv6 */
 
 /* Options of level SOL_SMC (286) */
-#define SMC_LIMIT_HS		1	/* int: hold back under load */
+#define SMC_LIMIT_HS		1	/* int: kept, has no effect */
 /* Ours alone, far above the kernel's own */
 #define SMC_PLAIN_TCP		256	/* int: next connection without SMC */
 

@@ -6,8 +6,9 @@
  * struct smc_net.  Every value is checked; what is not allowed is refused with
  * EINVAL and changes nothing.  Names, types and ranges of the first part are
  * those of the Linux kernel's own SMC, so that existing files in /etc/sysctl.d
- * go on working; three of them have nothing to act on here and are kept in
- * struct unused.  The second part is ours.
+ * go on working; four of them have nothing to act on here and are only kept: in
+ * struct unused, and limit_smc_hs in struct smc_net, where netlink finds it, too.
+ * The second part is ours.
  *
  * Context: process.  Test: selftests/vm/tests.
  */
