@@ -43,12 +43,14 @@ static int is_state(int nr)
 
 static const char *state_name(enum smc_state s)
 {
-	switch (s) {
-#define NAME(sym, nr, name)	case sym: return name;
-	SMC_STATE_LIST(NAME)
+	static const char * const names[] = {
+#define NAME(sym, nr, name)	\
+		[sym] = name,
+		SMC_STATE_LIST(NAME)
 #undef NAME
-	}
-	return "?";
+	};
+
+	return s < ARRAY_SIZE(names) && names[s] ? names[s] : "?";
 }
 
 static void smc_state__numbers_are_abi(void **state)

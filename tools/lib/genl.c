@@ -52,13 +52,8 @@ struct answer {
 	bool torn;
 };
 
-/**
- * genl_parse() - sort attributes by number
- * @attrs: result; points into @data
- * @data: attributes, aligned to 4 bytes
- * @len: their length in bytes
- */
-void genl_parse(struct genl_attrs *attrs, const void *data, size_t len)
+/* Sort attributes by number; @data is aligned to 4 bytes, @attrs point into it. */
+static void parse(struct genl_attrs *attrs, const void *data, size_t len)
 {
 	const char *p = data;
 
@@ -101,7 +96,7 @@ void genl_nest(struct genl_attrs *attrs, const struct genl_attrs *outer,
 	size_t len;
 
 	data = payload(outer, type, &len);
-	genl_parse(attrs, data, len);
+	parse(attrs, data, len);
 }
 
 /**
@@ -193,8 +188,8 @@ static void take_sentence(const struct nlmsghdr *nlh, size_t fixed)
 	fixed = NLMSG_ALIGN(fixed);
 	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS) || len <= fixed)
 		return;
-	genl_parse(&attrs, (const char *)nlh + NLMSG_HDRLEN + fixed,
-		   len - fixed);
+	parse(&attrs, (const char *)nlh + NLMSG_HDRLEN + fixed,
+	      len - fixed);
 	snprintf(said, sizeof(said), "%s", genl_str(&attrs, NLMSGERR_ATTR_MSG));
 }
 
@@ -237,7 +232,7 @@ static int on_message(const struct nlmsghdr *nlh, void *arg)
 	if (nlh->nlmsg_type < NLMSG_MIN_TYPE || len < GENL_HDRLEN || !reply->fn)
 		return 0;
 	memcpy(&genl, data, sizeof(genl));
-	genl_parse(&attrs, data + GENL_HDRLEN, len - GENL_HDRLEN);
+	parse(&attrs, data + GENL_HDRLEN, len - GENL_HDRLEN);
 	return reply->fn(genl.cmd, &attrs, reply->arg);
 }
 

@@ -51,7 +51,6 @@ int genl_do(const char *family, int cmd, const struct genl_arg *args,
 int genl_complain(int rc, const char *what);
 int genl_explain(int rc, const char *what, const char *why);
 
-void genl_parse(struct genl_attrs *attrs, const void *data, size_t len);
 void genl_nest(struct genl_attrs *attrs, const struct genl_attrs *outer,
 	       int type);
 uint64_t genl_uint(const struct genl_attrs *attrs, int type);

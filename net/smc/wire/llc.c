@@ -21,7 +21,6 @@
 
 #define V2_TYPE		0x20	/* added to the type */
 
-#define ADD_LINK_EXT	44	/* version 2 extension of ADD LINK */
 #define ADD_LINK_RKEYS	72
 #define RKEY_LEN	16
 #define CONT_RKEYS	8
