@@ -290,14 +290,10 @@ void smc_attempt_unlocked(struct smc_sock *smc)
  */
 int smc_attempt_wait(struct smc_sock *smc, unsigned int phases, long *timeo)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int disconnects = READ_ONCE(smc->sk->sk_disconnects);
 	struct sock *sk = smc->sk;
 	int rc = 0;
 
-	add_wait_queue(sk_sleep(sk), &wait);
-	/* pairs with skwq_has_sleeper() */
-	smp_mb();
 	while (BIT(smc_sock_phase(smc)) & phases) {
 		if (READ_ONCE(sk->sk_disconnects) != disconnects)
 			rc = -EPIPE;
@@ -307,9 +303,9 @@ int smc_attempt_wait(struct smc_sock *smc, unsigned int phases, long *timeo)
 			rc = sock_intr_errno(*timeo);
 		if (rc)
 			break;
-		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+		smc_sock_sleep(sk, false,
+			       !(BIT(smc_sock_phase(smc)) & phases), timeo);
 	}
-	remove_wait_queue(sk_sleep(sk), &wait);
 	if (READ_ONCE(sk->sk_disconnects) != disconnects)
 		rc = -EPIPE;
 	return rc;

@@ -369,15 +369,8 @@ static bool delivered(struct smc_sock *smc)
 /* SO_LINGER: until what was written has left. */
 static void linger(struct smc_sock *smc, long timeo)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = smc->sk;
-
-	add_wait_queue(sk_sleep(sk), &wait);
-	/* pairs with skwq_has_sleeper() */
-	smp_mb();
 	while (timeo && !delivered(smc) && !signal_pending(current))
-		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
-	remove_wait_queue(sk_sleep(sk), &wait);
+		smc_sock_sleep(smc->sk, false, delivered(smc), &timeo);
 }
 
 /* The program has closed an SMC connection; owned. */

@@ -45,28 +45,22 @@ int smc_sock_listen(struct socket *sock, int backlog)
 	return busy ? -EINVAL : smc_sock_as_tcp(sock, listen, backlog);
 }
 
+static bool can_accept(struct sock *sk)
+{
+	return inet_sk_state_load(sk) != TCP_LISTEN || smc_acceptq_settle(sk);
+}
+
 /* Wait for a settled child, one program at a time.  0 or -errno. */
 static int wait_child(struct sock *sk, long *timeo)
 {
-	DEFINE_WAIT(wait);
-	int rc;
-
-	for (;;) {
-		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
-					  TASK_INTERRUPTIBLE);
-		rc = 0;
-		if (inet_sk_state_load(sk) != TCP_LISTEN || smc_acceptq_settle(sk))
-			break;
-		rc = -EAGAIN;
+	while (!can_accept(sk)) {
 		if (!*timeo)
-			break;
-		rc = sock_intr_errno(*timeo);
+			return -EAGAIN;
 		if (signal_pending(current))
-			break;
-		*timeo = schedule_timeout(*timeo);
+			return sock_intr_errno(*timeo);
+		smc_sock_sleep(sk, true, can_accept(sk), timeo);
 	}
-	finish_wait(sk_sleep(sk), &wait);
-	return rc;
+	return 0;
 }
 
 /*

@@ -451,18 +451,12 @@ static bool ready(const struct smc_conn *conn, const struct reader *r)
 
 static void wait_data(struct smc_conn *conn, struct reader *r)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sock *sk = conn->sk;
 
 	mutex_unlock(&conn->rx_mutex);
-	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	/* who brings data looks for sleepers after it: skwq_has_sleeper() */
-	smp_mb();
-	if (!ready(conn, r))
-		r->timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, r->timeo);
+	smc_sock_sleep(sk, false, ready(conn, r), &r->timeo);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	remove_wait_queue(sk_sleep(sk), &wait);
 	r->locked = !mutex_lock_interruptible(&conn->rx_mutex);
 }
 

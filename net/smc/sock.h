@@ -177,6 +177,26 @@ static inline enum smc_phase smc_sock_phase(const struct smc_sock *smc)
 	return smp_load_acquire(&smc->phase);
 }
 
+/*
+ * Sleep once on a socket, unless @cond, which is looked at once.  What makes it
+ * true looks for sleepers after that: skwq_has_sleeper().  A signal, too, ends it.
+ */
+#define smc_sock_sleep(sk, exclusive, cond, timeo)			\
+do {									\
+	DEFINE_WAIT_FUNC(__wait, woken_wake_function);			\
+	wait_queue_head_t *__wq = sk_sleep(sk);				\
+									\
+	if (exclusive)							\
+		add_wait_queue_exclusive(__wq, &__wait);		\
+	else								\
+		add_wait_queue(__wq, &__wait);				\
+	smp_mb();							\
+	if (!(cond))							\
+		*(timeo) = wait_woken(&__wait, TASK_INTERRUPTIBLE,	\
+				      *(timeo));			\
+	remove_wait_queue(__wq, &__wait);				\
+} while (0)
+
 /* What diag shows, copied under the right locks. */
 struct smc_sock_snapshot {
 	u16 family;		/* of the row */

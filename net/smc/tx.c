@@ -218,22 +218,20 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 	return n;
 }
 
+/* The caller is in the wait queue: what clears the mark wakes. */
+static bool room_or_news(struct smc_conn *conn, u32 need)
+{
+	want(conn, need);
+	smc_tx_nudge(conn);
+	return check(conn) || (smc_conn_snd_free(conn) >= need &&
+			       !limited(conn, false));
+}
+
 /* Sleep until @need bytes are free or there is something else to look at. */
 static int wait_room(struct smc_conn *conn, u32 need, long *timeo)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = conn->sk;
-
-	add_wait_queue(sk_sleep(sk), &wait);
-	want(conn, need);
-	smc_tx_nudge(conn);
-	if (!check(conn) &&
-	    (smc_conn_snd_free(conn) < need || limited(conn, false)))
-		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
-	remove_wait_queue(sk_sleep(sk), &wait);
-	if (signal_pending(current))
-		return sock_intr_errno(*timeo);
-	return 0;
+	smc_sock_sleep(conn->sk, false, room_or_news(conn, need), timeo);
+	return signal_pending(current) ? sock_intr_errno(*timeo) : 0;
 }
 
 /*
