@@ -25,7 +25,7 @@ static bool settled(struct sock *child)
 
 	if (!smc)
 		return true;
-	yes = smc_sock_phase(smc) != SMC_PHASE_HS &&
+	yes = !smc_sock_rules(smc)->attempt &&
 	      !test_bit(SMC_SK_DEFERRED, &smc->bits);
 	smc_sock_put(smc);
 	return yes;

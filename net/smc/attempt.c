@@ -143,8 +143,7 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 			return;
 		smc->row.reason = res->reason;
 		smc->row.peer_diagnosis = res->peer_diagnosis;
-		smc_sock_unhook(smc);
-		smc_sock_set_phase(smc, SMC_PHASE_INIT);
+		smc_sock_reset(smc);
 	}
 	if (test_bit(SMC_SK_SERVER, &smc->bits))
 		smc_defer_done(smc);
@@ -278,33 +277,36 @@ void smc_attempt_unlocked(struct smc_sock *smc)
 	rcu_read_unlock();
 }
 
+static bool waits(const struct smc_sock *smc, int dir)
+{
+	return smc_sock_rules(smc)->data[dir] == SMC_DATA_WAIT;
+}
+
 /**
- * smc_attempt_wait() - wait until the socket is in none of some phases
+ * smc_attempt_wait() - wait until the phase lets a data call go on
  * @smc: context, referenced by the caller
- * @phases: bits of 1 << phase
+ * @dir: READ or WRITE
  * @timeo: jiffies left, updated
  *
  * Context: process, no lock held.
  * Return: 0; -EAGAIN when the time is over; the errno for a signal; -EPIPE if
  * connect(AF_UNSPEC) came meanwhile, as TCP has it.
  */
-int smc_attempt_wait(struct smc_sock *smc, unsigned int phases, long *timeo)
+int smc_attempt_wait(struct smc_sock *smc, int dir, long *timeo)
 {
 	int disconnects = READ_ONCE(smc->sk->sk_disconnects);
 	struct sock *sk = smc->sk;
 	int rc = 0;
 
-	while (BIT(smc_sock_phase(smc)) & phases) {
-		if (READ_ONCE(sk->sk_disconnects) != disconnects)
-			rc = -EPIPE;
-		else if (!*timeo)
+	while (waits(smc, dir) &&
+	       READ_ONCE(sk->sk_disconnects) == disconnects) {
+		if (!*timeo)
 			rc = -EAGAIN;
 		else if (signal_pending(current))
 			rc = sock_intr_errno(*timeo);
 		if (rc)
 			break;
-		smc_sock_sleep(sk, false,
-			       !(BIT(smc_sock_phase(smc)) & phases), timeo);
+		smc_sock_sleep(sk, false, !waits(smc, dir), timeo);
 	}
 	if (READ_ONCE(sk->sk_disconnects) != disconnects)
 		rc = -EPIPE;

@@ -141,7 +141,7 @@ static bool work_socket(struct smc_sock *smc)
 	spin_lock_bh(&sk->sk_lock.slock);
 	free = !sock_owned_by_user_nocheck(sk);
 	/* TCP may have destroyed it, or it has another connection */
-	if (smc_sock_locked(sk) != smc || smc->phase != SMC_PHASE_SMC ||
+	if (smc_sock_locked(sk) != smc || !rcu_access_pointer(smc->conn) ||
 	    sock_flag(sk, SOCK_DEAD))
 		set_mask_bits(&smc->bits, NEEDS_SOCKET, 0);
 	else if (free)
@@ -200,10 +200,8 @@ static void abort_child(struct sock *sk)
 		smc_attempt_stop(smc);
 	smc_hs_tcp_reset(sk);
 	WRITE_ONCE(sk->sk_err, ECONNABORTED);
-	if (!smc || smc->phase != SMC_PHASE_HS || smc_acceptq_forget(smc))
-		return;
-	smc_sock_unhook(smc);
-	smc_sock_set_phase(smc, SMC_PHASE_INIT);
+	if (smc && smc_sock_rules(smc)->attempt && !smc_acceptq_forget(smc))
+		smc_sock_reset(smc);
 }
 
 /**
@@ -316,8 +314,7 @@ static void shutdown_attempt(struct smc_sock *smc, struct socket *sock)
 	struct sock *sk = smc->sk;
 
 	smc_attempt_stop(smc);
-	smc_sock_unhook(smc);
-	smc_sock_set_phase(smc, SMC_PHASE_INIT);
+	smc_sock_reset(smc);
 	sk->sk_prot->disconnect(sk, O_NONBLOCK);
 	sock->state = SS_UNCONNECTED;
 	sk->sk_state_change(sk);
@@ -337,13 +334,13 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	if (!smc)
 		return smc_sock_as_tcp(sock, shutdown, how);
 	lock_sock(sk);
-	if (smc->phase == SMC_PHASE_SMC) {
-		conn = smc_sock_conn_get(smc);
+	conn = smc_sock_conn_get(smc);
+	if (conn) {
 		rc = shutdown_conn(conn, how + 1);
 		smc_conn_put(conn);
 		/* as TCP: connect() has nothing to tell any more */
 		sock->state = SS_CONNECTED;
-	} else if (smc->phase == SMC_PHASE_HS) {
+	} else if (smc_sock_rules(smc)->attempt) {
 		shutdown_attempt(smc, sock);
 		rc = 0;
 	}
@@ -410,7 +407,7 @@ static void lose_file(struct sock *sk, struct socket *sock)
 	sock->sk = NULL;
 }
 
-/* Phase SMC; the socket is owned, and released here. */
+/* There is a connection; the socket is owned, and released here. */
 static void release_conn(struct smc_sock *smc, struct socket *sock)
 {
 	struct sock *sk = smc->sk;
@@ -442,7 +439,7 @@ int smc_sock_release(struct socket *sock)
 	if (!smc)
 		return smc_sock_close_as_tcp(sock);
 	lock_sock(sk);
-	if (smc->phase == SMC_PHASE_SMC) {
+	if (rcu_access_pointer(smc->conn)) {
 		release_conn(smc, sock);
 	} else {
 		if (smc_attempt_stop(smc))

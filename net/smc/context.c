@@ -353,19 +353,6 @@ void smc_sock_stop_timer(struct smc_sock *smc)
 	__sock_put(sk);
 }
 
-/**
- * smc_sock_set_phase() - the only place that changes it
- * @smc: context of a locked socket
- * @phase: the new one
- *
- * What was stored before can be seen with it.
- */
-void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
-{
-	lockdep_assert(lockdep_sock_is_held(smc->sk));
-	smp_store_release(&smc->phase, phase);
-}
-
 static void end_late_call(void)
 {
 	if (atomic_dec_and_test(&late_calls))
@@ -445,13 +432,16 @@ void smc_sock_hook(struct smc_sock *smc)
 }
 
 /**
- * smc_sock_unhook() - undo smc_sock_hook()
- * @smc: context of a locked socket
+ * smc_sock_unhook() - TCP's callbacks are its own again
+ * @smc: context of a locked socket, hooked or a listener's, or not
  */
 void smc_sock_unhook(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	if (sk->sk_state_change != smc_callbacks.state_change &&
+	    sk->sk_data_ready != smc_callbacks.listener_ready)
+		return;
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_data_ready = smc->data_ready;
 	sk->sk_state_change = smc->state_change;
@@ -463,6 +453,16 @@ void smc_sock_unhook(struct smc_sock *smc)
 }
 
 /**
+ * smc_sock_reset() - the socket is as before connect()
+ * @smc: context of a locked socket that has neither handshake nor connection
+ */
+void smc_sock_reset(struct smc_sock *smc)
+{
+	smc_sock_unhook(smc);
+	smc_sock_set_phase(smc, SMC_PHASE_INIT);
+}
+
+/**
  * smc_sock_cork_tcp() - TCP_CORK is TCP's from now on
  * @smc: context of a locked socket
  */
@@ -470,15 +470,6 @@ void smc_sock_cork_tcp(struct smc_sock *smc)
 {
 	if (test_and_clear_bit(SMC_SK_CORK, &smc->bits))
 		tcp_sk(smc->sk)->nonagle |= TCP_NAGLE_CORK;
-}
-
-static void unhook_any(struct smc_sock *smc)
-{
-	struct sock *sk = smc->sk;
-
-	if (sk->sk_state_change == smc_callbacks.state_change ||
-	    sk->sk_data_ready == smc_callbacks.listener_ready)
-		smc_sock_unhook(smc);
 }
 
 /**
@@ -493,7 +484,7 @@ void smc_sock_go_plain(struct smc_sock *smc)
 	int lowat = smc->lowat;
 
 	smc_synopt_set(sk, sk->sk_state == TCP_LISTEN);
-	unhook_any(smc);
+	smc_sock_unhook(smc);
 	if (lowat > 1)
 		smc_sock_base(sk)->set_rcvlowat(sk, lowat);
 	smc_sock_cork_tcp(smc);
@@ -517,7 +508,7 @@ void smc_sock_go_plain(struct smc_sock *smc)
  */
 void smc_sock_end(struct smc_sock *smc)
 {
-	unhook_any(smc);
+	smc_sock_unhook(smc);
 	smc_sock_stop_timer(smc);
 	smc_sock_set_phase(smc, SMC_PHASE_DEAD);
 	smc_sock_detach(smc);

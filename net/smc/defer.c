@@ -116,8 +116,7 @@ void smc_defer_ready(struct smc_sock *smc)
 	if (likely(!test_bit(SMC_SK_DEFERRED, &smc->bits)))
 		return;
 	smc_sock_stop_timer(smc);
-	if (smc_sock_phase(smc) == SMC_PHASE_LATE &&
-	    !rcu_access_pointer(smc->hs))
+	if (smc_sock_rules(smc)->tells && !rcu_access_pointer(smc->hs))
 		smc_sock_queue_work(smc, SMC_SK_WORK_PLAIN);
 	else if (test_and_clear_bit(SMC_SK_DEFERRED, &smc->bits))
 		smc_defer_tell(smc);
@@ -149,8 +148,7 @@ bool smc_defer_plain(struct smc_sock *smc)
 
 	spin_lock_bh(&sk->sk_lock.slock);
 	free = !sock_owned_by_user_nocheck(sk);
-	if (free && smc_sock_locked(sk) == smc &&
-	    smc->phase == SMC_PHASE_LATE) {
+	if (free && smc_sock_locked(sk) == smc && smc_sock_rules(smc)->tells) {
 		smc_sock_go_plain(smc);
 		smc_defer_tell(smc);
 		smc->data_ready(sk);

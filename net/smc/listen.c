@@ -24,6 +24,7 @@
 int smc_sock_listen(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
+	const struct smc_phase_rules *rules;
 	struct smc_sock *smc;
 	bool busy = false;
 
@@ -31,9 +32,10 @@ int smc_sock_listen(struct socket *sock, int backlog)
 	if (smc) {
 		smc_sock_begin(smc);
 		lock_sock(sk);
-		busy = smc->phase == SMC_PHASE_HS;
+		rules = smc_sock_rules(smc);
+		busy = rules->attempt;
 		/* requests of a listener were answered by what it had said */
-		if (smc->phase == SMC_PHASE_INIT && sk->sk_state == TCP_CLOSE) {
+		if (rules->idle && sk->sk_state == TCP_CLOSE) {
 			smc_synopt_set(sk, smc_sock_barred(smc) ==
 				       SMC_REASON_OK);
 			smc_sock_hook_listener(smc);
@@ -145,7 +147,7 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 void smc_listen_new_child(struct smc_sock *smc, enum smc_reason refuse)
 {
 	smc->refuse = refuse;
-	smc->phase = SMC_PHASE_HS;
+	smc_sock_set_phase(smc, SMC_PHASE_HS);
 	smc_sock_hook(smc);
 	smc_sock_queue_work(smc, SMC_SK_WORK_BEGIN);
 }
@@ -158,7 +160,7 @@ static bool waits_for_begin(const struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
-	return smc_sock_locked(sk) == smc && smc->phase == SMC_PHASE_HS &&
+	return smc_sock_locked(sk) == smc && smc_sock_rules(smc)->attempt &&
 	       !rcu_access_pointer(smc->hs) &&
 	       inet_sk_state_load(sk) != TCP_SYN_RECV &&
 	       !sock_flag(sk, SOCK_DEAD);

@@ -151,15 +151,16 @@ int smc_rx_set_lowat(struct sock *sk, int val)
 	struct smc_sock *smc = smc_sock_locked(sk);
 	struct smc_conn *conn;
 
-	if (!smc || smc->phase == SMC_PHASE_INIT)
+	/* TCP's is ours to keep while its callbacks are */
+	if (!smc || !smc->lowat)
 		return smc_sock_base(sk)->set_rcvlowat(sk, val);
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		cap = READ_ONCE(sk->sk_rcvbuf) >> 1;
 	smc->lowat = min(val, cap) ?: 1;
-	if (smc->phase != SMC_PHASE_SMC)
+	conn = smc_sock_conn_get(smc);
+	if (!conn)
 		return 0;
 	WRITE_ONCE(sk->sk_rcvlowat, smc->lowat);
-	conn = smc_sock_conn_get(smc);
 	if (smc_rx_readable(conn))
 		smc->data_ready(sk);
 	smc_conn_put(conn);

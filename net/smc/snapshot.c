@@ -41,7 +41,7 @@ static bool is_late(struct sock *sk)
 
 	if (!smc)
 		return false;
-	late = smc_sock_phase(smc) == SMC_PHASE_LATE;
+	late = !smc_sock_rules(smc)->ours;
 	smc_sock_put(smc);
 	return late;
 }

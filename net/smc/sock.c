@@ -2,9 +2,10 @@
 /*
  * The socket operations: TCP's, but for what a connection of ours needs.
  *
- * Every operation asks first whether there is a connection (phase SMC, the
- * common case), then whether there is a context; without one the socket has
- * become TCP's while the call was on its way, and the call is TCP's, too.
+ * Every operation asks first whether there is a connection (the common case),
+ * then whether there is a context, and then looks up what the socket's phase says
+ * (phase.c); without a context the socket has become TCP's while the call was on
+ * its way, and the call is TCP's, too.
  *
  * A data call on a socket that is not connected is answered here.  If it went to
  * TCP another thread's connect() might come first, and the call would read from
@@ -13,15 +14,9 @@
  * TCP's operations are called with the module pinned: a socket that becomes TCP's
  * has no context that does it.
  *
- * connect() issues TCP's without waiting and lets the handshake have the
- * connection; a blocking caller then waits for the outcome.  What connect() says
- * about an attempt that has failed, and how the socket looks then, is TCP's.
- *
  * Context: process.  Tests: selftests/smc.
  */
 #include <linux/poll.h>
-#include <linux/sctp.h>
-#include <linux/security.h>
 #include <linux/sockios.h>
 #include <linux/uaccess.h>
 #include <net/inet_common.h>
@@ -34,301 +29,6 @@
 
 struct proto_ops smc_sock_ops4 __ro_after_init;
 struct proto_ops smc_sock_ops6 __ro_after_init;
-
-/* -- bind and connect -- */
-
-/*
- * The LSM may have been asked about this call when the socket was no TCP socket
- * for it.  Of the hooks with these two questions one is for modules to call, that
- * for addresses that SCTP learns otherwise than by bind() and connect(); it asks
- * them about any socket with ports.  Addresses without ports are left to TCP to
- * refuse.
- */
-static int permission(struct sock *sk, bool is_bind,
-		      const struct sockaddr *addr, int len)
-{
-	int what = is_bind ? SCTP_SOCKOPT_BINDX_ADD : SCTP_SOCKOPT_CONNECTX;
-	struct sockaddr_in6 name = {};
-	size_t size;
-	int rc;
-
-	if (len < (int)sizeof(addr->sa_family))
-		return 0;
-	switch (addr->sa_family) {
-	case AF_UNSPEC:
-		if (!is_bind)
-			return 0;
-		fallthrough;
-	case AF_INET:
-		size = sizeof(struct sockaddr_in);
-		break;
-	case AF_INET6:
-		size = sizeof(struct sockaddr_in6);
-		break;
-	default:
-		return 0;
-	}
-	memcpy(&name, addr, min_t(size_t, len, size));
-	/* all of it but the scope has to be there */
-	if (len < SIN6_LEN_RFC2133)
-		size = min_t(size_t, len, size);
-	lock_sock(sk);
-	rc = security_sctp_bind_connect(sk, what, (struct sockaddr *)&name,
-					size);
-	release_sock(sk);
-	return rc;
-}
-
-static int op_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len)
-{
-	struct sockaddr *addr = (struct sockaddr *)uaddr;
-	struct smc_sock *smc = smc_sock_get(sock->sk);
-	int rc;
-
-	if (smc) {
-		smc_sock_begin(smc);
-		smc_sock_put(smc);
-	}
-	rc = smc_sock_pinned(permission(sock->sk, true, addr, len));
-	return rc ?: smc_sock_as_tcp(sock, bind, uaddr, len);
-}
-
-/* TCP lets it begin, or has the answer; the socket is owned. */
-static int issue_connect(struct socket *sock, struct sockaddr *addr, int len,
-			 int flags)
-{
-	return __inet_stream_connect(sock, (struct sockaddr_unsized *)addr, len,
-				     flags, 0);
-}
-
-/* connect(AF_UNSPEC); owned */
-static int disconnect(struct smc_sock *smc, struct socket *sock,
-		      struct sockaddr *addr, int len, int flags)
-{
-	enum smc_phase phase = smc->phase;
-	struct sock *sk = smc->sk;
-	int rc, err;
-
-	if (phase == SMC_PHASE_SMC)
-		smc_close_disconnect(smc);
-	err = READ_ONCE(sk->sk_err);
-	smc_attempt_stop(smc);
-	if (phase == SMC_PHASE_HS || phase == SMC_PHASE_SMC)
-		smc_sock_unhook(smc);
-	if (phase != SMC_PHASE_LATE)
-		smc_sock_set_phase(smc, SMC_PHASE_INIT);
-	smc_synopt_set(sk, false);
-	rc = issue_connect(sock, addr, len, flags);
-	/* TCP's connection may have been open for longer, or not so long */
-	if (phase == SMC_PHASE_SMC)
-		WRITE_ONCE(sk->sk_err, err);
-	if (phase == SMC_PHASE_LATE)
-		smc_sock_go_plain(smc);
-	return rc;
-}
-
-/* The first connect() of an attempt; owned.  0: it has begun. */
-static int begin(struct smc_sock *smc, struct socket *sock,
-		 struct sockaddr *addr, int len)
-{
-	struct sock *sk = smc->sk;
-	struct smc_hs *hs;
-	int rc;
-
-	hs = smc_attempt_new(smc, SMC_CLNT, SMC_REASON_OK, addr, len);
-	if (!hs)
-		return -ENOMEM;
-	/* of a listener's child that connects again there is no server's side */
-	clear_bit(SMC_SK_SERVER, &smc->bits);
-	smc_synopt_set(sk, true);
-	smc_sock_hook(smc);
-	smc_sock_set_phase(smc, SMC_PHASE_HS);
-	rc = issue_connect(sock, addr, len, O_NONBLOCK);
-	if (!rc || rc == -EINPROGRESS) {
-		smc_attempt_start(smc, hs);
-		return 0;
-	}
-	smc_sock_set_phase(smc, SMC_PHASE_INIT);
-	smc_sock_unhook(smc);
-	smc_synopt_set(sk, false);
-	smc_hs_put(hs);
-	smc->state_change(sk);
-	return rc;
-}
-
-/* Is it TCP that has to answer?  Something is wrong, or there was an attempt. */
-static bool for_tcp(const struct sock *sk, const struct socket *sock,
-		    const struct sockaddr *addr, int len)
-{
-	int min = sk->sk_family == AF_INET6 ? SIN6_LEN_RFC2133 :
-					      sizeof(struct sockaddr_in);
-
-	return len < min || addr->sa_family != sk->sk_family ||
-	       sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE;
-}
-
-/*
- * What a call may be told but 0 or -errno: TCP has the answer; the connection has
- * it; connect() has begun an attempt, or is to wait for that of another thread, or
- * for TCP's own.
- */
-enum { ASK_TCP = 1, ASK_CONN, WAIT_BEGUN, WAIT_OTHER, WAIT_TCP };
-
-/*
- * connect() that does not offer SMC; owned.  Fallback comes behind TCP's, so that
- * the connection can be shown.
- */
-static int connect_plain(struct smc_sock *smc, struct socket *sock,
-			 struct sockaddr *addr, int len, int flags,
-			 enum smc_reason why)
-{
-	int rc;
-
-	/* it may be left of an attempt that offered SMC */
-	smc_synopt_set(smc->sk, false);
-	rc = issue_connect(sock, addr, len, O_NONBLOCK);
-	if (rc && rc != -EINPROGRESS)
-		return rc;
-	smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
-	smc_attempt_plain(smc, why);
-	return rc && !(flags & O_NONBLOCK) ? WAIT_TCP : rc;
-}
-
-/*
- * The attempt has succeeded, and this call may say so; owned, phase SMC.  If the
- * connection has been reset since, connect() has failed as far as the program
- * knows.
- */
-static int tell_connected(struct smc_sock *smc, struct socket *sock)
-{
-	struct smc_conn *conn = smc_sock_conn_get(smc);
-	struct sock *sk = smc->sk;
-	int rc = 0;
-
-	if (smc_close_over(conn)) {
-		rc = smc_conn_error(conn) ?: -ECONNABORTED;
-		smc_close_disconnect(smc);
-		smc_sock_unhook(smc);
-		smc_sock_set_phase(smc, SMC_PHASE_INIT);
-		sk->sk_prot->disconnect(sk, O_NONBLOCK);
-		xchg(&sk->sk_err, 0);
-	}
-	sock->state = rc ? SS_UNCONNECTED : SS_CONNECTED;
-	smc_conn_put(conn);
-	return rc;
-}
-
-/* Owned. */
-static int connect_owned(struct smc_sock *smc, struct socket *sock,
-			 struct sockaddr *addr, int len, int flags)
-{
-	struct sock *sk = smc->sk;
-	enum smc_reason why;
-
-	if (addr->sa_family == AF_UNSPEC)
-		return disconnect(smc, sock, addr, len, flags);
-	if (smc->phase == SMC_PHASE_HS)
-		return WAIT_OTHER;
-	if (smc->phase == SMC_PHASE_SMC)
-		return sock->state == SS_CONNECTING ?
-		       tell_connected(smc, sock) : -EISCONN;
-	if (smc->phase != SMC_PHASE_INIT || for_tcp(sk, sock, addr, len))
-		return issue_connect(sock, addr, len, flags);
-	why = smc_sock_barred(smc);
-	/* it is to begin shut down, which a handshake cannot */
-	if (why == SMC_REASON_OK && sk->sk_shutdown)
-		why = SMC_REASON_OPTUNSUPP;
-	if (why == SMC_REASON_OK)
-		why = smc_hs_want(smc->sn, addr);
-	if (why == SMC_REASON_OK)
-		return begin(smc, sock, addr, len) ?: WAIT_BEGUN;
-	return connect_plain(smc, sock, addr, len, flags, why);
-}
-
-/* The attempt has an outcome: what does connect() say?  Owned. */
-static int outcome(struct smc_sock *smc, struct socket *sock,
-		   struct sockaddr *addr, int len, int flags)
-{
-	struct sock *sk = smc->sk;
-
-	if (smc->phase == SMC_PHASE_SMC)
-		return sock->state == SS_CONNECTING ?
-		       tell_connected(smc, sock) : 0;
-	/* another thread has begun the next one */
-	if (smc->phase == SMC_PHASE_HS)
-		return -EPIPE;
-	if (sock->state == SS_CONNECTING)
-		return issue_connect(sock, addr, len, flags);
-	if (smc->phase != SMC_PHASE_INIT)
-		return 0;
-	/* given up, or another thread has been told */
-	return sock_error(sk) ?: -ECONNABORTED;
-}
-
-/* TCP's connect() has begun, and the socket is TCP's. */
-static int wait_for_tcp(struct socket *sock, struct sockaddr_unsized *addr,
-			int len, int flags, int disconnects)
-{
-	int rc;
-
-	if (READ_ONCE(sock->sk->sk_disconnects) != disconnects)
-		return -EPIPE;
-	rc = smc_sock_as_tcp(sock, connect, addr, len, flags);
-	return rc == -EALREADY ? -EINPROGRESS : rc;
-}
-
-static int op_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
-		      int len, int flags)
-{
-	struct sockaddr *addr = (struct sockaddr *)uaddr;
-	struct sock *sk = sock->sk;
-	int rc, pending, disconnects;
-	struct smc_sock *smc;
-	long timeo;
-
-	smc = smc_sock_get(sk);
-	if (smc)
-		smc_sock_begin(smc);
-	rc = smc_sock_pinned(permission(sk, false, addr, len));
-	if (rc)
-		goto out;
-	if (!smc || len < (int)sizeof(addr->sa_family)) {
-		rc = smc_sock_as_tcp(sock, connect, uaddr, len, flags);
-		goto out;
-	}
-	lock_sock(sk);
-	rc = smc_sock_locked(sk) == smc ?
-	     connect_owned(smc, sock, addr, len, flags) : ASK_TCP;
-	disconnects = sk->sk_disconnects;
-	release_sock(sk);
-	/* a step may have found it owned */
-	smc_attempt_unlocked(smc);
-	if (rc == ASK_TCP)
-		rc = smc_sock_as_tcp(sock, connect, uaddr, len, flags);
-	else if (rc == WAIT_TCP)
-		rc = wait_for_tcp(sock, uaddr, len, flags, disconnects);
-	if (rc <= 0)
-		goto out;
-	pending = rc == WAIT_BEGUN ? -EINPROGRESS : -EALREADY;
-	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
-	rc = pending;
-	if (!timeo)
-		goto out;
-	rc = smc_attempt_wait(smc, BIT(SMC_PHASE_HS), &timeo);
-	if (rc) {
-		rc = rc == -EAGAIN ? pending : rc;
-		goto out;
-	}
-	lock_sock(sk);
-	rc = outcome(smc, sock, addr, len, flags);
-	release_sock(sk);
-out:
-	if (smc) {
-		smc_attempt_unlocked(smc);
-		smc_sock_put(smc);
-	}
-	return rc;
-}
 
 /* -- data -- */
 
@@ -345,118 +45,125 @@ static int unconnected_recv(struct sock *sk, int flags)
 	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
 }
 
-/*
- * Whose is a data call?  ASK_TCP, ASK_CONN, or the answer (0 or -errno) of a
- * socket that is not connected.
- */
-static int whose(struct smc_sock *smc, bool recv, int flags, long timeo)
+/* The answer to a data call: SMC_DATA_CONN, SMC_DATA_TCP, 0 or -errno. */
+static int answer(struct smc_sock *smc, int dir, int flags, long timeo)
 {
-	unsigned int wait = BIT(SMC_PHASE_HS) |
-			    (recv ? BIT(SMC_PHASE_LATE) : 0);
 	struct sock *sk = smc->sk;
-	bool again;
 	int rc;
 
-	for (;;) {
-		rc = smc_attempt_wait(smc, wait, &timeo);
+	do {
+		rc = smc_attempt_wait(smc, dir, &timeo);
 		if (rc)
 			return rc;
 		/* another thread's connect() comes before this or after it */
 		lock_sock(sk);
-		again = BIT(smc->phase) & wait;
-		if (smc->phase == SMC_PHASE_SMC)
-			rc = ASK_CONN;
-		else if (smc->phase != SMC_PHASE_INIT)
-			rc = ASK_TCP;
-		else
-			rc = recv ? unconnected_recv(sk, flags) : -EPIPE;
+		rc = smc_sock_rules(smc)->data[dir];
+		if (rc == SMC_DATA_REFUSE) {
+			rc = dir == READ ? unconnected_recv(sk, flags) : -EPIPE;
+			release_sock(sk);
+			return rc;
+		}
 		release_sock(sk);
 		smc_attempt_unlocked(smc);
-		if (!again)
-			return rc;
+	} while (rc == SMC_DATA_WAIT);
+	return rc;
+}
+
+/*
+ * The connection for a data call, with a reference.  Without one *@rc is the
+ * call's answer (0 or -errno), or SMC_DATA_TCP.
+ */
+static struct smc_conn *data_conn(struct sock *sk, int dir, int flags,
+				  long timeo, int *rc)
+{
+	struct smc_conn *conn;
+	struct smc_sock *smc;
+
+	for (;;) {
+		conn = smc_sock_conn(sk);
+		if (likely(conn))
+			return conn;
+		*rc = SMC_DATA_TCP;
+		smc = smc_sock_get(sk);
+		if (smc) {
+			*rc = answer(smc, dir, flags, timeo);
+			smc_sock_put(smc);
+		}
+		if (*rc != SMC_DATA_CONN)
+			return NULL;
 	}
 }
 
 /* MSG_FASTOPEN: TCP's own way of a connect() with data. */
-static void leave_to_tcp(struct smc_sock *smc)
+static void leave_to_tcp(struct sock *sk)
 {
-	struct sock *sk = smc->sk;
+	struct smc_sock *smc = smc_sock_get(sk);
 
+	if (!smc)
+		return;
 	smc_sock_begin(smc);
 	lock_sock(sk);
-	if (smc->phase == SMC_PHASE_INIT && sk->sk_state == TCP_CLOSE) {
+	if (smc_sock_rules(smc)->idle && sk->sk_state == TCP_CLOSE) {
 		smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
 		smc_attempt_plain(smc, SMC_REASON_OPTUNSUPP);
 	}
 	release_sock(sk);
+	smc_sock_put(smc);
+}
+
+/* What is hidden could not be looked at while TCP had the socket. */
+static void after_tcp(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sock_get(sk);
+
+	if (!smc)
+		return;
+	smc_attempt_unlocked(smc);
+	smc_sock_put(smc);
 }
 
 static int op_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
+	int flags = msg->msg_flags;
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
-	struct smc_sock *smc;
 	int rc;
 
-	for (;;) {
-		conn = smc_sock_conn(sk);
-		if (conn) {
-			rc = smc_tx_sendmsg(conn, msg, len);
-			smc_conn_put(conn);
-			return rc;
-		}
-		smc = smc_sock_get(sk);
-		if (!smc)
-			return smc_sock_as_tcp(sock, sendmsg, msg, len);
-		if (msg->msg_flags & MSG_FASTOPEN)
-			leave_to_tcp(smc);
-		rc = whose(smc, false, msg->msg_flags,
-			   sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
-		if (rc == ASK_CONN) {
-			smc_sock_put(smc);
-			continue;
-		}
-		if (rc == ASK_TCP) {
-			rc = smc_sock_as_tcp(sock, sendmsg, msg, len);
-			/* what is hidden could not be looked at meanwhile */
-			smc_attempt_unlocked(smc);
-		} else if (rc == -EPIPE) {
-			rc = sk_stream_error(sk, msg->msg_flags, rc);
-		}
-		smc_sock_put(smc);
-		return rc;
+	if (unlikely(flags & MSG_FASTOPEN))
+		leave_to_tcp(sk);
+	conn = data_conn(sk, WRITE, flags,
+			 sock_sndtimeo(sk, flags & MSG_DONTWAIT), &rc);
+	if (conn) {
+		rc = smc_tx_sendmsg(conn, msg, len);
+		smc_conn_put(conn);
+	} else if (rc == SMC_DATA_TCP) {
+		rc = smc_sock_as_tcp(sock, sendmsg, msg, len);
+		after_tcp(sk);
+	} else if (rc == -EPIPE) {
+		rc = sk_stream_error(sk, flags, rc);
 	}
+	return rc;
 }
 
 static int op_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		      int flags)
 {
 	struct sock *sk = sock->sk;
+	int rc = SMC_DATA_TCP;
 	struct smc_conn *conn;
-	struct smc_sock *smc;
-	int rc;
 
-	for (;;) {
+	if (unlikely(flags & MSG_ERRQUEUE))
 		conn = smc_sock_conn(sk);
-		if (conn) {
-			rc = smc_rx_recvmsg(conn, msg, len, flags);
-			smc_conn_put(conn);
-			return rc;
-		}
-		smc = smc_sock_get(sk);
-		if (!smc || flags & MSG_ERRQUEUE) {
-			rc = ASK_TCP;
-		} else {
-			rc = whose(smc, true, flags,
-				   sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
-		}
-		if (smc)
-			smc_sock_put(smc);
-		if (rc == ASK_TCP)
-			return smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
-		if (rc != ASK_CONN)
-			return rc;
+	else
+		conn = data_conn(sk, READ, flags,
+				 sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &rc);
+	if (conn) {
+		rc = smc_rx_recvmsg(conn, msg, len, flags);
+		smc_conn_put(conn);
+	} else if (rc == SMC_DATA_TCP) {
+		rc = smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
 	}
+	return rc;
 }
 
 static ssize_t op_splice_read(struct socket *sock, loff_t *ppos,
@@ -466,28 +173,19 @@ static ssize_t op_splice_read(struct socket *sock, loff_t *ppos,
 	bool nonblock = sock->file->f_flags & O_NONBLOCK;
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
-	struct smc_sock *smc;
-	ssize_t rc;
+	ssize_t copied;
+	int rc;
 
 	if (unlikely(*ppos))
 		return -ESPIPE;
-	for (;;) {
-		conn = smc_sock_conn(sk);
-		if (conn) {
-			rc = smc_rx_splice(conn, pipe, len, nonblock);
-			smc_conn_put(conn);
-			return rc;
-		}
-		smc = smc_sock_get(sk);
-		if (!smc)
-			break;
-		rc = len ? whose(smc, true, 0, sock_rcvtimeo(sk, nonblock)) : 0;
-		smc_sock_put(smc);
-		if (rc == ASK_TCP)
-			break;
-		if (rc != ASK_CONN)
-			return rc;
+	conn = data_conn(sk, READ, 0, sock_rcvtimeo(sk, nonblock), &rc);
+	if (conn) {
+		copied = smc_rx_splice(conn, pipe, len, nonblock);
+		smc_conn_put(conn);
+		return copied;
 	}
+	if (rc != SMC_DATA_TCP)
+		return rc;
 	return smc_sock_as_tcp(sock, splice_read, ppos, pipe, len, flags);
 }
 
@@ -537,7 +235,6 @@ static __poll_t poll_ours(struct file *file, struct socket *sock,
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
-	enum smc_phase phase;
 	__poll_t mask;
 
 	conn = smc_sock_conn_get(smc);
@@ -551,12 +248,7 @@ static __poll_t poll_ours(struct file *file, struct socket *sock,
 	else
 		mask = smc_sock_base(sk)->poll(file, sock, NULL);
 	/* what TCP has shown may have been of a connect() that came after that */
-	phase = smc_sock_phase(smc);
-	if (phase == SMC_PHASE_HS || phase == SMC_PHASE_SMC)
-		mask = 0;
-	else if (phase == SMC_PHASE_LATE)
-		mask &= ~(EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDHUP);
-	return mask;
+	return mask & ~smc_sock_rules(smc)->poll_hides;
 }
 
 static __poll_t op_poll(struct file *file, struct socket *sock,
@@ -592,12 +284,13 @@ static int conn_value(struct smc_conn *conn, unsigned int cmd)
 static bool hides(struct sock *sk, unsigned int cmd)
 {
 	struct smc_sock *smc = smc_sock_get(sk);
+	const struct smc_phase_rules *rules;
 	bool yes;
 
 	if (!smc)
 		return false;
-	yes = smc_sock_phase(smc) == SMC_PHASE_HS ||
-	      (smc_sock_phase(smc) == SMC_PHASE_LATE && cmd == SIOCINQ);
+	rules = smc_sock_rules(smc);
+	yes = rules->attempt || (rules->hides_inq && cmd == SIOCINQ);
 	smc_sock_put(smc);
 	return yes;
 }
@@ -658,8 +351,8 @@ void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base)
 {
 	*ops = *base;
 	ops->release = smc_sock_release;
-	ops->bind = op_bind;
-	ops->connect = op_connect;
+	ops->bind = smc_sock_bind;
+	ops->connect = smc_sock_connect;
 	ops->accept = smc_sock_accept;
 	ops->getname = op_getname;
 	ops->poll = op_poll;

@@ -45,7 +45,7 @@
 #include "net.h"
 #include "state.h"
 
-/* Where a socket is; changed by smc_sock_set_phase(). */
+/* Where a socket is: see phase.c. */
 enum smc_phase {
 	SMC_PHASE_INIT,		/* neither connected nor connecting */
 	SMC_PHASE_HS,		/* the handshake has the TCP connection */
@@ -55,6 +55,36 @@ enum smc_phase {
 	SMC_PHASE_DEAD,		/* TCP has destroyed the socket */
 	SMC_PHASES,
 };
+
+/* Whose is a data call? */
+enum smc_data_rule {
+	SMC_DATA_REFUSE,	/* there is no connection */
+	SMC_DATA_WAIT,		/* it waits for the outcome */
+	SMC_DATA_CONN,
+	SMC_DATA_TCP,
+};
+
+/**
+ * struct smc_phase_rules - what calls do with a socket in a phase
+ * @data: enum smc_data_rule: of READ, WRITE
+ * @poll_hides: of the events that TCP has
+ * @hides_inq: what TCP has received is not shown
+ * @attempt: a handshake has TCP's connection, of which nothing is shown
+ * @idle: the next connect() or listen() decides
+ * @ours: options mean what SMC makes of them
+ * @tells: the program hears what TCP has to say
+ */
+struct smc_phase_rules {
+	u8 data[2];
+	__poll_t poll_hides;
+	bool hides_inq;
+	bool attempt;
+	bool idle;
+	bool ours;
+	bool tells;
+};
+
+extern const struct smc_phase_rules smc_phase_rules[SMC_PHASES];
 
 /* smc->bits */
 enum smc_sock_bits {
@@ -172,9 +202,11 @@ static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 	return conn->owner_data;
 }
 
-static inline enum smc_phase smc_sock_phase(const struct smc_sock *smc)
+/* The rules of its phase; under the socket's lock they stay. */
+static inline const struct smc_phase_rules *
+smc_sock_rules(const struct smc_sock *smc)
 {
-	return smp_load_acquire(&smc->phase);
+	return &smc_phase_rules[smp_load_acquire(&smc->phase)];
 }
 
 /*
@@ -239,6 +271,9 @@ int smc_sock_walk(struct net *net, u64 from,
 void smc_sock_snapshot(const struct smc_row *row,
 		       struct smc_sock_snapshot *snap);
 
+/* phase.c */
+void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
+
 /* context.c */
 int smc_sock_attach(struct sock *sk, unsigned long bits);
 int smc_sock_attach_plain(struct sock *sk);
@@ -252,7 +287,7 @@ struct smc_sock *smc_sock_locked(const struct sock *sk);
 void smc_sock_begin(struct smc_sock *smc);
 void smc_sock_hold(struct smc_sock *smc);
 void smc_sock_put(struct smc_sock *smc);
-void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
+void smc_sock_reset(struct smc_sock *smc);
 void smc_sock_hook(struct smc_sock *smc);
 void smc_sock_unhook(struct smc_sock *smc);
 void smc_sock_hook_listener(struct smc_sock *smc);
@@ -387,7 +422,7 @@ void smc_attempt_start(struct smc_sock *smc, struct smc_hs *hs);
 bool smc_attempt_stop(struct smc_sock *smc);
 void smc_attempt_wake(struct smc_sock *smc);
 void smc_attempt_unlocked(struct smc_sock *smc);
-int smc_attempt_wait(struct smc_sock *smc, unsigned int phases, long *timeo);
+int smc_attempt_wait(struct smc_sock *smc, int dir, long *timeo);
 void smc_attempt_plain(struct smc_sock *smc, u32 reason);
 
 /* close.c */
@@ -417,6 +452,11 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 /* tcpinfo.c */
 int smc_sock_tcp_info(struct smc_conn *conn, char __user *optval,
 		      int __user *optlen);
+
+/* connect.c */
+int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len);
+int smc_sock_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
+		     int len, int flags);
 
 /* sock.c */
 extern struct proto_ops smc_sock_ops4;

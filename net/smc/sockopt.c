@@ -101,12 +101,14 @@ static int set_for_tcp(struct smc_sock *smc, struct socket *sock, int level,
 		       int optname, int too_late, sockptr_t optval,
 		       unsigned int optlen)
 {
+	const struct smc_phase_rules *rules;
 	struct sock *sk = smc->sk;
 	bool marked, smc_now;
 	int rc;
 
 	lock_sock(sk);
-	smc_now = smc->phase == SMC_PHASE_HS || smc->phase == SMC_PHASE_SMC;
+	rules = smc_sock_rules(smc);
+	smc_now = rules->ours && !rules->idle;
 	marked = smc_now || test_and_set_bit(SMC_SK_NOSMC, &smc->bits);
 	release_sock(sk);
 	if (smc_now && too_late)
@@ -120,20 +122,20 @@ static int set_for_tcp(struct smc_sock *smc, struct socket *sock, int level,
 /* TCP_ULP: the place is ours, and TCP would say so. */
 static int ulp_errno(const struct smc_sock *smc)
 {
-	return smc_sock_phase(smc) == SMC_PHASE_SMC ? -ENOENT : -ENOTCONN;
+	return rcu_access_pointer(smc->conn) ? -ENOENT : -ENOTCONN;
 }
 
 /* SMC_PLAIN_TCP: not once the way of a connection is decided. */
 static int set_plain(struct smc_sock *smc, bool on)
 {
+	const struct smc_phase_rules *rules;
 	struct sock *sk = smc->sk;
 	int rc = 0;
 
 	lock_sock(sk);
-	if (smc->phase == SMC_PHASE_LATE || smc->phase == SMC_PHASE_TCP) {
-		rc = on ? 0 : -EINVAL;
-	} else if (smc->phase != SMC_PHASE_INIT) {
-		rc = -EINVAL;
+	rules = smc_sock_rules(smc);
+	if (!rules->idle) {
+		rc = on && !rules->ours ? 0 : -EINVAL;
 	} else if (on) {
 		set_bit(SMC_SK_PLAIN, &smc->bits);
 	} else {
@@ -158,7 +160,7 @@ static int set_cork(struct smc_sock *smc, struct socket *sock,
 	if (rc)
 		return rc;
 	lock_sock(sk);
-	ours = smc->phase <= SMC_PHASE_SMC;
+	ours = smc_sock_rules(smc)->ours;
 	if (ours && val)
 		set_bit(SMC_SK_CORK, &smc->bits);
 	else if (ours)
@@ -194,7 +196,7 @@ static int set_tcp(struct smc_sock *smc, struct socket *sock, int optname,
 {
 	int rc, val;
 
-	if (optname == TCP_ULP && smc_sock_phase(smc) <= SMC_PHASE_SMC)
+	if (optname == TCP_ULP && smc_sock_rules(smc)->ours)
 		return ulp_errno(smc);
 	if (optname == TCP_CORK)
 		return set_cork(smc, sock, optval, optlen);
@@ -243,10 +245,11 @@ static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval,
 static int set_ours(struct smc_sock *smc, struct socket *sock, int level,
 		    int optname, sockptr_t optval, unsigned int optlen)
 {
+	const struct smc_phase_rules *rules = smc_sock_rules(smc);
 	int too_late, rc;
 
 	/* nothing tells of the completion */
-	if (level == SOL_SOCKET && smc_sock_phase(smc) <= SMC_PHASE_SMC &&
+	if (level == SOL_SOCKET && rules->ours &&
 	    (optname == SO_ZEROCOPY || optname == SO_RESERVE_MEM))
 		return -EOPNOTSUPP;
 	if (level == SOL_SOCKET) {
@@ -258,11 +261,9 @@ static int set_ours(struct smc_sock *smc, struct socket *sock, int level,
 	if (level == SOL_SMC)
 		return set_smc(smc, optname, optval, optlen);
 	/* it would put TCP's operations in the place of ours */
-	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM &&
-	    smc_sock_phase(smc) != SMC_PHASE_INIT)
+	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM && !rules->idle)
 		return -EBUSY;
-	if (smc_sock_phase(smc) <= SMC_PHASE_SMC &&
-	    needs_tcp(level, optname, &too_late))
+	if (rules->ours && needs_tcp(level, optname, &too_late))
 		return set_for_tcp(smc, sock, level, optname, too_late, optval,
 				   optlen);
 	if (level == SOL_TCP)
@@ -346,7 +347,7 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 	if (level == SOL_SMC)
 		rc = get_smc(smc, optname, optval, optlen);
 	else if (level == SOL_TCP && optname == TCP_CORK &&
-		 smc_sock_phase(smc) <= SMC_PHASE_SMC)
+		 smc_sock_rules(smc)->ours)
 		rc = put_int(test_bit(SMC_SK_CORK, &smc->bits), optval,
 			     optlen);
 	else if (level == SOL_TCP && optname == TCP_ULP)

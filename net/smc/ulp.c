@@ -24,11 +24,11 @@ static void tcp_event(struct sock *sk)
 
 	if (!smc)
 		return;
-	if (smc->phase == SMC_PHASE_SMC)
+	if (rcu_access_pointer(smc->conn))
 		smc_close_tcp_event(smc);
 	else if (rcu_access_pointer(smc->hs))
 		smc_attempt_wake(smc);
-	else if (smc->phase == SMC_PHASE_LATE)
+	else if (smc_sock_rules(smc)->tells)
 		smc_defer_event(smc);
 	else if (test_bit(SMC_SK_SERVER, &smc->bits))
 		smc_sock_queue_work(smc, SMC_SK_WORK_BEGIN);
@@ -44,7 +44,7 @@ static void state_change(struct sock *sk)
 	struct smc_sock *smc = smc_sock_locked(sk);
 
 	tcp_event(sk);
-	if (smc && smc->phase == SMC_PHASE_LATE)
+	if (smc && smc_sock_rules(smc)->tells)
 		smc->state_change(sk);
 }
 
@@ -53,7 +53,7 @@ static void error_report(struct sock *sk)
 	struct smc_sock *smc = smc_sock_locked(sk);
 
 	tcp_event(sk);
-	if (smc && smc->phase == SMC_PHASE_LATE)
+	if (smc && smc_sock_rules(smc)->tells)
 		smc->error_report(sk);
 }
 
@@ -142,7 +142,7 @@ static void ulp_release(struct sock *sk)
 	struct smc_conn *conn;
 
 	smc = rcu_dereference_raw(inet_csk(sk)->icsk_ulp_data);
-	smp_store_release(&smc->phase, SMC_PHASE_DEAD);
+	smc_sock_set_phase(smc, SMC_PHASE_DEAD);
 	if (rcu_access_pointer(smc->hs))
 		(void)smc_attempt_stop(smc);
 	smc_sock_stop_timer(smc);

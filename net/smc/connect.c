@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bind() and connect().
+ *
+ * connect() issues TCP's without waiting and lets the handshake have the
+ * connection; a blocking caller then waits for the outcome.  What connect() says
+ * about an attempt that has failed, and how the socket looks then, is TCP's.
+ *
+ * Context: process.  Tests: selftests/smc/sockconn.c.
+ */
+#include <linux/sctp.h>
+#include <linux/security.h>
+#include <net/inet_common.h>
+#include <net/sock.h>
+
+#include "sock.h"
+#include "stats.h"
+
+/*
+ * What else a call may be told but 0 or -errno: TCP has the answer; connect() has
+ * begun an attempt, or is to wait for that of another thread, or for TCP's own.
+ */
+enum { ASK_TCP = 1, WAIT_BEGUN, WAIT_OTHER, WAIT_TCP };
+
+/* A call of connect(). */
+struct call {
+	struct smc_sock *smc;
+	struct socket *sock;
+	struct sockaddr *addr;
+	int len;
+	int flags;
+};
+
+/*
+ * The LSM may have been asked about this call when the socket was no TCP socket
+ * for it.  Of the hooks with these two questions one is for modules to call, that
+ * for addresses that SCTP learns otherwise than by bind() and connect(); it asks
+ * them about any socket with ports.  Addresses without ports are left to TCP to
+ * refuse.
+ */
+static int permission(struct sock *sk, bool is_bind,
+		      const struct sockaddr *addr, int len)
+{
+	int what = is_bind ? SCTP_SOCKOPT_BINDX_ADD : SCTP_SOCKOPT_CONNECTX;
+	struct sockaddr_in6 name = {};
+	size_t size;
+	int rc;
+
+	if (len < (int)sizeof(addr->sa_family))
+		return 0;
+	switch (addr->sa_family) {
+	case AF_UNSPEC:
+		if (!is_bind)
+			return 0;
+		fallthrough;
+	case AF_INET:
+		size = sizeof(struct sockaddr_in);
+		break;
+	case AF_INET6:
+		size = sizeof(struct sockaddr_in6);
+		break;
+	default:
+		return 0;
+	}
+	memcpy(&name, addr, min_t(size_t, len, size));
+	/* all of it but the scope has to be there */
+	if (len < SIN6_LEN_RFC2133)
+		size = min_t(size_t, len, size);
+	lock_sock(sk);
+	rc = security_sctp_bind_connect(sk, what, (struct sockaddr *)&name,
+					size);
+	release_sock(sk);
+	return rc;
+}
+
+int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len)
+{
+	struct sockaddr *addr = (struct sockaddr *)uaddr;
+	struct smc_sock *smc = smc_sock_get(sock->sk);
+	int rc;
+
+	if (smc) {
+		smc_sock_begin(smc);
+		smc_sock_put(smc);
+	}
+	rc = smc_sock_pinned(permission(sock->sk, true, addr, len));
+	return rc ?: smc_sock_as_tcp(sock, bind, uaddr, len);
+}
+
+/* -- what connect() does in a phase; the socket is owned -- */
+
+/* TCP lets it begin, or has the answer. */
+static int issue(const struct call *c, int flags)
+{
+	return __inet_stream_connect(c->sock,
+				     (struct sockaddr_unsized *)c->addr,
+				     c->len, flags, 0);
+}
+
+static int connect_as_tcp(const struct call *c)
+{
+	return issue(c, c->flags);
+}
+
+/* The first connect() of an attempt. */
+static int begin(const struct call *c)
+{
+	struct smc_sock *smc = c->smc;
+	struct sock *sk = smc->sk;
+	struct smc_hs *hs;
+	int rc;
+
+	hs = smc_attempt_new(smc, SMC_CLNT, SMC_REASON_OK, c->addr, c->len);
+	if (!hs)
+		return -ENOMEM;
+	/* of a listener's child that connects again there is no server's side */
+	clear_bit(SMC_SK_SERVER, &smc->bits);
+	smc_synopt_set(sk, true);
+	smc_sock_hook(smc);
+	smc_sock_set_phase(smc, SMC_PHASE_HS);
+	rc = issue(c, O_NONBLOCK);
+	if (!rc || rc == -EINPROGRESS) {
+		smc_attempt_start(smc, hs);
+		return WAIT_BEGUN;
+	}
+	smc_sock_reset(smc);
+	smc_synopt_set(sk, false);
+	smc_hs_put(hs);
+	smc->state_change(sk);
+	return rc;
+}
+
+/* Is it TCP that has to answer?  Something is wrong, or there was an attempt. */
+static bool for_tcp(const struct call *c)
+{
+	const struct sock *sk = c->smc->sk;
+	int min = sk->sk_family == AF_INET6 ? SIN6_LEN_RFC2133 :
+					      sizeof(struct sockaddr_in);
+
+	return c->len < min || c->addr->sa_family != sk->sk_family ||
+	       c->sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE;
+}
+
+/*
+ * connect() that does not offer SMC.  Fallback comes behind TCP's, so that the
+ * connection can be shown.
+ */
+static int plain(const struct call *c, enum smc_reason why)
+{
+	struct smc_sock *smc = c->smc;
+	int rc;
+
+	/* it may be left of an attempt that offered SMC */
+	smc_synopt_set(smc->sk, false);
+	rc = issue(c, O_NONBLOCK);
+	if (rc && rc != -EINPROGRESS)
+		return rc;
+	smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
+	smc_attempt_plain(smc, why);
+	return rc && !(c->flags & O_NONBLOCK) ? WAIT_TCP : rc;
+}
+
+static int idle_connect(const struct call *c)
+{
+	struct smc_sock *smc = c->smc;
+	enum smc_reason why;
+
+	if (for_tcp(c))
+		return connect_as_tcp(c);
+	why = smc_sock_barred(smc);
+	/* it is to begin shut down, which a handshake cannot */
+	if (why == SMC_REASON_OK && smc->sk->sk_shutdown)
+		why = SMC_REASON_OPTUNSUPP;
+	if (why == SMC_REASON_OK)
+		why = smc_hs_want(smc->sn, c->addr);
+	return why == SMC_REASON_OK ? begin(c) : plain(c, why);
+}
+
+static int attempt_connect(const struct call *c)
+{
+	return WAIT_OTHER;
+}
+
+/*
+ * The attempt has succeeded, and this call may say so.  If the connection has been
+ * reset since, connect() has failed as far as the program knows.
+ */
+static int tell_connected(const struct call *c)
+{
+	struct smc_sock *smc = c->smc;
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	struct sock *sk = smc->sk;
+	int rc = 0;
+
+	if (smc_close_over(conn)) {
+		rc = smc_conn_error(conn) ?: -ECONNABORTED;
+		smc_close_disconnect(smc);
+		smc_sock_reset(smc);
+		sk->sk_prot->disconnect(sk, O_NONBLOCK);
+		xchg(&sk->sk_err, 0);
+	}
+	c->sock->state = rc ? SS_UNCONNECTED : SS_CONNECTED;
+	smc_conn_put(conn);
+	return rc;
+}
+
+static int smc_connect(const struct call *c)
+{
+	return c->sock->state == SS_CONNECTING ? tell_connected(c) : -EISCONN;
+}
+
+/* -- what it says when the attempt that it waited for has ended -- */
+
+/* Given up, or another thread has been told. */
+static int idle_outcome(const struct call *c)
+{
+	if (c->sock->state == SS_CONNECTING)
+		return connect_as_tcp(c);
+	return sock_error(c->smc->sk) ?: -ECONNABORTED;
+}
+
+/* Another thread has begun the next one. */
+static int attempt_outcome(const struct call *c)
+{
+	return -EPIPE;
+}
+
+static int smc_outcome(const struct call *c)
+{
+	return c->sock->state == SS_CONNECTING ? tell_connected(c) : 0;
+}
+
+static int tcp_outcome(const struct call *c)
+{
+	return c->sock->state == SS_CONNECTING ? connect_as_tcp(c) : 0;
+}
+
+/* -- connect(AF_UNSPEC) -- */
+
+static int idle_disconnect(const struct call *c)
+{
+	smc_synopt_set(c->smc->sk, false);
+	return connect_as_tcp(c);
+}
+
+static int attempt_disconnect(const struct call *c)
+{
+	smc_attempt_stop(c->smc);
+	smc_sock_reset(c->smc);
+	return idle_disconnect(c);
+}
+
+static int smc_disconnect(const struct call *c)
+{
+	struct sock *sk = c->smc->sk;
+	int rc, err;
+
+	smc_close_disconnect(c->smc);
+	err = READ_ONCE(sk->sk_err);
+	smc_sock_reset(c->smc);
+	rc = idle_disconnect(c);
+	/* TCP's connection may have been open for longer, or not so long */
+	WRITE_ONCE(sk->sk_err, err);
+	return rc;
+}
+
+static int late_disconnect(const struct call *c)
+{
+	int rc;
+
+	smc_attempt_stop(c->smc);
+	rc = idle_disconnect(c);
+	smc_sock_go_plain(c->smc);
+	return rc;
+}
+
+static const struct {
+	int (*connect)(const struct call *c);
+	int (*outcome)(const struct call *c);
+	int (*disconnect)(const struct call *c);
+} in_phase[SMC_PHASES] = {
+	[SMC_PHASE_INIT] = { idle_connect, idle_outcome, idle_disconnect },
+	[SMC_PHASE_HS] = {
+		attempt_connect, attempt_outcome, attempt_disconnect
+	},
+	[SMC_PHASE_SMC] = { smc_connect, smc_outcome, smc_disconnect },
+	[SMC_PHASE_LATE] = { connect_as_tcp, tcp_outcome, late_disconnect },
+	[SMC_PHASE_TCP] = { connect_as_tcp, tcp_outcome, connect_as_tcp },
+	[SMC_PHASE_DEAD] = { connect_as_tcp, tcp_outcome, connect_as_tcp },
+};
+
+/* -- the call -- */
+
+static int first_step(const struct call *c)
+{
+	struct smc_sock *smc = c->smc;
+
+	/* it became TCP's meanwhile */
+	if (smc_sock_locked(smc->sk) != smc)
+		return ASK_TCP;
+	if (c->addr->sa_family == AF_UNSPEC)
+		return in_phase[smc->phase].disconnect(c);
+	return in_phase[smc->phase].connect(c);
+}
+
+/* TCP's connect() has begun, and the socket is TCP's. */
+static int wait_for_tcp(const struct call *c, int disconnects)
+{
+	int rc;
+
+	if (READ_ONCE(c->sock->sk->sk_disconnects) != disconnects)
+		return -EPIPE;
+	rc = smc_sock_as_tcp(c->sock, connect,
+			     (struct sockaddr_unsized *)c->addr, c->len,
+			     c->flags);
+	return rc == -EALREADY ? -EINPROGRESS : rc;
+}
+
+/* There is an attempt: wait for its outcome, unless the call is not to. */
+static int wait_for_outcome(const struct call *c, int pending)
+{
+	struct sock *sk = c->smc->sk;
+	long timeo = sock_sndtimeo(sk, c->flags & O_NONBLOCK);
+	int rc;
+
+	if (!timeo)
+		return pending;
+	rc = smc_attempt_wait(c->smc, WRITE, &timeo);
+	if (rc)
+		return rc == -EAGAIN ? pending : rc;
+	lock_sock(sk);
+	rc = in_phase[c->smc->phase].outcome(c);
+	release_sock(sk);
+	smc_attempt_unlocked(c->smc);
+	return rc;
+}
+
+/* connect() of a socket that has a context */
+static int connect_ours(const struct call *c)
+{
+	struct sock *sk = c->smc->sk;
+	int rc, disconnects;
+
+	lock_sock(sk);
+	rc = first_step(c);
+	disconnects = sk->sk_disconnects;
+	release_sock(sk);
+	/* a step may have found it owned */
+	smc_attempt_unlocked(c->smc);
+	switch (rc) {
+	case WAIT_BEGUN:
+		return wait_for_outcome(c, -EINPROGRESS);
+	case WAIT_OTHER:
+		return wait_for_outcome(c, -EALREADY);
+	case WAIT_TCP:
+		return wait_for_tcp(c, disconnects);
+	default:
+		return rc;
+	}
+}
+
+int smc_sock_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
+		     int len, int flags)
+{
+	struct call c = {
+		.smc = smc_sock_get(sock->sk),
+		.sock = sock,
+		.addr = (struct sockaddr *)uaddr,
+		.len = len,
+		.flags = flags,
+	};
+	int rc;
+
+	if (c.smc)
+		smc_sock_begin(c.smc);
+	rc = smc_sock_pinned(permission(sock->sk, false, c.addr, len));
+	if (!rc) {
+		rc = ASK_TCP;
+		if (c.smc && len >= (int)sizeof(c.addr->sa_family))
+			rc = connect_ours(&c);
+	}
+	if (rc == ASK_TCP)
+		rc = smc_sock_as_tcp(sock, connect, uaddr, len, flags);
+	if (c.smc)
+		smc_sock_put(c.smc);
+	return rc;
+}
