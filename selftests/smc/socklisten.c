@@ -30,10 +30,24 @@ static bool in_queue(int fd, unsigned int want)
 	return false;
 }
 
+/*
+ * TCP's order is that of the connections; with SMC it is that in which handshakes
+ * end, each with its own worker.
+ */
+static bool in_order(enum kind kind, const int *fd, int num, int at, int port)
+{
+	if (kind == KIND_TCP)
+		return port == local_port(fd[at]);
+	for (int i = 0; i < num; i++)
+		if (port == local_port(fd[i]))
+			return true;
+	return false;
+}
+
 TEST_F(conn, accept_order_and_flags)
 {
 	struct where w = { .len = sizeof(w.ss) };
-	int fd[3], s;
+	int fd[3], s, first;
 
 	for (int i = 0; i < 3; i++) {
 		fd[i] = NEW(0);
@@ -45,7 +59,8 @@ TEST_F(conn, accept_order_and_flags)
 	ASSERT_LE(0, s);
 	EXPECT_EQ(variant->family, w.ss.ss_family);
 	EXPECT_EQ(self->at.len, w.len);
-	EXPECT_EQ(local_port(fd[0]), port_of(&w));
+	first = port_of(&w);
+	EXPECT_TRUE(in_order(variant->kind, fd, 3, 0, first));
 	EXPECT_EQ(O_NONBLOCK, O_NONBLOCK & fcntl(s, F_GETFL));
 	EXPECT_EQ(FD_CLOEXEC, fcntl(s, F_GETFD));
 	close(s);
@@ -57,7 +72,8 @@ TEST_F(conn, accept_order_and_flags)
 	EXPECT_EQ(0, fcntl(s, F_GETFD));
 	w.len = sizeof(w.ss);
 	EXPECT_EQ(0, getpeername(s, sa(&w), &w.len));
-	EXPECT_EQ(local_port(fd[1]), port_of(&w));
+	EXPECT_TRUE(in_order(variant->kind, fd, 3, 1, port_of(&w)));
+	EXPECT_NE(first, port_of(&w));
 	close(s);
 	EXPECT_ERR(EINVAL, accept4(self->listener, NULL, NULL, 0x4));
 	s = accept(self->listener, NULL, NULL);
