@@ -92,7 +92,7 @@ static void snap_lgr(struct smc_conn *conn, struct smc_sock_snapshot *snap)
 	const struct smc_lgr *lgr = conn->lgr;
 
 	snap->has_lgr = true;
-	snap->mode = lgr->xport->id == SMC_XPORT_D ? 2 : 0;
+	snap->mode = smc_conn_diag_mode(conn);
 	snap->lgr_id = lgr->id;
 	snap->role = lgr->role;
 	lgr->xport->fill_info(lgr, conn, &snap->info);

@@ -360,6 +360,12 @@ static inline enum smc_reason smc_sock_barred(const struct smc_sock *smc)
 	return SMC_REASON_OK;
 }
 
+/* smc_diag_msg.diag_mode: SMC-R or SMC-D */
+static inline u8 smc_conn_diag_mode(const struct smc_conn *conn)
+{
+	return conn->xport->id == SMC_XPORT_D ? 2 : 0;
+}
+
 /* Count for the transport of a connection. */
 static inline void smc_conn_count(const struct smc_conn *conn,
 				  enum smc_tech tech, u64 num)

@@ -8,6 +8,8 @@
  * Context: per function.  Tests: selftests/smc.
  */
 #include <linux/module.h>
+#include <linux/smc_diag.h>
+#include <net/netlink.h>
 #include <net/sock.h>
 
 #include "sock.h"
@@ -158,6 +160,34 @@ static void ulp_release(struct sock *sk)
 	smc_sock_put(smc);
 }
 
+/* For sock_diag, process or BH, no lock. */
+static int ulp_get_info(struct sock *sk, struct sk_buff *skb)
+{
+	struct smc_conn *conn = smc_sock_conn(sk);
+	struct nlattr *nest;
+	int rc = 0;
+
+	if (!conn)
+		return 0;
+	nest = nla_nest_start(skb, SMC_ULP_INFO);
+	if (!nest ||
+	    nla_put_u8(skb, SMC_ULP_INFO_MODE, smc_conn_diag_mode(conn)) ||
+	    nla_put_u32(skb, SMC_ULP_INFO_LGR, conn->lgr->id)) {
+		nla_nest_cancel(skb, nest);
+		rc = -EMSGSIZE;
+	} else {
+		nla_nest_end(skb, nest);
+	}
+	smc_conn_put(conn);
+	return rc;
+}
+
+static size_t ulp_get_info_size(const struct sock *sk)
+{
+	return nla_total_size(0) + nla_total_size(sizeof(u8)) +
+	       nla_total_size(sizeof(u32));
+}
+
 /**
  * smc_ulp_init() - have the contexts call us
  *
@@ -167,6 +197,8 @@ void smc_ulp_init(void)
 {
 	smc_ulp_ops.clone = ulp_clone;
 	smc_ulp_ops.release = ulp_release;
+	smc_ulp_ops.get_info = ulp_get_info;
+	smc_ulp_ops.get_info_size = ulp_get_info_size;
 	smc_callbacks.data_ready = data_ready;
 	smc_callbacks.state_change = state_change;
 	smc_callbacks.error_report = error_report;

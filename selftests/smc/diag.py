@@ -18,8 +18,10 @@ import cases
 from limits import limit
 from sockdiag import (ACTIVE, AF_SMC, CONN, DMB, DONE, DPORT, DST, DUMP, ERROR,
                       FALLBACK, INIT, LISTEN, MODES, PROTO_SMC, REQUEST, ROOT,
-                      SHUT, SMCD, SMCR, SPORT, SRC, STATES, TCP, Row, attr,
-                      dump, messages, netlink, request, row_of)
+                      SHUT, SMCD, SMCR, SPORT, SRC, STATES, TCP, ULP_NAME,
+                      ULP_SMC, ULP_SMC_LGR, ULP_SMC_MODE, Row, attr,
+                      attributes, dump, messages, netlink, request, row_of,
+                      tcp_ulp)
 
 CLONE_NEWNET = 0x40000000
 here = os.path.dirname(os.path.abspath(__file__))
@@ -98,6 +100,22 @@ def case_connection():
         assert row.attrs[CONN][32:40] == peer.attrs[CONN][16:24], "cursors"
     assert row_of(cli, 1).u32(CONN, 36) == 1000
     return lst, cli, srv
+
+
+def case_tcp_knows():
+    _, cli, srv = pair()
+    for s in cli, srv:
+        ulp = tcp_ulp(s.getsockname(), s.getpeername())
+        assert ulp[ULP_NAME] == b"smc\0", ulp
+        info = attributes(ulp[ULP_SMC])
+        assert info[ULP_SMC_MODE] == bytes([SMCD]), info
+        assert info[ULP_SMC_LGR] == row_of(s, 8).attrs[DMB][:4], info
+    # a listener, and one that fell back
+    lst = listener()
+    cli = socket.create_connection(lst.getsockname())
+    srv, _ = lst.accept()
+    for s, other in ((cli, srv), (srv, cli)):
+        assert tcp_ulp(s.getsockname(), other.getsockname()) is None
 
 
 def case_ipv6():

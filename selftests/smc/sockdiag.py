@@ -15,6 +15,8 @@ SMCR, TCP, SMCD = 0, 1, 2
 CONN, LGR, SHUT, DMB, FALLBACK = 1, 2, 3, 4, 5
 SIZES = {CONN: 76, LGR: 147, SHUT: 1, DMB: 56, FALLBACK: 8}
 STATES, MODES, SRC, DST, SPORT, DPORT = range(1, 7)     # of a request
+INET_DIAG_ULP_INFO, ULP_NAME, ULP_SMC = 19, 1, 299
+ULP_SMC_MODE, ULP_SMC_LGR = 1, 2
 ANY = b"\xff" * 8                                       # no cookie
 
 
@@ -90,6 +92,30 @@ def dump(ext=0, flags=REQUEST | DUMP, filters=b""):
             else:
                 error(body)
         return rows
+
+
+def attributes(data):
+    """by number"""
+    found = {}
+    while len(data) >= 4:
+        n, kind = struct.unpack("=HH", data[:4])
+        found[kind & 0x3fff] = data[4:n]
+        data = data[(n + 3) & ~3:]
+    return found
+
+
+def tcp_ulp(local, peer):
+    """what sock_diag of TCP says of the upper layer of an IPv4 connection: its
+    attributes, or None"""
+    with netlink() as s:
+        # it comes with INET_DIAG_INFO
+        body = struct.pack("=BBBxI", socket.AF_INET, socket.IPPROTO_TCP, 2,
+                           0xffffffff) + sock_id(local, peer)
+        s.send(struct.pack("=IHHII", 16 + len(body), BY_FAMILY, REQUEST, 1, 0)
+               + body)
+        _, _, _, data = next(messages(s))
+    ulp = attributes(data[72:]).get(INET_DIAG_ULP_INFO)
+    return attributes(ulp) if ulp else None
 
 
 def row_of(sock, ext=0):

@@ -165,4 +165,20 @@ struct smc_diag_fallback {
 	__u32	peer_diagnosis;
 };
 
+/*
+ * What sock_diag of TCP sockets says of one with an SMC connection: an attribute
+ * in INET_DIAG_ULP_INFO, whose INET_ULP_INFO_NAME is "smc".
+ */
+#define SMC_ULP_INFO		299	/* far from the kernel's own numbers */
+
+/* Attributes in SMC_ULP_INFO */
+enum {
+	SMC_ULP_INFO_UNSPEC,
+	SMC_ULP_INFO_MODE,		/* u8 as smc_diag_msg.diag_mode */
+	SMC_ULP_INFO_LGR,		/* u32: link group */
+	__SMC_ULP_INFO_MAX,
+};
+
+#define SMC_ULP_INFO_MAX	(__SMC_ULP_INFO_MAX - 1)
+
 #endif /* _UAPI_SMC_DIAG_H_ */
