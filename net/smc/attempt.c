@@ -248,14 +248,19 @@ bool smc_attempt_stop(struct smc_sock *smc)
 
 /**
  * smc_attempt_wake() - TCP has news for the handshake
- * @smc: context of a locked socket
+ * @smc: context
+ *
+ * Context: any.
  */
 void smc_attempt_wake(struct smc_sock *smc)
 {
-	struct smc_hs *hs = locked_hs(smc);
+	struct smc_hs *hs;
 
+	rcu_read_lock();
+	hs = rcu_dereference(smc->hs);
 	if (hs)
 		smc_hs_wake(hs);
+	rcu_read_unlock();
 }
 
 /**

@@ -124,7 +124,7 @@ void smc_defer_ready(struct smc_sock *smc)
 
 /**
  * smc_defer_event() - TCP has news of a child that has no handshake
- * @smc: its context, locked, in phase LATE
+ * @smc: its context, in phase LATE
  *
  * Context: any.
  */

@@ -162,7 +162,7 @@ bool smc_close_peer_gone(const struct smc_conn *conn)
 
 /**
  * smc_close_tcp_event() - something happened to the TCP connection
- * @smc: context of a locked socket in phase SMC
+ * @smc: context of a socket in phase SMC
  *
  * An error that TCP has put into sk_err is taken out: it is not the program's.
  * ECONNABORTED is: an administrator ends the connection (sock_diag).

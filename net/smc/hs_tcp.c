@@ -199,6 +199,7 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	typeof(sk->sk_tsflags) tsflags = sk->sk_tsflags;
 	gfp_t gfp = sk->sk_allocation;
 	bool lone = !sk->sk_socket;
 	int rc;
@@ -212,7 +213,10 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
 	if (lone)
 		lend(sk, lent);
 	sk->sk_allocation = GFP_ATOMIC;
+	/* the program gets no time stamps of messages that are not its own */
+	WRITE_ONCE(sk->sk_tsflags, 0);
 	rc = tcp_sendmsg_locked(sk, &msg, len);
+	WRITE_ONCE(sk->sk_tsflags, tsflags);
 	sk->sk_allocation = gfp;
 	if (lone)
 		lend(sk, NULL);

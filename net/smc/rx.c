@@ -588,8 +588,6 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 	int rc;
 
 	count_call(conn, len);
-	if (flags & MSG_ERRQUEUE)
-		return -EAGAIN;
 	if (flags & MSG_OOB)
 		return recv_urgent(conn, msg, len, flags);
 	rc = receive(conn, &r);

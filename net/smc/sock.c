@@ -149,14 +149,14 @@ static int op_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		      int flags)
 {
 	struct sock *sk = sock->sk;
-	int rc = SMC_DATA_TCP;
 	struct smc_conn *conn;
+	int rc;
 
+	/* that queue is the socket's, whatever carries its data */
 	if (unlikely(flags & MSG_ERRQUEUE))
-		conn = smc_sock_conn(sk);
-	else
-		conn = data_conn(sk, READ, flags,
-				 sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &rc);
+		return smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
+	conn = data_conn(sk, READ, flags,
+			 sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &rc);
 	if (conn) {
 		rc = smc_rx_recvmsg(conn, msg, len, flags);
 		smc_conn_put(conn);
@@ -225,7 +225,8 @@ static __poll_t conn_poll(struct smc_conn *conn)
 		mask |= EPOLLPRI;
 	/* the error is set before the shutdown bits, see event.c */
 	smp_rmb();
-	if (smc_conn_has_error(conn))
+	if (smc_conn_has_error(conn) ||
+	    !skb_queue_empty_lockless(&conn->sk->sk_error_queue))
 		mask |= EPOLLERR;
 	return mask;
 }

@@ -18,14 +18,10 @@
 /* Bit 0: a child without a context has a callback of ours. */
 static unsigned long pinned;
 
-/* -- TCP's callbacks: the socket is locked by the softirq or by its owner -- */
+/* -- TCP's callbacks; the socket is locked, but for error_report() -- */
 
-static void tcp_event(struct sock *sk)
+static void tcp_event(struct smc_sock *smc)
 {
-	struct smc_sock *smc = smc_sock_locked(sk);
-
-	if (!smc)
-		return;
 	if (rcu_access_pointer(smc->conn))
 		smc_close_tcp_event(smc);
 	else if (rcu_access_pointer(smc->hs))
@@ -38,25 +34,38 @@ static void tcp_event(struct sock *sk)
 
 static void data_ready(struct sock *sk)
 {
-	tcp_event(sk);
+	struct smc_sock *smc = smc_sock_locked(sk);
+
+	if (smc)
+		tcp_event(smc);
 }
 
 static void state_change(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sock_locked(sk);
 
-	tcp_event(sk);
-	if (smc && smc_sock_rules(smc)->tells)
+	if (!smc)
+		return;
+	tcp_event(smc);
+	if (smc_sock_rules(smc)->tells)
 		smc->state_change(sk);
 }
 
+/*
+ * An error; or something for the program in the error queue, of which the core
+ * tells without a lock.
+ */
 static void error_report(struct sock *sk)
 {
-	struct smc_sock *smc = smc_sock_locked(sk);
+	struct smc_sock *smc = smc_sock_get(sk);
 
-	tcp_event(sk);
-	if (smc && smc_sock_rules(smc)->tells)
+	if (!smc)
+		return;
+	tcp_event(smc);
+	if (smc_sock_rules(smc)->tells ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		smc->error_report(sk);
+	smc_sock_put(smc);
 }
 
 /* TCP has a child for a listener, which is not locked. */

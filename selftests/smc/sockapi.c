@@ -16,6 +16,8 @@
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 #include <linux/sockios.h>
 
 #include "lib/bytes.h"
@@ -634,6 +636,64 @@ TEST_F(pair, sendfile_out)
 	ASSERT_EQ(sizeof(buf), sendfile(self->client, fd, &off, sizeof(buf)));
 	EXPECT_EQ(sizeof(buf), drain(self->server, sizeof(buf)));
 	close(fd);
+}
+
+static bool has_notice(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
+}
+
+/* One message of the error queue, with its extended error; or -1. */
+static int take_notice(int fd, struct sock_extended_err *err)
+{
+	char control[256];
+	struct msghdr msg = {
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c;
+
+	if (recvmsg(fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+		return -1;
+	memset(err, 0xff, sizeof(*err));
+	for (c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
+		if ((c->cmsg_level == SOL_IP && c->cmsg_type == IP_RECVERR) ||
+		    (c->cmsg_level == SOL_IPV6 &&
+		     c->cmsg_type == IPV6_RECVERR))
+			memcpy(err, CMSG_DATA(c), sizeof(*err));
+	return 0;
+}
+
+/* What the connection needed to be set up is not the program's to be told of. */
+TEST_F(pair, no_time_stamps_of_others)
+{
+	int on = SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE |
+		 SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_SOFTWARE |
+		 SOF_TIMESTAMPING_OPT_TSONLY;
+	struct sock_extended_err err;
+	struct where at;
+	int fd[3];
+
+	fd[0] = listen_any(variant->kind, self->addr.ss_family, 1, &at);
+	fd[1] = open_socket(variant->kind, self->addr.ss_family, 0);
+	ASSERT_EQ(0, setsockopt(fd[0], SOL_SOCKET, SO_TIMESTAMPING, &on,
+				sizeof(on)));
+	ASSERT_EQ(0, setsockopt(fd[1], SOL_SOCKET, SO_TIMESTAMPING, &on,
+				sizeof(on)));
+	ASSERT_EQ(0, connect(fd[1], sa(&at), at.len));
+	fd[2] = accept(fd[0], NULL, NULL);
+	ASSERT_LE(0, fd[2]);
+	EXPECT_FALSE(has_notice(fd[1]));
+	EXPECT_FALSE(has_notice(fd[2]));
+	EXPECT_EQ(-1, take_notice(fd[1], &err));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(-1, take_notice(fd[2], &err));
+	EXPECT_EQ(EAGAIN, errno);
+	close(fd[0]);
+	close(fd[1]);
+	close(fd[2]);
 }
 
 TEST(wrong_protocols)
