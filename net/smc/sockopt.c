@@ -248,10 +248,6 @@ static int set_ours(struct smc_sock *smc, struct socket *sock, int level,
 	const struct smc_phase_rules *rules = smc_sock_rules(smc);
 	int too_late, rc;
 
-	/* nothing tells of the completion */
-	if (level == SOL_SOCKET && rules->ours &&
-	    (optname == SO_ZEROCOPY || optname == SO_RESERVE_MEM))
-		return -EOPNOTSUPP;
 	if (level == SOL_SOCKET) {
 		rc = sock_setsockopt(sock, level, optname, optval, optlen);
 		if (!rc && optname == SO_KEEPALIVE)

@@ -332,6 +332,31 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 	return copied ?: rc;
 }
 
+/*
+ * MSG_ZEROCOPY: what is sent is copied, and the program hears both that it is done
+ * and that it was copied (SO_EE_CODE_ZEROCOPY_COPIED), as of TCP on one host.
+ */
+static int completion_begin(struct sock *sk, struct msghdr *msg, size_t len,
+			    struct ubuf_info **uarg)
+{
+	/* what io_uring brings along it completes itself */
+	if (!len || msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
+		return 0;
+	*uarg = msg_zerocopy_realloc(sk, len, NULL);
+	if (!*uarg)
+		return -ENOBUFS;
+	uarg_to_msgzc(*uarg)->zerocopy = 0;
+	return 0;
+}
+
+static void completion_end(struct ubuf_info *uarg, bool sent)
+{
+	if (sent)
+		net_zcopy_put(uarg);
+	else
+		net_zcopy_put_abort(uarg, true);
+}
+
 static void count_call(const struct smc_conn *conn, size_t len)
 {
 	smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_MSGS);
@@ -354,6 +379,7 @@ static void count_call(const struct smc_conn *conn, size_t len)
  */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
+	struct ubuf_info *uarg = NULL;
 	struct sock *sk = conn->sk;
 	bool locked = true;
 	int rc;
@@ -361,9 +387,16 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	count_call(conn, len);
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EISCONN;
-	if (mutex_lock_interruptible(&conn->tx_mutex))
+	if (unlikely(msg->msg_flags & MSG_ZEROCOPY)) {
+		rc = completion_begin(sk, msg, len, &uarg);
+		if (rc)
+			return rc;
+	}
+	if (mutex_lock_interruptible(&conn->tx_mutex)) {
+		completion_end(uarg, false);
 		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
 						     MSG_DONTWAIT));
+	}
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
 		rc = -EPIPE;
 	else if (unlikely(no_reader(conn)))
@@ -372,6 +405,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 		rc = send_all(conn, msg, &locked);
 	if (locked)
 		mutex_unlock(&conn->tx_mutex);
+	completion_end(uarg, rc > 0);
 	if (rc > 0)
 		smc_conn_count_bytes(conn, SMC_TECH_TX_BYTES, SMC_HIST_TX_CALL,
 				     rc);

@@ -666,6 +666,39 @@ static int take_notice(int fd, struct sock_extended_err *err)
 	return 0;
 }
 
+/* The buffer of a MSG_ZEROCOPY call may be used again when this has come. */
+TEST_F(pair, zerocopy_completes)
+{
+	static char block[5000];
+	struct sock_extended_err err;
+	int on = 1, i;
+
+	EXPECT_EQ(0, setsockopt(self->client, SOL_SOCKET, SO_ZEROCOPY, &on,
+				sizeof(on)));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(sizeof(block), send(self->client, block,
+					      sizeof(block), MSG_ZEROCOPY));
+		EXPECT_EQ(sizeof(block), drain(self->server, sizeof(block)));
+		ASSERT_TRUE(wait_events(self->client, POLLERR) & POLLERR);
+		ASSERT_EQ(0, take_notice(self->client, &err));
+		EXPECT_EQ(SO_EE_ORIGIN_ZEROCOPY, err.ee_origin);
+		EXPECT_EQ(0, err.ee_errno);
+		EXPECT_EQ(SO_EE_CODE_ZEROCOPY_COPIED, err.ee_code);
+		EXPECT_EQ(i, err.ee_info);
+		EXPECT_EQ(i, err.ee_data);
+	}
+	EXPECT_FALSE(has_notice(self->client));
+	/* nothing was sent: no notice, and no number of one is used up */
+	EXPECT_EQ(-1, send(self->client, NULL, 1, MSG_ZEROCOPY));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(-1, take_notice(self->client, &err));
+	EXPECT_EQ(EAGAIN, errno);
+	ASSERT_EQ(1, send(self->client, block, 1, MSG_ZEROCOPY));
+	ASSERT_TRUE(wait_events(self->client, POLLERR) & POLLERR);
+	ASSERT_EQ(0, take_notice(self->client, &err));
+	EXPECT_EQ(2, err.ee_info);
+}
+
 /* What the connection needed to be set up is not the program's to be told of. */
 TEST_F(pair, no_time_stamps_of_others)
 {

@@ -80,9 +80,7 @@ static bool set_not(enum phase phase, int level, int opt)
 		return opt == 16 /* IP_IPSEC_POLICY */ || opt == IP_XFRM_POLICY;
 	if (phase == CONNECTED && level == IPPROTO_IPV6)
 		return opt == 34 || opt == IPV6_XFRM_POLICY;
-	/* no notifications of completed sends; memory is in rings */
-	return level == SOL_SOCKET &&
-	       (opt == SO_ZEROCOPY || opt == 73 /* SO_RESERVE_MEM */);
+	return false;
 }
 
 /* getsockopt() may answer differently: other sizes, identities, moments */
@@ -113,9 +111,7 @@ static bool get_not(enum phase phase, int level, int opt)
 	case SO_MEMINFO:
 	case SO_INCOMING_CPU:
 	case SO_INCOMING_NAPI_ID:
-	case SO_ZEROCOPY:
 	case 28:	/* SO_PEERNAME: the ports differ */
-	case 73:
 	case 77:	/* SO_PEERPIDFD */
 		return true;
 	}
