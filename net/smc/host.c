@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who this host is in CLC messages: host name, peer ID.
+ * The host's identity in CLC messages: host name, peer ID.
  *
  * The peer ID names one instance of an operating system: two random bytes
  * chosen when the module is loaded, then the MAC address of the first active

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who this host is in CLC messages: host name, peer ID.
+ * The host's identity in CLC messages: host name, peer ID.
  */
 #ifndef SMC_HOST_H
 #define SMC_HOST_H

@@ -7,9 +7,9 @@
  * step; which function, client and server say in a table (hs_client.c,
  * hs_server.c).  Whatever may have happened queues the same work item: TCP's
  * callbacks (smc_hs_wake), the timer, a group that settled, a socket that is
- * free again.  The work runs the step of the state again and again until it does
- * not change the state any more.  A step never waits for the peer; it returns
- * SMC_REASON_OK if all is well so far, or why this will not become SMC;
+ * free again.  The work runs the step of the state again and again until it
+ * does not change the state any more.  A step never waits for the peer; it
+ * returns SMC_REASON_OK if all is well so far, or why this will not become SMC;
  * smc_hs_conclude() (hs_outcome.c) decides what follows from that.
  *
  * Locks: the socket's spinlock protects the TCP connection (hs_tcp.c).  done()
@@ -57,7 +57,7 @@ static void timer_fn(struct timer_list *t)
  * smc_hs_wake() - something happened on the TCP connection
  * @hs: handshake that the socket shows
  *
- * Cheap: a step is queued only if the state can make something of it.
+ * Cheap: a step is queued only if the state waits for this.
  *
  * Context: any; the socket is locked, or @hs was found under RCU.
  */
@@ -107,7 +107,7 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 		why = rc ? step->lost : step->run(hs);
 		trace_step(hs, step, why);
 		if (hs->state == SMC_HS_BOUND) {
-			/* The group is there for others too from now on. */
+			/* From here on other handshakes use the group. */
 			clear_bit(SMC_HS_FIRST, &hs->bits);
 			return SMC_HS_V_SMC;
 		}
@@ -149,7 +149,7 @@ static void wind_up(struct smc_hs *hs)
 	smc_hs_uncount(hs);
 }
 
-/* There will be no SMC, or it is the socket's by now. */
+/* Stop the connection, unless hand_over() has given it to the socket. */
 static void drop_conn(struct smc_hs *hs)
 {
 	struct smc_conn *conn = hs->conn;
@@ -172,12 +172,12 @@ static void end(struct smc_hs *hs)
 	smc_hs_put(hs);
 }
 
-/* The socket has let go of us. */
+/* smc_hs_stop() was called: give everything back. */
 static void abandon(struct smc_hs *hs)
 {
 	enum smc_reason why;
 
-	/* Others may have joined our group meanwhile. */
+	/* Other handshakes may have joined the group. */
 	if (hs->state == SMC_HS_LINK && smc_hs_settled(hs, &why) &&
 	    why == SMC_REASON_OK)
 		clear_bit(SMC_HS_FIRST, &hs->bits);
@@ -195,17 +195,17 @@ static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 	else if (res->outcome == SMC_HS_ERR && hs->ops->failed)
 		hs->ops->failed(hs);
 	if (res->hides) {
-		/* What began the stream was the peer's Accept or Confirm. */
+		/* first_at was the time of the peer's Accept or Confirm */
 		if (test_bit(SMC_HS_LATE_DECLINE, &hs->bits))
 			hs->first_at = 0;
-		/* Hidden before the program can read. */
+		/* before done(): the program cannot read or write yet */
 		hs->write_seq = tcp_sk(hs->setup.sk)->write_seq;
 		smc_hs_enter(hs, SMC_HS_LATE, 0);
 	}
 	hs->setup.owner->done(hs->setup.arg, res);
 }
 
-/* How it ends is known; this may have to be tried again. */
+/* There is a verdict: carry it out.  Called again if the socket is owned. */
 static void finish(struct smc_hs *hs)
 {
 	struct smc_hs_result res;
@@ -279,7 +279,7 @@ static void step(struct smc_hs *hs)
 		step_late(hs);
 		return;
 	}
-	/* the rings are the program's, not the worker's */
+	/* the rings are charged to the program's cgroup */
 	old = set_active_memcg(hs->setup.memcg);
 	if (hs->verdict == SMC_HS_V_GO_ON)
 		hs->verdict = run(hs);
@@ -289,8 +289,8 @@ static void step(struct smc_hs *hs)
 }
 
 /*
- * The socket's operations kick a step that was put off when they leave; the
- * timer is for all others that may have owned it.
+ * The socket's operations kick a step that was put off when they release the
+ * socket; the timer is for all other owners.
  */
 static void next(struct smc_hs *hs)
 {
@@ -412,8 +412,8 @@ void smc_hs_start(struct smc_hs *hs)
  * the caller's.  Everything else is given back by a worker.
  *
  * Context: any; the socket is locked.
- * Return: true if the peer may wait for a message, or may have begun to use SMC:
- * it has to be reset.
+ * Return: true if the peer may wait for a message, or may have begun to use
+ * SMC: it has to be reset.
  */
 bool smc_hs_stop(struct smc_hs *hs)
 {

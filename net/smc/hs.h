@@ -10,8 +10,8 @@
  *
  * It is an object of its own, counted.  The socket's lock protects the TCP
  * connection: under it the handshake reads, writes and hands over its outcome,
- * and under it smc_hs_stop() takes the connection away.  What
- * a stopped handshake still has its worker gives back.
+ * and under it smc_hs_stop() takes the connection away.  The worker gives back
+ * what a stopped handshake still has.
  *
  * Context: steps run in process context on smc_hs_wq and hold no lock.
  */
@@ -76,7 +76,7 @@ struct smc_hs_owner {
  * @sk: the socket; referenced until the handshake is freed
  * @sn: namespace state
  * @arg: for @owner; its reference passes
- * @memcg: whom the rings are charged to, @sk's reference; or NULL
+ * @memcg: cgroup the rings are charged to, @sk's reference; or NULL
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server
@@ -112,7 +112,7 @@ void smc_hs_wake(struct smc_hs *hs);
 bool smc_hs_stop(struct smc_hs *hs);
 void smc_hs_unlocked(struct smc_hs *hs);
 
-/* What others may do to the TCP connection, too (hs_tcp.c). */
+/* For the socket layer, too: the TCP connection (hs_tcp.c). */
 u32 smc_hs_tcp_readable(const struct sock *sk);
 int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len);
 void smc_hs_tcp_reset(struct sock *sk);

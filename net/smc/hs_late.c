@@ -11,7 +11,7 @@
  * has sent something already, there is no place for a Decline any more, and
  * the connection is reset.
  *
- * In the same way a Decline is taken away that crossed our own.
+ * In the same way a Decline that crossed our own is taken away.
  *
  * While this goes on the socket layer shows no bytes (struct smc_hs_result).
  * The beginning of a message is held back for one handshake deadline.
@@ -24,7 +24,7 @@
 #include "hs_priv.h"
 #include "reason.h"
 
-/* Send a Decline, unless the program was first. */
+/* Send a Decline, unless the program has written to the stream. */
 static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {
 	u8 version = msg->version;

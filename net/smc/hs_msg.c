@@ -14,19 +14,19 @@
 #include "hs_priv.h"
 #include "reason.h"
 
-/* The stream ended before it said enough. */
+/* The stream has ended before a message was complete. */
 static enum smc_reason gone(const struct smc_hs *hs)
 {
 	return test_bit(SMC_HS_SPOKE, &hs->bits) ? SMC_REASON_LOSTPEER :
 						     SMC_REASON_SPOILT_RESET;
 }
 
-/* Fewer than @want bytes are there: wait for them, or they cannot come. */
+/* Have a step queued at @want bytes; a reason if they cannot come. */
 static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
 				   bool *ready)
 {
 	smc_hs_need(hs, want);
-	/* Bytes that came before smc_hs_need() have woken nobody. */
+	/* Bytes that came before smc_hs_need() have queued no step. */
 	*ready = smc_hs_tcp_readable(hs->setup.sk) >= want;
 	if (*ready)
 		return SMC_REASON_OK;
@@ -74,8 +74,8 @@ static enum smc_reason frame(struct smc_hs *hs, ssize_t *total)
 		if (n < 0)
 			return gone(hs);
 		/*
-		 * Urgent data inside: readable and yet not to be had.  A FIN
-		 * looks like a byte for a moment, but not under the lock.
+		 * Urgent data: counted as readable, but not peeked.  A FIN
+		 * counts as a byte for a moment, but not under the lock.
 		 */
 		if ((!n && smc_hs_tcp_at_urgent(hs->setup.sk)) ||
 		    (n == last && smc_hs_tcp_readable(hs->setup.sk) > n))
@@ -150,9 +150,10 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
  * @late: what it means that the deadline passes without it
  * @got: true if it is in data->msg
  *
- * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; SMC_REASON_PEERDECL for a
- * Decline; NOTCLC with every byte left where it was; SPOILT_RESET or LOSTPEER if
- * the stream has ended (before or after the peer's first message); MALFORMED.
+ * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; SMC_REASON_PEERDECL for
+ * a Decline; NOTCLC with every byte left where it was; SPOILT_RESET or LOSTPEER
+ * if the stream has ended (before or after the peer's first message);
+ * MALFORMED.
  */
 enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 			     enum smc_reason late, bool *got)
@@ -161,7 +162,7 @@ enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 
 	if (why != SMC_REASON_OK)
 		return why;
-	/* It may be there: a system call had the socket. */
+	/* put_off: a system call owned the socket, look again. */
 	if (!*got)
 		return smc_hs_expired(hs) && !READ_ONCE(hs->put_off) ?
 		       late : SMC_REASON_OK;
@@ -203,7 +204,7 @@ int smc_hs_write(struct smc_hs *hs, int mark)
 	data->out_len = len;
 	data->out_mark = mark;
 	rc = smc_hs_flush(hs);
-	/* it leaves before the next step */
+	/* run() sends it before the next step */
 	return rc == -EAGAIN ? 0 : rc;
 }
 

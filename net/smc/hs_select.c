@@ -11,7 +11,7 @@
  * A variant that was not offered leaves no reason behind.  Of the reasons of
  * those that were offered the first is reported, except that a foreign host's
  * shared-memory device is mentioned only if nothing else was on offer: clients
- * offer it to everybody.
+ * offer it to every server.
  *
  * Context: any, no locks, no allocation.  Test: selftests/unit/unit_hs_select.c
  */

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a handshake does to its TCP connection: look, read, write, connect again.
+ * What a handshake does to its TCP connection: look, read, write, connect
+ * again.
  *
  * The connection is the handshake's while it holds the socket's spinlock, the
  * socket is not owned by a system call, and smc_hs_stop() has not been called.
- * A worker never waits for a system call to let go of the socket, which may take
- * for ever (a page that does not come): what finds the socket owned is put off,
- * and the operations of the socket queue the next step when they leave
+ * A worker never waits for a system call to let go of the socket, which may
+ * take for ever (a page that does not come): what finds the socket owned is put
+ * off, and the operations of the socket queue the next step when they leave
  * (smc_hs_unlocked()).  A message that cannot be written is kept in hs->out and
  * leaves before anything else is done.
  *
  * An un-accepted child belongs to its listener, which must not find it owned:
- * everything here but connecting again is done with the spinlock alone.  Nor has
- * it a struct socket, which tcp_sendmsg_locked() looks at when memory is short:
- * one is lent to it.
+ * everything here but connecting again is done with the spinlock alone.  Nor
+ * has it a struct socket, which tcp_sendmsg_locked() looks at when memory is
+ * short: one is lent to it.
  *
  * Context: worker, from a step.
  * Test: selftests/smc/fallback*.sh
@@ -229,7 +230,7 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
  * smc_hs_tcp_reset() - reset the connection
  * @sk: socket, locked with its spinlock alone
  *
- * As if the peer had done it, for the program: the error, the end, the names.
+ * The program sees what it would see after a reset by the peer.
  */
 void smc_hs_tcp_reset(struct sock *sk)
 {
@@ -286,7 +287,8 @@ int smc_hs_recv(struct smc_hs *hs, void *buf, size_t len)
  * smc_hs_flush() - send the message that is waiting in hs->data->out
  * @hs: handshake
  *
- * Return: 0: nothing waits any more; -EAGAIN; any other error: it will not leave.
+ * Return: 0: nothing waits any more; -EAGAIN; any other error: it will not
+ * leave.
  */
 int smc_hs_flush(struct smc_hs *hs)
 {
@@ -335,8 +337,8 @@ int smc_hs_tcp_up(struct smc_hs *hs, int *err)
 }
 
 /*
- * Own the socket as a system call does, without waiting; never an un-accepted
- * child's.  0, until release_sock(); or as smc_hs_lock().
+ * Own the socket as a system call does, without waiting; not for a child in the
+ * accept queue.  0: owned until release_sock(); else as smc_hs_lock().
  */
 static int own(struct smc_hs *hs)
 {
@@ -351,7 +353,7 @@ static int own(struct smc_hs *hs)
 	return 0;
 }
 
-/* What the program has set before connect(), and disconnect() forgets. */
+/* Options set before connect() that disconnect() clears. */
 struct options {
 	int peek_off;
 	u16 mss;
@@ -373,7 +375,7 @@ static void put_back(struct smc_hs *hs, const struct options *kept)
 
 	WRITE_ONCE(sk->sk_peek_off, kept->peek_off);
 	tcp_sk(sk)->rx_opt.user_mss = kept->mss;
-	/* what TCP has made of it meanwhile was for the other connection */
+	/* the present value is TCP's for the old connection */
 	WRITE_ONCE(tcp_sk(sk)->window_clamp, hs->window_clamp);
 	inet_csk(sk)->icsk_rto_min = kept->rto_min;
 	inet_csk(sk)->icsk_delack_max = kept->delack_max;
@@ -383,7 +385,8 @@ static void put_back(struct smc_hs *hs, const struct options *kept)
  * smc_hs_connect_again() - client: reset the connection and open another one
  * @hs: handshake; the next SYN goes out without the option
  *
- * Return: 0: it is being opened; -EAGAIN, -ECANCELED; other errors of connect().
+ * Return: 0: it is being opened; -EAGAIN, -ECANCELED; other errors of
+ * connect().
  */
 int smc_hs_connect_again(struct smc_hs *hs)
 {
@@ -401,7 +404,7 @@ int smc_hs_connect_again(struct smc_hs *hs)
 		return -ECONNABORTED;
 	}
 	keep(sk, &kept);
-	/* a program of the cgroup may write another address into it */
+	/* a BPF program of the cgroup may change the address */
 	memcpy(&addr, &hs->addr, sizeof(addr));
 	rc = sk->sk_prot->disconnect(sk, O_NONBLOCK);
 	if (!rc) {
@@ -416,8 +419,8 @@ int smc_hs_connect_again(struct smc_hs *hs)
 	if (rc == -EINPROGRESS)
 		rc = 0;
 	if (rc == -EAGAIN)
-		rc = -EADDRNOTAVAIL;	/* it does not mean "put off" */
-	/* connect() and SO_ERROR tell what they find there */
+		rc = -EADDRNOTAVAIL;	/* -EAGAIN would mean "put off" */
+	/* connect() and SO_ERROR report the error from here */
 	if (rc) {
 		sk->sk_socket->state = SS_CONNECTING;
 		WRITE_ONCE(sk->sk_err, -rc);
@@ -427,7 +430,7 @@ int smc_hs_connect_again(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_tcp_init() - the socket that is lent
+ * smc_hs_tcp_init() - make the struct socket that is lent to children
  *
  * Context: process.
  * Return: 0 or -errno.

@@ -43,7 +43,7 @@ static void settled_fn(struct smc_lgr_waiter *waiter, enum smc_reason why)
 	spin_lock_irqsave(&hs->lock, flags);
 	smc_hs_kick(hs);
 	spin_unlock_irqrestore(&hs->lock, flags);
-	/* From here on the handshake may end. */
+	/* smc_hs_stop_waiting() waits for this: @hs may end now. */
 	complete(&hs->settled);
 }
 

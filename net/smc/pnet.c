@@ -53,7 +53,7 @@ int smc_pnet_parse_id(const char *text, char id[SMC_PNET_ID_LEN + 1])
 	return 0;
 }
 
-/* Is @row about the same thing as one that is there? */
+/* Has the table a row for the same interface or port? */
 static bool is_taken(struct smc_net *sn, const struct smc_pnet_row *row)
 {
 	const struct smc_pnet_row *r;
@@ -217,7 +217,7 @@ bool smc_pnet_of_ndev(const struct net *net, struct net_device *ndev,
 	struct netdev_nested_priv priv = { .data = &below };
 	bool found;
 
-	/* nobody has written anything: the usual case */
+	/* the usual case */
 	if (list_empty(&below.sn->pnet))
 		return false;
 	rcu_read_lock();

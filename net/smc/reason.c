@@ -77,7 +77,7 @@ int smc_reason_errno(u32 code)
  * smc_reason_on_wire() - may this code be sent in a Decline?
  * @code: enum smc_reason
  *
- * PEERDECL and OPTUNSUPP are codes of the wire's numbering which nobody sends:
+ * PEERDECL and OPTUNSUPP are codes of the wire's numbering that are never sent:
  * a Decline is not answered, and Fast Open comes before any CLC message.
  */
 bool smc_reason_on_wire(u32 code)

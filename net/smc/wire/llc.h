@@ -27,7 +27,7 @@ enum smc_llc_type {
 	SMC_LLC_REQ_ADD_LINK	= 5,	/* version 2 groups only */
 	SMC_LLC_CONFIRM_RKEY	= 6,
 	SMC_LLC_TEST_LINK	= 7,
-	/* 8, CONFIRM RKEY CONTINUATION, is sent by nobody and not decoded */
+	/* 8, CONFIRM RKEY CONTINUATION, is neither sent nor decoded */
 	SMC_LLC_DELETE_RKEY	= 9,
 };
 
