@@ -10,7 +10,7 @@
  * is shown once, one that is made meanwhile is left out.
  *
  * Each socket is shown from a snapshot of plain values, never from the live
- * object.  Who holds a token can name a connection to the peer, so tokens are
+ * object.  A token is enough to name a connection to the peer, so tokens are
  * shown to CAP_NET_ADMIN of the namespace's owner only, and are 0 for others.
  *
  * SOCK_DESTROY takes the id of one socket as a dump shows it (close.c has

@@ -3,8 +3,8 @@
  * The generic netlink family SMC_GEN_NETLINK: commands, rights, and what is
  * too small for a file of its own.
  *
- * Everybody may look, CAP_NET_ADMIN in the initial user namespace may change
- * something.  What is shown is the requester's network namespace and nothing
+ * Any program may read; changes need CAP_NET_ADMIN in the initial user
+ * namespace.  What is shown is the requester's network namespace and nothing
  * of another one.  Rows of a dump are built from plain values, strings are cut
  * to their length, and nothing of the message is left unwritten.
  *

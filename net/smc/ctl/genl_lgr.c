@@ -58,9 +58,9 @@ static int put_v2_common(struct sk_buff *skb, int attr,
 
 	memcpy(eid, lgr->eid, SMC_MAX_EID_LEN);
 	eid[SMC_MAX_EID_LEN] = 0;
-	/* the handshake may write it meanwhile: half a name is for one dump */
+	/* the handshake may write it now: this dump may show half a name */
 	data_race(memcpy(host, lgr->peer_host, sizeof(host)));
-	/* the same; one byte is never half */
+	/* the same, but one byte is read whole */
 	os = data_race(lgr->peer_os);
 	host[sizeof(host) - 1] = 0;
 
@@ -100,7 +100,7 @@ static int put_alloc(struct sk_buff *skb, const struct smc_lgr *lgr,
 	       smc_genl_put_uint(skb, rcv_attr, rcv);
 }
 
-/* The network of the port, "" if nobody has written one down. */
+/* The network of the port, "" if the table has none. */
 static void find_pnet(const struct smc_lgr *lgr, char *id)
 {
 	const struct smc_dev *dev = lgr->path.dev;

@@ -3,8 +3,8 @@
  * The generic netlink family SMC_PNETID: the operator's table of physical
  * networks (net/smc/pnet.c).
  *
- * Everybody may look, CAP_NET_ADMIN in the initial user namespace may change
- * something.  Interfaces belong to the requester's network namespace; devices
+ * Any program may read; changes need CAP_NET_ADMIN in the initial user
+ * namespace.  Interfaces belong to the requester's network namespace; devices
  * are named in the initial one and have rows there only.
  *
  * A request without NLM_F_DUMP for one name is answered with all its rows and

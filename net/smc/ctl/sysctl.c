@@ -7,8 +7,8 @@
  * EINVAL and changes nothing.  Names, types and ranges of the first part are
  * those of the Linux kernel's own SMC, so that existing files in /etc/sysctl.d
  * go on working; four of them have nothing to act on here and are only kept: in
- * struct unused, and limit_smc_hs in struct smc_net, where netlink finds it, too.
- * The second part is ours.
+ * struct unused, and limit_smc_hs in struct smc_net, where netlink finds it,
+ * too.  The second part is ours.
  *
  * Context: process.  Test: selftests/vm/tests.
  */
