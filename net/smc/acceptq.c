@@ -2,13 +2,13 @@
 /*
  * TCP's accept queue, with children in it that go through a handshake.
  *
- * A child is settled when the program can have it.  accept() and poll() bring the
- * first that is to the front of the queue, so a silent peer costs its own place
- * and delays no other.  One whose handshake has failed is taken out: its client
- * connects again as plain TCP, and the program sees that connection alone.
+ * A child is settled when accept() may return it.  accept() and poll() move the
+ * first settled child to the front of the queue, so a silent peer occupies one
+ * place and delays no other.  A child whose handshake has failed is removed:
+ * its client connects again as plain TCP, and the program sees that connection.
  *
- * The queue is TCP's: its lock (rskq_lock; spinlock, BH) is taken with a child's
- * spinlock held, never the other way round.
+ * The queue is TCP's: its lock (rskq_lock; spinlock, BH) is taken with a
+ * child's spinlock held, never the other way round.
  *
  * Context: any.  Tests: selftests/smc/socklisten.c, fallback_server.
  */
@@ -90,7 +90,8 @@ static struct request_sock *take(struct sock *sk, const struct sock *child)
  * @smc: its context, locked, which has neither handshake nor connection; TCP's
  *	connection has been reset.  The caller has references of both
  *
- * Return: true: the child is destroyed; false: it is not in its listener's queue.
+ * Return: true: the child is destroyed; false: it is not in its listener's
+ * queue.
  */
 bool smc_acceptq_forget(struct smc_sock *smc)
 {

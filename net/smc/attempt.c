@@ -6,8 +6,8 @@
  * While the phase is HS the TCP connection is the handshake's and nothing of it
  * is shown: data calls wait, poll() shows no event.  Its outcome is one of
  * three: the connection becomes the socket's (SMC), the socket becomes TCP's
- * (TCP, perhaps LATE first), or connect() has failed: then TCP has the error, and
- * the socket is as new (INIT).
+ * (TCP, perhaps LATE first), or connect() has failed: then TCP has the error,
+ * and the socket is as new (INIT).
  *
  * Context: "locked" as in context.c.  Tests: selftests/smc.
  */
@@ -69,14 +69,14 @@ static void established(struct smc_sock *smc, struct smc_conn *conn)
 	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->snd_size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
 	WRITE_ONCE(sk->sk_rcvlowat, smc->lowat);
-	/* as soon as it is published connect(AF_UNSPEC) may take it away */
+	/* ESTABLISHED publishes it: connect(AF_UNSPEC) may drop it at once */
 	smc_conn_get(conn);
-	/* before the phase: a call that sees that may send */
+	/* before the phase: a call that sees SMC_PHASE_SMC may send */
 	smc_conn_event(conn, SMC_EV_ESTABLISHED, 0, false);
 	smc_sock_set_phase(smc, SMC_PHASE_SMC);
 	smc_owner_early_flags(conn);
 	smc_watch_start(conn);
-	/* An abort that came before has been ignored. */
+	/* An abort before ESTABLISHED was ignored, but its flag is set. */
 	smp_mb();
 	if (test_bit(SMC_CONN_DEAD, &conn->flags) ||
 	    test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
@@ -106,7 +106,7 @@ void smc_attempt_plain(struct smc_sock *smc, u32 reason)
 	smc_sock_go_plain(smc);
 }
 
-/* connect() and poll() wait for this. */
+/* Wake connect() and poll(): the handshake has an outcome. */
 static void wake_outcome(struct smc_sock *smc, bool usable)
 {
 	struct sock *sk = smc->sk;
@@ -150,7 +150,7 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 	wake_outcome(smc, usable);
 }
 
-/* The first bytes of a TCP connection are the program's after all. */
+/* The hidden bytes belong to the program: the socket is plain TCP now. */
 static void hs_revealed(void *arg)
 {
 	struct smc_sock *smc = arg;

@@ -18,7 +18,7 @@
  * @cpu: kernel address of the memory
  * @used: highest ring offset that may be non-zero (for zeroing before reuse)
  * @peer_may_write: the peer has not said that it is done with the ring
- * @memcg: whom the memory is charged to, a reference; or NULL
+ * @memcg: cgroup the memory is charged to, a reference; or NULL
  */
 struct smc_buf {
 	struct list_head node;

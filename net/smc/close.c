@@ -3,13 +3,13 @@
  * The end of a connection: the system calls and the worker that bring it about
  * step by step (event.c).
  *
- * close() does not wait (except for SO_LINGER).  What the program wrote is
- * delivered by the core; the socket loses its file but is no orphan for TCP, which
- * would destroy it at the peer's FIN, until the peer has closed, too, or the
- * orphan time is over.  "closed" goes out only after the last byte; if that cannot
- * be delivered the peer gets "abort", never a clean end of a short stream.
- * Unread bytes at close mean abort, as with TCP, and so do bytes that come
- * after it: their writer would wait for ever, or take them for delivered.
+ * close() does not wait (except for SO_LINGER).  The core delivers what the
+ * program wrote.  Until the peer has closed, too, or the orphan time is over,
+ * the socket has no file, but is not SOCK_DEAD: TCP would destroy it at the
+ * peer's FIN.  "closed" is sent only after the last byte; if that cannot be
+ * delivered the peer gets "abort", never a clean end of a short stream.  Unread
+ * bytes at close mean abort, as with TCP, and so do bytes that come after it:
+ * their writer would wait for ever, or take them for delivered.
  *
  * Context: per function.  Tests: selftests/smc.
  */
@@ -25,8 +25,8 @@
  * @smc: context
  * @conn: connection, the caller has a reference
  *
- * No event of the one changes the other any more, and calls that use the
- * connection end.  The caller wakes.
+ * Events of the connection no longer change the socket, and calls that use the
+ * connection end.  The caller wakes them.
  *
  * Context: any.
  */
@@ -46,7 +46,7 @@ void smc_close_part(struct smc_sock *smc, struct smc_conn *conn)
 
 /* -- worker -- */
 
-/* TCP closes a socket that lives on the stack; the file has gone long ago. */
+/* The file is gone: TCP's release() gets a struct socket on the stack. */
 static void close_tcp(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
@@ -54,7 +54,7 @@ static void close_tcp(struct smc_sock *smc)
 
 	lock_sock(sk);
 	smc_sock_end(smc);
-	/* Nothing of the program's is on TCP: no reason to linger. */
+	/* TCP carries none of the program's data: do not linger. */
 	sock_reset_flag(sk, SOCK_LINGER);
 	release_sock(sk);
 	smc_sock_base(sk)->release(&sock);
@@ -74,7 +74,7 @@ static void free_orphan(struct smc_sock *smc)
 	close_tcp(smc);
 }
 
-/* The peer looked gone: the end, unless a FIN looked like a byte for a moment. */
+/* Is the peer still gone?  A FIN counts as a readable byte for a moment. */
 static void end_gone(struct smc_sock *smc)
 {
 	struct smc_conn *conn = smc_sock_conn_get(smc);
@@ -90,7 +90,7 @@ static void end_gone(struct smc_sock *smc)
 	smc_conn_put(conn);
 }
 
-/* The program's error stays, or that it has taken it. */
+/* Reset TCP, but keep the program's error, or that SO_ERROR has taken it. */
 static void abort_tcp(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
@@ -109,7 +109,7 @@ static void shut_tcp(struct sock *sk, int how)
 	sk->sk_prot->shutdown(sk, how);
 }
 
-/* What needs the socket, whose spinlock is held. */
+/* Work on the TCP connection; the socket is locked by its spinlock alone. */
 static void work_locked(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
@@ -130,8 +130,8 @@ static void work_locked(struct smc_sock *smc)
 			 BIT(SMC_SK_WORK_PEER_GONE))
 
 /*
- * With the spinlock alone: an un-accepted child is its listener's, which must not
- * find it owned.  False: a system call has the socket.
+ * Takes the spinlock and does not own the socket: inet_csk_listen_stop() must
+ * not find a child owned.  False: a system call owns the socket.
  */
 static bool work_socket(struct smc_sock *smc)
 {
@@ -150,7 +150,7 @@ static bool work_socket(struct smc_sock *smc)
 	return free;
 }
 
-/* False: it could not be done now. */
+/* Call @fn if @bit is set.  False: @fn has to be called again later. */
 static bool do_child(struct smc_sock *smc, int bit,
 		     bool (*fn)(struct smc_sock *smc))
 {
@@ -176,22 +176,22 @@ void smc_sock_work(struct work_struct *work)
 	bool again, end;
 
 	again = !do_child(smc, SMC_SK_WORK_BEGIN, smc_listen_begin);
-	/* what is left to do before the end was said before it */
+	/* before the other bits: work queued before FREE is done first */
 	end = test_bit(SMC_SK_WORK_FREE, &smc->bits);
 	if (READ_ONCE(smc->bits) & NEEDS_SOCKET)
 		again |= !work_socket(smc);
 	again |= !do_child(smc, SMC_SK_WORK_PLAIN, smc_defer_plain);
-	/* close() may not be through yet: it queues this again */
+	/* release_conn() may still run: it queues this work again */
 	if (end && !again && !READ_ONCE(sk->sk_socket) &&
 	    test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))
 		free_orphan(smc);
 	if (again && queue_delayed_work(smc_sock_wq, &smc->work, HZ / 50 ?: 1))
-		return;		/* the references go with it */
+		return;		/* the queued work has the references */
 	smc_sock_put(smc);
 	sock_put(sk);
 }
 
-/* A child that nothing has accepted yet, of whatever kind. */
+/* Abort a child that accept() has not returned; its spinlock is held. */
 static void abort_child(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sock_locked(sk);
@@ -208,11 +208,12 @@ static void abort_child(struct sock *sk)
  * smc_sock_abort() - an administrator ends the connection of a socket
  * @sk: socket, referenced
  *
- * Exported for smc_diag.ko.  TCP's own way owns the socket, and a listener that
- * is closed meanwhile must not find its children owned.
+ * Exported for smc_diag.ko.  Not tcp_abort(): it owns the socket, but a
+ * listener that is closed meanwhile must not find its children owned.
  *
  * Context: process.
- * Return: 0: done; -ENOENT: it is TCP's to do; -EBUSY: it is just being accepted.
+ * Return: 0: done; -ENOENT: it is TCP's to do; -EBUSY: it is just being
+ * accepted.
  */
 int smc_sock_abort(struct sock *sk)
 {
@@ -225,7 +226,7 @@ int smc_sock_abort(struct sock *sk)
 		return 0;
 	}
 	spin_lock_bh(&sk->sk_lock.slock);
-	/* nor one that TCP is making, and may give up without its lock */
+	/* not in SYN_RECV: TCP may destroy the child without its lock */
 	if (!sk->sk_socket && inet_sk_state_load(sk) != TCP_SYN_RECV &&
 	    !sock_flag(sk, SOCK_DEAD)) {
 		rc = sock_owned_by_user_nocheck(sk) ? -EBUSY : 0;
@@ -243,8 +244,8 @@ EXPORT_SYMBOL_GPL(smc_sock_abort);
  * smc_close_disconnect() - connect(AF_UNSPEC) in phase SMC
  * @smc: context of a socket owned by the caller
  *
- * The connection is aborted, as TCP's is reset.  A call that is using it ends
- * in its own time.
+ * The connection is aborted, as TCP resets one.  A call that uses it holds a
+ * reference and ends later.
  *
  * Context: process.
  */
@@ -258,17 +259,17 @@ void smc_close_disconnect(struct smc_sock *smc)
 		return;
 	over = smc_close_over(conn);
 	/*
-	 * The program's own doing, and still TCP reports it.  Before a sleeping
-	 * writer can see that the connection is over.
+	 * As TCP, which reports an error here, too.  It is set before a
+	 * sleeping writer can see that the connection is over.
 	 */
 	if (!over)
 		WRITE_ONCE(sk->sk_err, ECONNRESET);
-	/* even if we have finished: the peer has not */
+	/* also if we have finished sending: the peer has not */
 	if (!over)
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	smc_close_part(smc, conn);
 	smc_conn_put(conn);
-	/* what is left to the worker would hit the next connection */
+	/* pending work would act on the next connection */
 	set_mask_bits(&smc->bits, NEEDS_SOCKET, 0);
 	WRITE_ONCE(smc->err, 0);
 	smc->tcp_err = 0;
@@ -285,7 +286,7 @@ static int shutdown_conn(struct smc_conn *conn, int how)
 	rc = smc_state_shut_check(READ_ONCE(conn->state));
 	if (smc_close_over(conn))
 		rc = -ENOTCONN;
-	/* before the bits that say so, see smc_close_late() */
+	/* shut_pos before the bits: pairs with smc_close_late() */
 	if (!smc_close_shut_both(conn))
 		WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	smp_mb__before_atomic();
@@ -301,14 +302,14 @@ static int shutdown_conn(struct smc_conn *conn, int how)
 		smc_conn_event(conn, SMC_EV_CLOSE, 0, false);
 	else if (!rc && how == SEND_SHUTDOWN)
 		smc_conn_event(conn, SMC_EV_SHUT_WR, 0, false);
-	/* what came in between has called nothing */
+	/* owner_readable() saw no bits when bytes came in between */
 	if (!rc && smc_close_shut_both(conn))
 		smc_close_late(conn, false);
 	smc->state_change(conn->sk);
 	return rc;
 }
 
-/* As TCP before it is established: the attempt is given up.  Owned. */
+/* As TCP in SYN_SENT: give the attempt up.  The socket is owned. */
 static void shutdown_attempt(struct smc_sock *smc, struct socket *sock)
 {
 	struct sock *sk = smc->sk;
@@ -338,7 +339,7 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	if (conn) {
 		rc = shutdown_conn(conn, how + 1);
 		smc_conn_put(conn);
-		/* as TCP: connect() has nothing to tell any more */
+		/* as TCP: connect() reports no outcome after this */
 		sock->state = SS_CONNECTED;
 	} else if (smc_sock_rules(smc)->attempt) {
 		shutdown_attempt(smc, sock);
@@ -363,14 +364,14 @@ static bool delivered(struct smc_sock *smc)
 	return done;
 }
 
-/* SO_LINGER: until what was written has left. */
+/* SO_LINGER: wait until what was written has been sent. */
 static void linger(struct smc_sock *smc, long timeo)
 {
 	while (timeo && !delivered(smc) && !signal_pending(current))
 		smc_sock_sleep(smc->sk, false, delivered(smc), &timeo);
 }
 
-/* The program has closed an SMC connection; owned. */
+/* The program closes an SMC connection; the socket is owned. */
 static void close_conn(struct smc_sock *smc, bool abort)
 {
 	struct smc_conn *conn = smc_sock_conn_get(smc);
@@ -383,10 +384,10 @@ static void close_conn(struct smc_sock *smc, bool abort)
 	set_bit(SMC_SK_ORPHAN, &smc->bits);
 	many = atomic_inc_return(&smc->sn->orphan_count) >
 	       READ_ONCE(smc->sn->max_orphans);
-	/* before the event: what it sets going stops the timer */
+	/* before the event: work that it queues stops the timer */
 	smc_orphan_start_timer(conn);
 	smc_conn_event(conn, ev, SMC_ST_RELEASED, false);
-	/* what came in between has called nothing */
+	/* owner_readable() saw no bits when bytes came in between */
 	if (!abort)
 		smc_close_late(conn, false);
 	if (unlikely(many))
@@ -395,8 +396,8 @@ static void close_conn(struct smc_sock *smc, bool abort)
 }
 
 /*
- * The file goes, and with it struct socket.  Not sock_orphan(): a socket that is
- * SOCK_DEAD is destroyed by TCP as soon as its connection has ended.
+ * Detach struct socket.  Not sock_orphan(): TCP destroys a socket that is
+ * SOCK_DEAD as soon as its connection has ended.
  */
 static void lose_file(struct sock *sk, struct socket *sock)
 {
@@ -407,7 +408,7 @@ static void lose_file(struct sock *sk, struct socket *sock)
 	sock->sk = NULL;
 }
 
-/* There is a connection; the socket is owned, and released here. */
+/* Close a socket with a connection; it is owned, and released here. */
 static void release_conn(struct smc_sock *smc, struct socket *sock)
 {
 	struct sock *sk = smc->sk;
@@ -422,7 +423,7 @@ static void release_conn(struct smc_sock *smc, struct socket *sock)
 	lock_sock(sk);
 	lose_file(sk, sock);
 	release_sock(sk);
-	/* the file's reference is free_orphan()'s, which this may call */
+	/* the worker drops the file's reference in free_orphan() */
 	smc_sock_kick_work(smc);
 	sock_put(sk);
 }
@@ -444,7 +445,7 @@ int smc_sock_release(struct socket *sock)
 	} else {
 		if (smc_attempt_stop(smc))
 			sk->sk_prot->disconnect(sk, O_NONBLOCK);
-		/* a listener may be getting children */
+		/* a listener may be getting children, and keeps its context */
 		if (smc_sock_locked(sk) == smc && sk->sk_state != TCP_LISTEN)
 			smc_sock_end(smc);
 		release_sock(sk);

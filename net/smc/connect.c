@@ -3,8 +3,9 @@
  * bind() and connect().
  *
  * connect() issues TCP's without waiting and lets the handshake have the
- * connection; a blocking caller then waits for the outcome.  What connect() says
- * about an attempt that has failed, and how the socket looks then, is TCP's.
+ * connection; a blocking caller then waits for the outcome.  What connect()
+ * says about an attempt that has failed, and how the socket looks then, is
+ * TCP's.
  *
  * Context: process.  Tests: selftests/smc/sockconn.c.
  */
@@ -17,8 +18,9 @@
 #include "stats.h"
 
 /*
- * What else a call may be told but 0 or -errno: TCP has the answer; connect() has
- * begun an attempt, or is to wait for that of another thread, or for TCP's own.
+ * Results of a step besides 0 and -errno: TCP answers the call; wait for the
+ * attempt that this call has begun, for another thread's, or for TCP's
+ * connect().
  */
 enum { ASK_TCP = 1, WAIT_BEGUN, WAIT_OTHER, WAIT_TCP };
 
@@ -32,11 +34,10 @@ struct call {
 };
 
 /*
- * The LSM may have been asked about this call when the socket was no TCP socket
- * for it.  Of the hooks with these two questions one is for modules to call, that
- * for addresses that SCTP learns otherwise than by bind() and connect(); it asks
- * them about any socket with ports.  Addresses without ports are left to TCP to
- * refuse.
+ * Ask the LSM again: the core may have asked it before the socket had the class
+ * of a TCP socket.  Modules may call security_sctp_bind_connect() only, which
+ * checks bind and connect of any socket with ports.  TCP refuses addresses
+ * without ports.
  */
 static int permission(struct sock *sk, bool is_bind,
 		      const struct sockaddr *addr, int len)
@@ -89,7 +90,7 @@ int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len)
 
 /* -- what connect() does in a phase; the socket is owned -- */
 
-/* TCP lets it begin, or has the answer. */
+/* TCP's connect(): it begins the attempt, or answers the call. */
 static int issue(const struct call *c, int flags)
 {
 	return __inet_stream_connect(c->sock,
@@ -113,7 +114,7 @@ static int begin(const struct call *c)
 	hs = smc_attempt_new(smc, SMC_CLNT, SMC_REASON_OK, c->addr, c->len);
 	if (!hs)
 		return -ENOMEM;
-	/* of a listener's child that connects again there is no server's side */
+	/* a listener's child that connects again is a client */
 	clear_bit(SMC_SK_SERVER, &smc->bits);
 	smc_synopt_set(sk, true);
 	smc_sock_hook(smc);
@@ -130,7 +131,7 @@ static int begin(const struct call *c)
 	return rc;
 }
 
-/* Is it TCP that has to answer?  Something is wrong, or there was an attempt. */
+/* Does TCP answer?  The address is bad, or the socket is not unconnected. */
 static bool for_tcp(const struct call *c)
 {
 	const struct sock *sk = c->smc->sk;
@@ -142,15 +143,15 @@ static bool for_tcp(const struct call *c)
 }
 
 /*
- * connect() that does not offer SMC.  Fallback comes behind TCP's, so that the
- * connection can be shown.
+ * connect() without SMC.  Fallback comes after TCP's connect(): sock_diag shows
+ * the addresses of the connection.
  */
 static int plain(const struct call *c, enum smc_reason why)
 {
 	struct smc_sock *smc = c->smc;
 	int rc;
 
-	/* it may be left of an attempt that offered SMC */
+	/* an earlier attempt may have set it */
 	smc_synopt_set(smc->sk, false);
 	rc = issue(c, O_NONBLOCK);
 	if (rc && rc != -EINPROGRESS)
@@ -168,7 +169,7 @@ static int idle_connect(const struct call *c)
 	if (for_tcp(c))
 		return connect_as_tcp(c);
 	why = smc_sock_barred(smc);
-	/* it is to begin shut down, which a handshake cannot */
+	/* after shutdown(): a handshake cannot begin shut down */
 	if (why == SMC_REASON_OK && smc->sk->sk_shutdown)
 		why = SMC_REASON_OPTUNSUPP;
 	if (why == SMC_REASON_OK)
@@ -182,8 +183,8 @@ static int attempt_connect(const struct call *c)
 }
 
 /*
- * The attempt has succeeded, and this call may say so.  If the connection has been
- * reset since, connect() has failed as far as the program knows.
+ * The attempt has succeeded, and this call may say so.  If the connection has
+ * been reset since, connect() has failed as far as the program knows.
  */
 static int tell_connected(const struct call *c)
 {
@@ -211,7 +212,7 @@ static int smc_connect(const struct call *c)
 
 /* -- what it says when the attempt that it waited for has ended -- */
 
-/* Given up, or another thread has been told. */
+/* The attempt was given up, or another thread has returned its outcome. */
 static int idle_outcome(const struct call *c)
 {
 	if (c->sock->state == SS_CONNECTING)
@@ -259,7 +260,7 @@ static int smc_disconnect(const struct call *c)
 	err = READ_ONCE(sk->sk_err);
 	smc_sock_reset(c->smc);
 	rc = idle_disconnect(c);
-	/* TCP's connection may have been open for longer, or not so long */
+	/* disconnect() has set it by the state of TCP, not of SMC */
 	WRITE_ONCE(sk->sk_err, err);
 	return rc;
 }
@@ -295,7 +296,7 @@ static int first_step(const struct call *c)
 {
 	struct smc_sock *smc = c->smc;
 
-	/* it became TCP's meanwhile */
+	/* it fell back before it was locked */
 	if (smc_sock_locked(smc->sk) != smc)
 		return ASK_TCP;
 	if (c->addr->sa_family == AF_UNSPEC)
@@ -316,7 +317,7 @@ static int wait_for_tcp(const struct call *c, int disconnects)
 	return rc == -EALREADY ? -EINPROGRESS : rc;
 }
 
-/* There is an attempt: wait for its outcome, unless the call is not to. */
+/* Wait for the outcome of an attempt; @pending if the call must not wait. */
 static int wait_for_outcome(const struct call *c, int pending)
 {
 	struct sock *sk = c->smc->sk;
@@ -345,7 +346,7 @@ static int connect_ours(const struct call *c)
 	rc = first_step(c);
 	disconnects = sk->sk_disconnects;
 	release_sock(sk);
-	/* a step may have found it owned */
+	/* a handshake step may have found the socket owned */
 	smc_attempt_unlocked(c->smc);
 	switch (rc) {
 	case WAIT_BEGUN:

@@ -6,14 +6,14 @@
  * What it tells us then is in ulp.c.
  *
  * Fallback takes everything away again.  A thread that is inside one of our
- * operations then goes on with what it has: it holds a reference of the context,
- * sees the phase and calls TCP's operation.  A socket goes from ours to TCP's and
- * never back, so there is nothing to wait for.
+ * operations then goes on with what it has: it holds a reference of the
+ * context, sees the phase and calls TCP's operation.  A socket goes from ours
+ * to TCP's and never back, so there is nothing to wait for.
  *
  * A context pins the module.  A call that finds none, since the socket became
  * TCP's while it was on its way, pins the module itself before it can sleep
- * (smc_sock_as_tcp() in sock.h); until then smc_context_exit() waits for it.  So
- * nothing of ours is left in a socket that is TCP's, whatever becomes of it.
+ * (smc_sock_as_tcp() in sock.h); until then smc_context_exit() waits for it.
+ * So nothing of ours is left in a socket that is TCP's, whatever becomes of it.
  *
  * Context: per function.  "Locked": the socket is owned by the caller, or its
  * spinlock is held and it is not owned.
@@ -34,7 +34,7 @@
 #define RESERVE		64
 
 static mempool_t *pool;
-/* A TCP socket for the LSM: what it takes the class from. */
+/* A TCP socket from which the LSM takes the class. */
 static struct socket *model;
 static struct kmem_cache *cache;
 
@@ -85,8 +85,8 @@ const struct proto_ops *smc_sock_base(const struct sock *sk)
  * smc_sock_get() - the context of a socket
  * @sk: socket
  *
- * The data are looked at first and the operations second: as long as these are
- * ours the data were.
+ * Reads the data before the operations: if the operations are ours, so are the
+ * data.
  *
  * Context: any.
  * Return: context with a reference, or NULL: this is a TCP socket.
@@ -163,10 +163,10 @@ static void become_inet(struct sock *sk)
  * @smc: context
  *
  * The core has told the LSM that the socket is of AF_SMC, or a raw one: SELinux
- * would not ask for the permissions of TCP sockets, and for an IPv4 or IPv6 socket
- * would ask for one that the class of AF_SMC does not have.  So a socket of AF_SMC
- * has that family, and each has the class that the core gave it, until the first
- * call; from then on they are those of a TCP socket.
+ * would not ask for the permissions of TCP sockets, and for an IPv4 or IPv6
+ * socket would ask for one that the class of AF_SMC does not have.  So a socket
+ * of AF_SMC has that family, and each has the class that the core gave it,
+ * until the first call; from then on they are those of a TCP socket.
  *
  * Context: process.
  */
@@ -199,7 +199,7 @@ void smc_sock_hold(struct smc_sock *smc)
 static void free_rcu(struct rcu_head *rcu)
 {
 	mempool_free(container_of(rcu, struct smc_sock, rcu), pool);
-	/* the few instructions that follow: see smc_context_exit() */
+	/* smc_context_exit() waits for the instructions that follow */
 	module_put(THIS_MODULE);
 }
 
@@ -245,7 +245,7 @@ static void attach(struct smc_sock *smc, struct sock *sk)
 
 	setup(smc, sk);
 	rcu_assign_pointer(icsk->icsk_ulp_data, (__force void __rcu *)smc);
-	/* the operations say whose the data are */
+	/* last: the operations mark the data as ours */
 	smp_store_release(&icsk->icsk_ulp_ops, &smc_ulp_ops);
 }
 
@@ -269,7 +269,7 @@ int smc_sock_attach(struct sock *sk, unsigned long bits)
 }
 
 /**
- * smc_sock_attach_child() - so does a child of a listener of ours
+ * smc_sock_attach_child() - attach a context to a listener's new child
  * @sk: child that is being made
  * @gfp: how memory may be had
  *
@@ -400,7 +400,7 @@ __poll_t smc_sock_poll_as_tcp(struct file *file, struct socket *sock,
  * smc_sock_hook_listener() - TCP tells us when it has a child
  * @smc: context of a locked socket that is to listen
  *
- * Not in the place of another's callback.
+ * Another module's callback is not replaced.
  */
 void smc_sock_hook_listener(struct smc_sock *smc)
 {
@@ -547,10 +547,10 @@ err_cache:
 /**
  * smc_context_exit() - undo smc_context_init()
  *
- * There is no context any more.  What pinned the module may have a few
- * instructions to go, and so may a thread that has read sock->ops when they were
- * ours: if it is to sleep it finds that the module goes (smc_sock_pinned()), or is
- * counted.
+ * No context exists any more.  free_rcu() may still have to return, and a
+ * thread may have read sock->ops when they were ours.  Before such a thread
+ * sleeps it fails to pin the module (smc_sock_pinned()), or is counted in
+ * late_calls.
  *
  * Context: process.
  */

@@ -2,11 +2,11 @@
 /*
  * TCP_DEFER_ACCEPT: when a listener's child can be accepted.
  *
- * A child is settled only when its first data is there, or when the time is over:
- * the first segment, for which TCP has waited, was the handshake's.  One that has
- * become TCP's stays ours that long (phase LATE, no handshake).  TCP keeps such
- * connections out of its queue; here the last place of the queue is never left to
- * one that waits.
+ * A child is settled only when its first data is there, or when the time is
+ * over: the first segment, for which TCP has waited, was the handshake's.  One
+ * that has become TCP's stays ours that long (phase LATE, no handshake).  TCP
+ * keeps such connections out of its queue; here the last place of the queue is
+ * never left to one that waits.
  *
  * Context: per function.  Tests: selftests/smc/socklisten.c, sockwait.c.
  */
@@ -19,7 +19,7 @@
  * smc_defer_tell() - a child can be accepted
  * @smc: its context
  *
- * A listener that does not listen any more may have callbacks of a connection.
+ * A socket that has stopped listening may have callbacks of a connection.
  *
  * Context: any.
  */
@@ -69,8 +69,8 @@ static int defer_s(const struct smc_sock *smc)
 
 /**
  * smc_defer_begin() - will a child whose handshake ends have to wait?
- * @smc: its context, locked.  The phase is changed after this: accept() finds
- *	a child settled that does not wait
+ * @smc: its context, locked.  The caller changes the phase after this, or
+ *	accept() would find the child settled
  *
  * Context: any.
  */
@@ -94,7 +94,7 @@ void smc_defer_done(struct smc_sock *smc)
 		smc_defer_tell(smc);
 		return;
 	}
-	/* Data that came before the mark has not told the listener. */
+	/* pairs with owner_readable(), which may have missed the mark */
 	smp_mb();
 	if (has_data(smc)) {
 		smc_defer_ready(smc);

@@ -63,11 +63,11 @@ void smc_sock_queue_work(struct smc_sock *smc, int bit)
 }
 
 /**
- * smc_sock_queue_work_later() - the same, for what has time
+ * smc_sock_queue_work_later() - the same, after a delay
  * @smc: context, the caller has a reference of it and of the socket
  * @bit: SMC_SK_WORK_*
  *
- * The program may take its error before.
+ * The delay lets the program take its error first.
  *
  * Context: any.
  */
@@ -78,8 +78,8 @@ void smc_sock_queue_work_later(struct smc_sock *smc, int bit)
 }
 
 /*
- * An error for the program.  sk_err, which SO_ERROR takes, is TCP's, too: what
- * counts is kept beside it.
+ * Set the program's error.  SO_ERROR takes sk_err, which TCP writes, too;
+ * smc->err tells whether the error in it is ours.
  */
 static void put_error(struct smc_sock *smc, int err)
 {
@@ -92,8 +92,8 @@ static void put_error(struct smc_sock *smc, int err)
  * smc_conn_has_error() - is there an error of the connection for the program?
  * @conn: connection
  *
- * What TCP has put into sk_err for a moment is none.  An error that is not in
- * sk_err any more SO_ERROR has taken.
+ * TCP's errors in sk_err do not count.  If sk_err is 0, SO_ERROR has taken the
+ * error.
  *
  * Context: any, state_lock not held.
  */
@@ -127,7 +127,7 @@ int smc_conn_error(const struct smc_conn *conn)
 
 	if (likely(!READ_ONCE(smc->err)))
 		return 0;
-	/* what TCP takes out of sk_err it takes under this lock */
+	/* smc_close_tcp_event() takes TCP's error out under this lock */
 	spin_lock_bh(&smc->state_lock);
 	err = smc->err;
 	WRITE_ONCE(smc->err, 0);
@@ -141,8 +141,8 @@ int smc_conn_error(const struct smc_conn *conn)
  * smc_close_peer_gone() - has the peer given up, or its host?
  * @conn: connection of a socket in phase SMC
  *
- * Reset, or written to by way of TCP, and nothing has ever come from the peer by
- * way of SMC; or its host does not answer TCP any more (SO_KEEPALIVE, or our
+ * Either TCP was reset or has received bytes, and nothing has ever come over
+ * SMC; or the peer's host does not answer TCP any more (SO_KEEPALIVE, or our
  * FIN).
  *
  * Context: any.
@@ -164,8 +164,8 @@ bool smc_close_peer_gone(const struct smc_conn *conn)
  * smc_close_tcp_event() - something happened to the TCP connection
  * @smc: context of a socket in phase SMC
  *
- * An error that TCP has put into sk_err is taken out: it is not the program's.
- * ECONNABORTED is: an administrator ends the connection (sock_diag).
+ * TCP's error is taken out of sk_err: it is not for the program.  ECONNABORTED
+ * is: with it an administrator ends the connection (sock_diag).
  */
 void smc_close_tcp_event(struct smc_sock *smc)
 {
@@ -260,7 +260,7 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	if (todo & SMC_DO_RCV_EOF &&
 	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
 		set_bit(SMC_CONN_PEER_DONE, &conn->flags);
-	/* Delivered and said so: a peer that keeps its end open is no error. */
+	/* All is delivered: a peer that keeps its end open is no error. */
 	if (ev == SMC_EV_TIMEOUT && facts & SMC_ST_CLOSE_SENT)
 		todo &= ~SMC_DO_SEND_ABORT;
 	if (ev == SMC_EV_PEER_CLOSED)
@@ -286,12 +286,12 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
 	    step->next == SMC_CLOSED)
 		shut = SHUTDOWN_MASK;
-	/* what is here by now did not come late, see smc_close_late() */
+	/* bytes up to here are not late, see smc_close_late() */
 	if (shut == SHUTDOWN_MASK && !smc_close_shut_both(conn))
 		WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	/*
-	 * Data calls and poll() take no lock: a reader of the state sees the
-	 * shutdown bits, and a reader of those sees the error.
+	 * Data calls and poll() take no lock: nothing(), check() and
+	 * conn_poll() read in the opposite order.
 	 */
 	if (err)
 		put_error(smc, err);
@@ -313,7 +313,7 @@ static void send_flags(struct smc_conn *conn, enum smc_state_event ev, u16 todo,
 		flags |= SMC_CDC_CLOSED;
 	if (todo & SMC_DO_SEND_ABORT)
 		flags |= SMC_CDC_ABORT;
-	/* They were marked when the flush began, and went with the last byte */
+	/* FLUSHED: flags marked with SMC_DO_FLUSH went with the last byte */
 	if (!flags || ev == SMC_EV_FLUSHED)
 		return;
 	/* The peer reads nothing any more: do not claim a complete stream. */
@@ -343,8 +343,8 @@ static void wake(const struct smc_conn *conn, u16 todo)
 }
 
 /*
- * The flags have gone first.  Meanwhile the socket may have let go of the
- * connection: that of TCP is for another by now.
+ * Called after send_flags().  If the socket has dropped the connection
+ * meanwhile the TCP connection may be the next one's, and is left alone.
  */
 static void queue_tcp(struct smc_conn *conn, u16 todo)
 {
@@ -363,8 +363,8 @@ static void queue_tcp(struct smc_conn *conn, u16 todo)
 }
 
 /*
- * An error for the program, before the state that shows it (apply()).  False:
- * the socket has let go of the connection, the error would be another's.
+ * Set the program's error before apply() sets the state that shows it.  False:
+ * the socket has dropped the connection.
  */
 static bool set_error(struct smc_conn *conn, int err)
 {
@@ -381,9 +381,9 @@ static bool set_error(struct smc_conn *conn, int err)
 
 /**
  * smc_conn_event() - something happened to the connection
- * @conn: connection.  SMC_EV_ESTABLISHED makes it that of its socket, to which
- *	a reference passes; what happens to it before or after the time when it
- *	is means nothing to the socket
+ * @conn: connection.  SMC_EV_ESTABLISHED publishes it in its socket, to which a
+ *	reference passes; without that, and after smc_close_part(), events are
+ *	ignored
  * @ev: what
  * @set: SMC_ST_* facts that become true with it
  * @upcall: called from the core, which must not be called back
@@ -410,7 +410,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 	old = conn->state;
 	step = smc_state_next(old, ev, conn->st_flags);
 	todo = apply(conn, ev, step);
-	/* data calls and poll() look for nothing else */
+	/* publish it to data calls and poll() */
 	if (ev == SMC_EV_ESTABLISHED)
 		rcu_assign_pointer(smc->conn, conn);
 	released = conn->st_flags & SMC_ST_RELEASED;
@@ -432,7 +432,8 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
  * @conn: connection that smc_close_shut_both()
  * @upcall: called from the core, which must not be called back
  *
- * They are answered with a reset, as with TCP, unless they had come before.
+ * They are answered with a reset, as with TCP, unless they came before shut_pos
+ * was set.
  *
  * Context: any.
  */
@@ -441,7 +442,7 @@ void smc_close_late(struct smc_conn *conn, bool upcall)
 	struct sock *sk = conn->sk;
 	bool gone;
 
-	/* A peer that has reset us hears no reset, and its error stays. */
+	/* The peer has reset us: send no reset, and keep the error. */
 	if (READ_ONCE(conn->rx_conn_flags) & SMC_CDC_ABORT)
 		return;
 	/* pairs with the barriers behind the stores of shut_pos */
@@ -477,8 +478,8 @@ void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why)
  * smc_close_no_reader() - bytes were written that the peer will never read
  * @conn: connection whose peer has closed
  *
- * TCP's peer would answer with a reset: so do we here, in its name, and the
- * peer is told, which may have shut down without having closed.
+ * With TCP the peer would answer with a reset.  Here this side sets the error,
+ * and sends an abort: the peer may have shut down without having closed.
  *
  * Context: process.
  */

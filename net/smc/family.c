@@ -9,8 +9,8 @@
  *
  * All end with a TCP socket that has a context of ours (context.c).  For
  * IPPROTO_SMC the core allocates it by a proto of ours, which is TCP's but for
- * the name and for init(): that puts TCP's own in its place before anything else
- * can see it.  For AF_SMC a TCP socket is made and its sock moved.
+ * the name and for init(): that puts TCP's own in its place before anything
+ * else can see it.  For AF_SMC a TCP socket is made and its sock moved.
  *
  * Context: process, no locks.  Tests: selftests/smc.
  */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listening: TCP's own listener, queue and backlog; accept() passes over children
- * that are not settled.
+ * Listening: TCP's own listener, queue and backlog; accept() passes over
+ * children that are not settled.
  *
  * A child whose SYN had the option gets a context at birth (ulp.c) and goes
- * through the handshake in TCP's accept queue.  What accept() returns is settled
- * (acceptq.c) and can be used at once.
+ * through the handshake in TCP's accept queue.  What accept() returns is
+ * settled (acceptq.c) and can be used at once.
  *
- * TCP wakes the listener for each child.  What it calls for that is ours while the
- * socket listens, and passes on only what accept() can take: a waiter that trusts
- * the wake-up (io_uring) does not look again.
+ * TCP wakes the listener for each child.  What it calls for that is ours while
+ * the socket listens, and passes on only what accept() can take: a waiter that
+ * trusts the wake-up (io_uring) does not look again.
  *
  * Context: per function.  Tests: selftests/smc.
  */
@@ -34,7 +34,7 @@ int smc_sock_listen(struct socket *sock, int backlog)
 		lock_sock(sk);
 		rules = smc_sock_rules(smc);
 		busy = rules->attempt;
-		/* requests of a listener were answered by what it had said */
+		/* not on a listener: its requests have been answered */
 		if (rules->idle && sk->sk_state == TCP_CLOSE) {
 			smc_synopt_set(sk, smc_sock_barred(smc) ==
 				       SMC_REASON_OK);
@@ -66,9 +66,9 @@ static int wait_child(struct sock *sk, long *timeo)
 }
 
 /*
- * What TCP returned is ours, or TCP's from birth or by its handshake.  For a
- * program of the kernel the core puts our operations in place after this: then a
- * context has to keep the module.
+ * TCP's accept() has returned a socket with a context, or a plain one.  For a
+ * user in the kernel (@kern) the core sets our operations after this, so that a
+ * plain one needs a context that pins the module.
  */
 static int accepted(struct socket *newsock, bool kern)
 {
@@ -92,7 +92,7 @@ static int accepted(struct socket *newsock, bool kern)
 	return rc;
 }
 
-/* The child that is settled is the one that TCP takes. */
+/* Have TCP's accept() take the first settled child. */
 static int accept_first(struct smc_sock *smc, struct socket *sock,
 			struct socket *newsock, struct proto_accept_arg *arg)
 {
@@ -100,7 +100,7 @@ static int accept_first(struct smc_sock *smc, struct socket *sock,
 	int flags = arg->flags;
 	int rc = -EAGAIN;
 
-	/* what takes a child out of the queue beside TCP is not settled */
+	/* no other accept(); smc_acceptq_forget() takes no settled child */
 	mutex_lock(&smc->accept_mutex);
 	arg->flags |= O_NONBLOCK;
 	if (inet_sk_state_load(sk) != TCP_LISTEN)
@@ -166,7 +166,7 @@ static bool waits_for_begin(const struct smc_sock *smc)
 	       !sock_flag(sk, SOCK_DEAD);
 }
 
-/* The client waits for an answer it will not get; locked. */
+/* No handshake: reset the client, which waits for an answer; locked. */
 static void give_up(struct smc_sock *smc)
 {
 	smc_hs_tcp_reset(smc->sk);

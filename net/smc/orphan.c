@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An orphan: a connection whose program has closed it, and which still has bytes
- * to deliver.
+ * An orphan: a connection whose program has closed it, and which still has
+ * bytes to deliver.
  *
- * It has net.smc.orphan_timeout_s, counted from the last byte that its peer took,
- * and is aborted then.  TCP's own limits do not know of it.  The same timer
- * before close() ends corking.
+ * It has net.smc.orphan_timeout_s, counted from the last byte that its peer
+ * took, and is aborted then.  TCP's own limits do not know of it.  The same
+ * timer before close() ends corking.
  *
  * Context: per function.  Tests: selftests/smc/sockclose.c.
  */
@@ -53,7 +53,7 @@ static bool gets_on(struct smc_conn *conn)
 	    READ_ONCE(conn->sent_pos) == conn->orphan_pos)
 		return false;
 	smc_orphan_start_timer(conn);
-	/* smc_conn_stop() says that it has begun, and then stops the timer */
+	/* pairs with smc_conn_stop(): STOPPED is set, then the timer stops */
 	smp_mb();
 	if (test_bit(SMC_CONN_STOPPED, &conn->flags))
 		smc_conn_stop_timer(conn, &conn->timer);
@@ -71,7 +71,7 @@ void smc_orphan_timer(struct timer_list *t)
 	struct smc_conn *conn = from_timer(conn, t, timer);
 
 	/*
-	 * If not, its socket may have another one by now.  A timer that is
+	 * Else the socket may have another connection.  A timer that is
 	 * pending again was started by close() while corking ended here.
 	 */
 	if (smc_conn_is_current(conn)) {

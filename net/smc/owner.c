@@ -5,8 +5,8 @@
  * Up-calls come in softirq, or from a thread of the peer's program where the
  * transport is shared memory, with rx_lock held: nothing here pushes.  Until
  * the handshake has ended the connection is not the socket's yet, and
- * smc_conn_event() ignores what the core says of it.  That is looked up when it
- * is (attempt.c), or means nothing when TCP takes its place.
+ * smc_conn_event() ignores up-calls.  established() in attempt.c then looks at
+ * what they have left; after fallback to TCP it means nothing.
  *
  * Context: BH disabled, rx_lock possibly held, unless a function says
  * otherwise.  Tests: selftests/smc.
@@ -75,7 +75,7 @@ void smc_owner_early_flags(struct smc_conn *conn)
 {
 	u8 flags;
 
-	/* An up-call that takes rx_lock later finds the socket's pointer. */
+	/* An up-call that takes rx_lock after this sees smc->conn. */
 	spin_lock_bh(&conn->rx_lock);
 	flags = conn->rx_conn_flags;
 	spin_unlock_bh(&conn->rx_lock);
@@ -92,7 +92,7 @@ static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 {
 	WRITE_ONCE(conn->abort_err, err);
 	WRITE_ONCE(conn->abort_reason, why);
-	/* Ignored until it is the socket's; established() looks again. */
+	/* Ignored before ESTABLISHED; established() looks again. */
 	smc_conn_event(conn, SMC_EV_KILLED, 0, true);
 	smc_defer_ready(smc_of_conn(conn));
 }

@@ -3,8 +3,8 @@
  * The phases of a socket, and what calls do with it in each of them.  How one
  * leads to another: Documentation/networking/smc/socket.rst.
  *
- * A call looks its rules up; what it does then it does under the lock that keeps
- * the phase, or looks again.
+ * A call looks the rules up, and then either acts under the lock that keeps the
+ * phase, or looks again.
  *
  * Context: per function.  Tests: selftests/smc.
  */
@@ -52,7 +52,7 @@ const struct smc_phase_rules smc_phase_rules[SMC_PHASES] = {
  * @smc: context of a locked socket, or of one that TCP destroys
  * @phase: the new one
  *
- * What was stored before can be seen with it.
+ * Release: a reader of the phase sees what was stored before.
  */
 void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
 {

@@ -2,14 +2,12 @@
 /*
  * The sockets of a namespace, for sock_diag: a row for each.
  *
- * Rows are numbered and sorted by number.  A socket with a context has its row in
- * it.  One that fell back has none any more, nor anything else of ours, so that
- * TCP may do with it what it likes: its row is replaced by one that knows the
- * connection's addresses and the socket's cookie.  A listener's child that is
- * TCP's from birth gets such a row.  Whether that socket still
- * exists is found out by looking for the connection as TCP does.  Each fallback
- * looks at two of the old rows, so of those whose connection has gone there are
- * never more than a fraction.
+ * Rows are numbered and sorted by number.  A context contains the row of its
+ * socket.  A socket that fell back has no context: its row is replaced by a
+ * past_row with the connection's addresses and the socket's cookie.  A
+ * listener's child that is TCP's from birth gets a past_row, too.  A lookup of
+ * the connection, as TCP does it, tells whether such a socket still exists.
+ * Each fallback looks at two old rows, so that few stale ones are left.
  *
  * Locks: smc_net.socks_lock (spinlock, BH; leaf) protects the rows.
  * Context: any, unless a function says otherwise.
@@ -25,10 +23,10 @@
 
 #include "sock.h"
 
-/* Rows that are looked at with the lock held once; on the stack. */
+/* Rows looked at in one hold of socks_lock; an array on the stack. */
 #define BATCH		16
 
-/* Rows of the past that one more looks at. */
+/* Old past_rows that each new one looks at. */
 #define REAP		2
 
 /**
@@ -60,7 +58,7 @@ static struct smc_row *row_of(struct rb_node *node)
 	return rb_entry_safe(node, struct smc_row, node);
 }
 
-/* It becomes the newest one. */
+/* Insert @row as the newest. */
 static void insert(struct smc_net *sn, struct smc_row *row)
 {
 	struct rb_node **link, *parent = NULL;
@@ -135,7 +133,7 @@ static struct sock *find_sock(const struct smc_net *sn,
 		sk = NULL;
 #endif
 	rcu_read_unlock();
-	/* one that the program has closed is shown no more */
+	/* a socket that the program has closed is not shown */
 	if (sk && (!sk_fullsock(sk) || sock_flag(sk, SOCK_DEAD) ||
 		   sock_diag_check_cookie(sk, past->cookie))) {
 		sock_gen_put(sk);
@@ -144,7 +142,7 @@ static struct sock *find_sock(const struct smc_net *sn,
 	return sk;
 }
 
-/* Drop rows of connections that have gone, if there are among the oldest. */
+/* Look at the REAP oldest rows and drop those without a connection. */
 static void reap(struct smc_net *sn)
 {
 	struct past_row *past;

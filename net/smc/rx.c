@@ -36,8 +36,8 @@
 #include "trace.h"
 
 /*
- * Position behind the last byte for the program: what came after it had shut
- * both directions down was answered with a reset, and is not to be read.
+ * Position behind the last byte for the program.  Bytes that came after it had
+ * shut both directions down were answered with a reset, and are not read.
  */
 static u64 end_pos(const struct smc_conn *conn)
 {
@@ -52,7 +52,7 @@ static u32 readable(const struct smc_conn *conn)
 {
 	s64 len = end_pos(conn) - READ_ONCE(conn->read_pos);
 
-	/* a reader may have been faster than the reset */
+	/* a reader may have read further before SMC_CONN_LATE was set */
 	return len > 0 ? len : 0;
 }
 
@@ -103,9 +103,9 @@ bool smc_rx_at_mark(const struct smc_conn *conn)
 }
 
 /*
- * How much can there be at most while the peer's poll() says that it cannot
- * write?  What it has not been told of is free, and it wants a third of the
- * ring (shared memory: it is the same ring).  Who waits here for more would
+ * The most that can be readable while the peer's poll() sees no room: it has
+ * not been told of free bytes below the update step, and with shared memory
+ * (the same ring) it waits for a third.  A reader that waits for more would
  * wait for ever.
  */
 static u32 lowat_max(const struct smc_conn *conn)
@@ -140,7 +140,7 @@ bool smc_rx_readable(const struct smc_conn *conn)
  * @sk: socket
  * @val: bytes
  *
- * Bounded as TCP's.  What is there already may be enough now: that is an event.
+ * Bounded as TCP's.  Waiters are woken if the bytes already there are enough.
  *
  * Context: process, lock_sock() held.
  * Return: 0.
@@ -151,7 +151,7 @@ int smc_rx_set_lowat(struct sock *sk, int val)
 	struct smc_sock *smc = smc_sock_locked(sk);
 	struct smc_conn *conn;
 
-	/* TCP's is ours to keep while its callbacks are */
+	/* smc->lowat is 0 while the callbacks are TCP's */
 	if (!smc || !smc->lowat)
 		return smc_sock_base(sk)->set_rcvlowat(sk, val);
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
@@ -203,7 +203,7 @@ static size_t copy_out(const struct smc_conn *conn, u64 pos, u32 len,
 	return n;
 }
 
-/* One that was passed is where skip_mark() has put it. */
+/* skip_mark() has kept an urgent byte that was passed in conn->urg_byte. */
 static size_t copy_urgent(struct smc_conn *conn, u64 urg, struct msghdr *msg)
 {
 	if (urg < READ_ONCE(conn->read_pos))
@@ -287,7 +287,7 @@ static size_t copy_to_pipe(const struct smc_conn *conn, u32 len,
 			.len = min_t(size_t, len - done, PAGE_SIZE),
 		};
 
-		/* it may have had room for less than was asked for */
+		/* the pipe may have room for less than @len */
 		r->err = -EAGAIN;
 		if (pipe_full(r->pipe->head, r->pipe->tail,
 			      r->pipe->max_usage))
@@ -301,7 +301,7 @@ static size_t copy_to_pipe(const struct smc_conn *conn, u32 len,
 		memcpy(to, conn->rcv_base + span.off[0], span.len[0]);
 		memcpy(to + span.len[0], conn->rcv_base + span.off[1],
 		       span.len[1]);
-		/* the page goes with a failure; SIGPIPE has been sent */
+		/* a failing add_to_pipe() frees the page and sends SIGPIPE */
 		r->err = add_to_pipe(r->pipe, &buf);
 		if (r->err < 0)
 			break;
@@ -317,7 +317,7 @@ static void skip_mark(struct smc_conn *conn, struct reader *r)
 
 	if (r->flags & MSG_PEEK)
 		return;
-	/* its place in the ring is the peer's now, and it may still be wanted */
+	/* for recv(MSG_OOB): the peer may overwrite its place in the ring */
 	if (pos == READ_ONCE(conn->urg_rx_pos))
 		conn->urg_byte =
 			conn->rcv_base[smc_ring_offset(conn->rcv_size, pos)];
@@ -326,8 +326,8 @@ static void skip_mark(struct smc_conn *conn, struct reader *r)
 }
 
 /*
- * An urgent byte that was passed is out of recv(MSG_OOB)'s reach, but not if
- * the program's buffer turned out to be bad behind it.
+ * recv(MSG_OOB) cannot take an urgent byte that was passed, except if the copy
+ * of the bytes behind it failed.
  */
 static void pass_urgent(struct smc_conn *conn, const struct reader *r)
 {
@@ -353,7 +353,7 @@ static int take(struct smc_conn *conn, struct reader *r)
 	/* SO_PEEK_OFF may point to what has not come yet */
 	if (rcvd <= r->pos)
 		return 1;
-	/* nothing is wanted of it: not even an urgent mark is passed */
+	/* a call for 0 bytes does not even pass an urgent mark */
 	if (!r->len)
 		return 0;
 	if (dropped(conn, r->pos))
@@ -368,7 +368,7 @@ static int take(struct smc_conn *conn, struct reader *r)
 			       RCV_SHUTDOWN ? 0 : -EAGAIN;
 		if (!oobinline) {
 			skip_mark(conn, r);
-			/* as TCP: the mark is all that one byte reaches */
+			/* as TCP: one byte passes the mark, and no more */
 			if (r->len == 1)
 				pass_urgent(conn, r);
 		}
@@ -408,7 +408,7 @@ static int nothing(const struct smc_conn *conn, const struct reader *r)
 
 	if (r->copied >= r->target)
 		return 1;
-	/* Set in the opposite order, see event.c. */
+	/* pairs with apply(), which stores in the opposite order */
 	closed = READ_ONCE(conn->state) == SMC_CLOSED;
 	smp_rmb();
 	over = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
@@ -419,7 +419,7 @@ static int nothing(const struct smc_conn *conn, const struct reader *r)
 	smp_rmb();
 	if (end_pos(conn) > r->pos)
 		return 0;
-	/* what was read above may be of the next connection */
+	/* the values above may be those of the next connection */
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
 		return -EPIPE;
 	if (r->copied)
@@ -469,7 +469,7 @@ static int recv_all(struct smc_conn *conn, struct reader *r)
 	do {
 		u64 before = r->pos;
 
-		/* As TCP: there may be another connection by now. */
+		/* As TCP: connect(AF_UNSPEC) has ended this connection. */
 		if (unlikely(test_bit(SMC_CONN_STOPPED, &conn->flags)))
 			return -EPIPE;
 		rc = take(conn, r);
@@ -491,7 +491,7 @@ static int recv_all(struct smc_conn *conn, struct reader *r)
 			wait_data(conn, r);
 		if (!r->locked)
 			return sock_intr_errno(r->timeo);
-		/* as with TCP: nothing was wanted, whatever ended the wait */
+		/* as TCP: a call for 0 bytes ends with the first wake-up */
 		if (!r->len)
 			break;
 	} while (1);
@@ -506,12 +506,12 @@ static void count_call(const struct smc_conn *conn, size_t len)
 	smc_conn_count(conn, SMC_TECH_RX_CALLS, 1);
 	if (len > size)
 		smc_conn_count(conn, SMC_TECH_RX_SMALL, 1);
-	/* what has been read is announced in steps: full is nearly full */
+	/* the peer learns of room in steps: it may see a full ring here */
 	if (smc_conn_readable(conn) >= size - size / 8)
 		smc_conn_count(conn, SMC_TECH_RX_FULL, 1);
 }
 
-/* SO_PEEK_OFF, unless it is the next connection's by now. */
+/* Move SO_PEEK_OFF, unless it may be the next connection's. */
 static void move_peek_off(const struct smc_conn *conn, const struct reader *r)
 {
 	if (unlikely(test_bit(SMC_CONN_STOPPED, &conn->flags)))
@@ -531,12 +531,12 @@ static int receive(struct smc_conn *conn, struct reader *r)
 	if (mutex_lock_interruptible(&conn->rx_mutex))
 		return sock_intr_errno(r->timeo);
 	r->locked = true;
-	/* connect(AF_UNSPEC) was quicker */
+	/* connect(AF_UNSPEC) came first */
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags))) {
 		mutex_unlock(&conn->rx_mutex);
 		return smc_conn_error(conn) ?: -ENOTCONN;
 	}
-	/* a mark above the ring's size would be waited for in vain by poll() */
+	/* the ring can never hold more than its size */
 	if (!(r->flags & MSG_WAITALL))
 		r->target = min_t(u32, r->target, conn->rcv_size);
 	r->pos = conn->read_pos + max(sk_peek_offset(sk, r->flags), 0);

@@ -33,7 +33,7 @@ static void snap_addresses(const struct sock *sk,
 	snap->daddr.s6_addr32[0] = sk->sk_daddr;
 }
 
-/* TCP's already, but for what is hidden. */
+/* Phase LATE: plain TCP, but its first bytes are hidden. */
 static bool is_late(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sock_get(sk);

@@ -3,16 +3,16 @@
  * The socket operations: TCP's, but for what a connection of ours needs.
  *
  * Every operation asks first whether there is a connection (the common case),
- * then whether there is a context, and then looks up what the socket's phase says
- * (phase.c); without a context the socket has become TCP's while the call was on
- * its way, and the call is TCP's, too.
+ * then whether there is a context, and then looks up what the socket's phase
+ * says (phase.c); without a context the socket has become TCP's while the call
+ * was on its way, and the call is TCP's, too.
  *
- * A data call on a socket that is not connected is answered here.  If it went to
- * TCP another thread's connect() might come first, and the call would read from
- * the handshake or write into it.
+ * A data call on a socket that is not connected is answered here.  If it went
+ * to TCP another thread's connect() might come first, and the call would read
+ * from the handshake or write into it.
  *
- * TCP's operations are called with the module pinned: a socket that becomes TCP's
- * has no context that does it.
+ * TCP's operations are called with the module pinned: a socket that becomes
+ * TCP's has no context that does it.
  *
  * Context: process.  Tests: selftests/smc.
  */
@@ -55,7 +55,7 @@ static int answer(struct smc_sock *smc, int dir, int flags, long timeo)
 		rc = smc_attempt_wait(smc, dir, &timeo);
 		if (rc)
 			return rc;
-		/* another thread's connect() comes before this or after it */
+		/* look again with the socket owned, against connect() */
 		lock_sock(sk);
 		rc = smc_sock_rules(smc)->data[dir];
 		if (rc == SMC_DATA_REFUSE) {
@@ -111,7 +111,7 @@ static void leave_to_tcp(struct sock *sk)
 	smc_sock_put(smc);
 }
 
-/* What is hidden could not be looked at while TCP had the socket. */
+/* Kick the step that found the socket owned by TCP's operation. */
 static void after_tcp(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sock_get(sk);
@@ -189,7 +189,7 @@ static ssize_t op_splice_read(struct socket *sock, loff_t *ppos,
 	return smc_sock_as_tcp(sock, splice_read, ppos, pipe, len, flags);
 }
 
-/* sendfile() has come to the end before it had all: nothing more will follow */
+/* sendfile() met an early end of file: no more data follows */
 static void op_splice_eof(struct socket *sock)
 {
 	struct smc_conn *conn = smc_sock_conn(sock->sk);
@@ -223,7 +223,7 @@ static __poll_t conn_poll(struct smc_conn *conn)
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (smc_rx_urgent_valid(conn))
 		mask |= EPOLLPRI;
-	/* the error is set before the shutdown bits, see event.c */
+	/* pairs with apply(): the error was stored before shutdown */
 	smp_rmb();
 	if (smc_conn_has_error(conn) ||
 	    !skb_queue_empty_lockless(&conn->sk->sk_error_queue))
@@ -248,7 +248,7 @@ static __poll_t poll_ours(struct file *file, struct socket *sock,
 		mask = smc_acceptq_settle(sk) ? EPOLLIN | EPOLLRDNORM : 0;
 	else
 		mask = smc_sock_base(sk)->poll(file, sock, NULL);
-	/* what TCP has shown may have been of a connect() that came after that */
+	/* the phase after TCP's poll(): connect() may have come before it */
 	return mask & ~smc_sock_rules(smc)->poll_hides;
 }
 
@@ -281,7 +281,7 @@ static int conn_value(struct smc_conn *conn, unsigned int cmd)
 	}
 }
 
-/* Nothing of the handshake is shown, nor what is hidden after it. */
+/* Does the phase hide this?  In LATE only the received bytes are hidden. */
 static bool hides(struct sock *sk, unsigned int cmd)
 {
 	struct smc_sock *smc = smc_sock_get(sk);
@@ -343,8 +343,8 @@ static int op_getname(struct socket *sock, struct sockaddr *addr, int peer)
  * @ops: filled in
  * @base: TCP's
  *
- * The owner is TCP's, too: the core takes and drops its reference by what it
- * finds, and may find ours first and TCP's at last.
+ * The module owner stays TCP's: the core may take its reference when sock->ops
+ * are ours, and drop it when they are TCP's.
  *
  * Context: process, module init.
  */

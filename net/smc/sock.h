@@ -3,10 +3,10 @@
  * The socket a program sees: a TCP socket with a context of ours.
  *
  * AF_SMC, and IPPROTO_SMC in AF_INET and AF_INET6, make a struct sock of TCP
- * whose sk_prot is TCP's own all the time.  Ours are sock->ops, icsk_ulp_ops and
- * icsk_ulp_data (the context, struct smc_sock), three callbacks from connect()
- * on, and one of a listener.  Fallback puts all of them back: what is left is a
- * TCP socket in every respect.
+ * whose sk_prot is TCP's own all the time.  Ours are sock->ops, icsk_ulp_ops
+ * and icsk_ulp_data (the context, struct smc_sock), three callbacks from
+ * connect() on, and one of a listener.  Fallback puts all of them back: what is
+ * left is a TCP socket in every respect.
  *
  * Locks:
  *   the socket's lock	the phase, the pointers @hs and @conn, everything of TCP.
@@ -56,7 +56,7 @@ enum smc_phase {
 	SMC_PHASES,
 };
 
-/* Whose is a data call? */
+/* What serves a data call. */
 enum smc_data_rule {
 	SMC_DATA_REFUSE,	/* there is no connection */
 	SMC_DATA_WAIT,		/* it waits for the outcome */
@@ -210,8 +210,8 @@ smc_sock_rules(const struct smc_sock *smc)
 }
 
 /*
- * Sleep once on a socket, unless @cond, which is looked at once.  What makes it
- * true looks for sleepers after that: skwq_has_sleeper().  A signal, too, ends it.
+ * Sleep once on a socket, unless @cond, which is evaluated once.  Pairs with
+ * skwq_has_sleeper(), called after @cond became true.  A signal ends the sleep.
  */
 #define smc_sock_sleep(sk, exclusive, cond, timeo)			\
 do {									\

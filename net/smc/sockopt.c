@@ -5,9 +5,9 @@
  * Options that promise something SMC cannot keep (Fast Open, MD5, AO, REPAIR,
  * IPsec policies) make the socket plain TCP before it connects, if TCP accepts
  * them; on an SMC connection they are refused with the errno of a kernel that
- * does not have them.  A listener goes on answering the offers of SYNs (the child
- * of a SYN that was answered could not be told from others), and the handshake
- * declines.
+ * does not have them.  A listener goes on answering the offers of SYNs (the
+ * child of a SYN that was answered could not be told from others), and the
+ * handshake declines.
  *
  * Context: process, no lock.  Tests: selftests/smc.
  */
@@ -81,7 +81,7 @@ static bool needs_tcp(int level, int optname, int *too_late)
 	}
 }
 
-/* Some of these are switches. */
+/* Is it an option with a switch, and switched off? */
 static bool switched_off(int level, int optname, sockptr_t optval)
 {
 	int val = 1;
@@ -94,8 +94,8 @@ static bool switched_off(int level, int optname, sockptr_t optval)
 }
 
 /*
- * An option that needs TCP.  The mark comes before TCP sees it: connect() and
- * this look at each other under the lock, and user memory is touched without.
+ * An option that needs TCP.  SMC_SK_NOSMC is set under the socket lock, against
+ * connect(), and before TCP reads user memory, which is done without the lock.
  */
 static int set_for_tcp(struct smc_sock *smc, struct socket *sock, int level,
 		       int optname, int too_late, sockptr_t optval,
@@ -119,7 +119,7 @@ static int set_for_tcp(struct smc_sock *smc, struct socket *sock, int level,
 	return rc;
 }
 
-/* TCP_ULP: the place is ours, and TCP would say so. */
+/* TCP_ULP: as for an unknown name; TCP would find our ULP (EEXIST). */
 static int ulp_errno(const struct smc_sock *smc)
 {
 	return rcu_access_pointer(smc->conn) ? -ENOENT : -ENOTCONN;
@@ -186,7 +186,7 @@ static void set_nodelay(struct smc_sock *smc)
 	if (!conn)
 		return;
 	smc_conn_count(conn, SMC_TECH_NODELAY, 1);
-	/* an explicit push, as TCP has it, of a corked socket too */
+	/* as TCP: an explicit push, also of a corked socket */
 	smc_tx_uncork(conn);
 	smc_conn_put(conn);
 }
@@ -256,7 +256,7 @@ static int set_ours(struct smc_sock *smc, struct socket *sock, int level,
 	}
 	if (level == SOL_SMC)
 		return set_smc(smc, optname, optval, optlen);
-	/* it would put TCP's operations in the place of ours */
+	/* IPV6_ADDRFORM would replace our operations by TCP's */
 	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM && !rules->idle)
 		return -EBUSY;
 	if (rules->ours && needs_tcp(level, optname, &too_late))
@@ -313,8 +313,8 @@ static int get_smc(const struct smc_sock *smc, int optname,
 }
 
 /*
- * As TCP says it of a socket without one.  It would look at ours twice, with user
- * memory between, and ours goes with fallback.
+ * As TCP for a socket without a ULP.  TCP reads icsk_ulp_ops twice, with an
+ * access to user memory between, and fallback may clear it there.
  */
 static int no_ulp(int __user *optlen)
 {

@@ -13,8 +13,8 @@
  * ends the wait (SMC_EV_TIMEOUT).  "closed" is never sent before the last
  * byte; when the peer will not take it any more, "abort" is sent instead.
  *
- * Context: any; the caller serialises the steps of one connection (socket
- * lock).  Tests: selftests/unit/unit_state.c.
+ * Context: any; the caller serialises the steps of one connection
+ * (state_lock).  Tests: selftests/unit/unit_state.c.
  */
 #include <linux/errno.h>
 #include <linux/types.h>
@@ -70,7 +70,7 @@ struct rule {
 		     RCV_EOF | WAKE | FREE),				\
 	}
 
-/* Peer aborted: the program must see it, or nobody is left who could. */
+/* Peer aborted: wait until the program has seen the error and closed. */
 #define TO_PROCESSABORT							\
 	RULE(0, SMC_PROCESSABORT, RESET | RCV_EOF | WAKE)
 
@@ -78,7 +78,7 @@ static const struct rule init_rules[SMC_EV_COUNT][RULES] = {
 	[SMC_EV_LISTEN] = {
 		RULE(0, SMC_LISTEN, 0),
 	},
-	/* connect() is still under way: its end wakes, see connect_done() */
+	/* no WAKE: hs_done() wakes connect() */
 	[SMC_EV_ESTABLISHED] = {
 		RULE(0, SMC_ACTIVE, 0),
 	},
@@ -383,7 +383,7 @@ int smc_state_shut_check(enum smc_state s)
  *
  * Context: any.
  * Return: 0; -ENOTCONN before the connection is there; -ECONNRESET when the
- * peer closed and nobody would read the bytes; else -EPIPE.
+ * peer has closed and would not read the bytes; else -EPIPE.
  */
 int smc_state_send_check(enum smc_state s, unsigned int flags)
 {

@@ -7,8 +7,8 @@
  * outcome depends on as SMC_ST_* flags, looks the step up, stores step->next
  * and carries the SMC_DO_* actions out in the order of their bits.
  *
- * Context: any; the caller serialises the steps of one connection (socket
- * lock).  Tests: selftests/unit/unit_state.c.
+ * Context: any; the caller serialises the steps of one connection
+ * (state_lock).  Tests: selftests/unit/unit_state.c.
  */
 #ifndef SMC_STATE_H
 #define SMC_STATE_H
@@ -89,7 +89,7 @@ enum smc_state_event {
 #define SMC_DO_ERR_ABORTED	0x0100	/* sk_err = ECONNABORTED */
 #define SMC_DO_RCV_EOF		0x0200	/* end of file after buffered data */
 #define SMC_DO_DROP_CHILDREN	0x0400	/* close what was not accepted */
-#define SMC_DO_WAKE		0x0800	/* wake everybody who waits */
+#define SMC_DO_WAKE		0x0800	/* wake all waiters */
 #define SMC_DO_FREE		0x1000	/* connection is over */
 #define SMC_DO_ALL		0x1fff
 

@@ -3,15 +3,15 @@
  * Counters of a network namespace and /proc/net/smc_stat.
  *
  * Each counter is a 64-bit number per cpu, added to without a lock by
- * smc_stats_add(); a reader sums the cpus, so that a sum is exact once
- * traffic has stopped.  All but the bytes in use only grow.  The file has one line for each
- * counter of SMC_STAT_LIST and, for each transport, of SMC_TECH_LIST, name and
- * value, the way of /proc/net/tls_stat, and needs no tool to be read, in a
+ * smc_stats_add(); a reader sums the cpus, so that a sum is exact once traffic
+ * has stopped.  All but the bytes in use only grow.  The file has one line for
+ * each counter of SMC_STAT_LIST and, for each transport, of SMC_TECH_LIST, name
+ * and value, the way of /proc/net/tls_stat, and needs no tool to be read, in a
  * container too.  Netlink has histograms and reasons of fallback besides.
  *
  * Some counters come in pairs, of what was made and what is gone.  When a
- * namespace ends nothing of it is left, and the kernel's log says so if a pair is
- * unequal.
+ * namespace ends nothing of it is left, and the kernel's log says so if a pair
+ * is unequal.
  *
  * Context: process.  Test: selftests/vm/tests.
  */
@@ -172,7 +172,7 @@ static void check_pairs(const struct smc_net *sn)
 
 /**
  * smc_stats_net_exit() - undo smc_stats_net_init()
- * @sn: namespace state; nobody counts any more
+ * @sn: namespace state; no counter is written any more
  *
  * Context: process.
  */

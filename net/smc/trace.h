@@ -174,8 +174,8 @@ TRACE_EVENT(smc_hs_step,
 );
 
 /*
- * One push: @len bytes up to @end_pos, then a CDC.  @peer: the receiver's token,
- * which its smc_rx shows.  @err: the transport's.
+ * One push: @len bytes up to @end_pos, then a CDC.  @peer: the receiver's
+ * token, which its smc_rx shows.  @err: the transport's.
  */
 TRACE_EVENT(smc_push,
 	TP_PROTO(u64 net_cookie, u32 token, u32 peer, u32 len, u64 end_pos,

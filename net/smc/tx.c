@@ -38,12 +38,12 @@ static u32 third(const struct smc_conn *conn)
 	return max(conn->snd_size / 3, 1U);
 }
 
-/* Wake us at @bytes free.  Full barrier: look again afterwards. */
+/* Ask for a wake-up at @bytes free.  Full barrier: the caller looks again. */
 static void want(struct smc_conn *conn, u32 bytes)
 {
 	u32 cur = READ_ONCE(conn->tx_want);
 
-	/* who wants less must not be lost to one who wants more */
+	/* keep the smaller request: its waiter must be woken, too */
 	while ((!cur || bytes < cur) &&
 	       !try_cmpxchg(&conn->tx_want, &cur, bytes))
 		;
@@ -53,7 +53,7 @@ static void want(struct smc_conn *conn, u32 bytes)
 }
 
 /*
- * Is as much unsent as TCP_NOTSENT_LOWAT allows?  As with TCP, who waits is
+ * Is as much unsent as TCP_NOTSENT_LOWAT allows?  As with TCP, a waiter is
  * woken (@wake) when it is less than half of that.
  */
 static bool too_much_unsent(const struct smc_conn *conn, bool wake)
@@ -62,7 +62,7 @@ static bool too_much_unsent(const struct smc_conn *conn, bool wake)
 	       tcp_notsent_lowat(tcp_sk(conn->sk));
 }
 
-/* May more be written now?  If not, somebody is to be told when. */
+/* Must a writer wait?  If so, smc_tx_writable() is called when it need not. */
 static bool limited(struct smc_conn *conn, bool wake)
 {
 	if (likely(!too_much_unsent(conn, wake)))
@@ -76,8 +76,8 @@ static bool limited(struct smc_conn *conn, bool wake)
  * smc_tx_nudge() - have done_pos catch up with what has been sent
  * @conn: bound connection
  *
- * A completion is asked for once for each position: who polls a full ring in
- * a loop must not cause a message each time.
+ * A completion is asked for once for each position: a program that polls a full
+ * ring in a loop must not cause a message each time.
  *
  * Context: process.
  */
@@ -105,7 +105,7 @@ void smc_tx_writable(struct smc_conn *conn)
 
 	smp_mb();	/* pairs with want() */
 	cur = READ_ONCE(conn->tx_want);
-	/* limited(): the waiter may have looked no further than at the room */
+	/* limited(): the waiter may have looked at the room alone */
 	if (!cur || smc_conn_snd_free(conn) < cur || limited(conn, true))
 		return;
 	WRITE_ONCE(conn->tx_want, 0);
@@ -124,7 +124,7 @@ void smc_tx_writable(struct smc_conn *conn)
  * smc_tx_poll() - is there room enough for poll() to say so?
  * @conn: bound connection
  *
- * If not, somebody is woken when there is.
+ * If not, smc_tx_writable() wakes pollers when there is.
  *
  * Context: process.
  */
@@ -145,14 +145,14 @@ static int check(const struct smc_conn *conn)
 {
 	bool over;
 
-	/* As TCP: what the socket is by now is not what this call was for. */
+	/* As TCP: connect(AF_UNSPEC) has ended this call's connection. */
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
 		return -EPIPE;
 	/* A peer that has closed meanwhile reads nothing any more. */
 	over = smc_state_send_check(READ_ONCE(conn->state),
 				    READ_ONCE(conn->st_flags)) ||
 	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN;
-	/* The error was set before both: who reports it finds it. */
+	/* pairs with apply(): the error was stored before state and shutdown */
 	smp_rmb();
 	return over || smc_conn_has_error(conn) ? -EPIPE : 0;
 }
@@ -167,9 +167,9 @@ static bool no_reader(const struct smc_conn *conn)
 }
 
 /*
- * TCP takes what is written first after the peer has closed, and learns from
- * its reset that nobody reads: the next call fails.  The bytes go nowhere, as
- * the peer's ring may be somebody else's by now.
+ * As with TCP, the first write after the peer has closed succeeds, and the next
+ * one fails as after the peer's reset.  The bytes are dropped: the peer's ring
+ * may belong to another connection by now.
  */
 static int send_to_nobody(struct smc_conn *conn, struct msghdr *msg)
 {
@@ -218,7 +218,7 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 	return n;
 }
 
-/* The caller is in the wait queue: what clears the mark wakes. */
+/* The caller is in the wait queue: smc_tx_writable() wakes it. */
 static bool room_or_news(struct smc_conn *conn, u32 need)
 {
 	want(conn, need);
@@ -333,13 +333,14 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 }
 
 /*
- * MSG_ZEROCOPY: what is sent is copied, and the program hears both that it is done
- * and that it was copied (SO_EE_CODE_ZEROCOPY_COPIED), as of TCP on one host.
+ * MSG_ZEROCOPY: what is sent is copied, and the program hears both that it is
+ * done and that it was copied (SO_EE_CODE_ZEROCOPY_COPIED), as of TCP on one
+ * host.
  */
 static int completion_begin(struct sock *sk, struct msghdr *msg, size_t len,
 			    struct ubuf_info **uarg)
 {
-	/* what io_uring brings along it completes itself */
+	/* io_uring completes a ubuf that it has passed */
 	if (!len || msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
 	*uarg = msg_zerocopy_realloc(sk, len, NULL);
@@ -411,7 +412,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 				     rc);
 	if (rc != -EPIPE)
 		return rc;
-	/* what is in sk_err is another connection's, or TCP's for a moment */
+	/* not sock_error(): sk_err may be TCP's, or the next connection's */
 	if (smc_conn_is_current(conn))
 		rc = smc_conn_error(conn) ?: rc;
 	if (rc == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))

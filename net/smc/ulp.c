@@ -75,7 +75,7 @@ static void listener_ready(struct sock *sk)
 		smc_core_ready(sk);
 }
 
-/* A child that cannot have a context: its first bytes are not the program's. */
+/* No memory for a context: reset the child, whose first bytes are CLC. */
 static void no_memory(struct sock *sk)
 {
 	sk->sk_prot->disconnect(sk, O_NONBLOCK);
@@ -91,7 +91,7 @@ static void plain_child(struct smc_net *sn, const struct request_sock *req,
 	if (from) {
 		if (test_bit(SMC_SK_CORK, &from->bits))
 			tcp_sk(sk)->nonagle |= TCP_NAGLE_CORK;
-		/* then nothing was asked of the peer */
+		/* a listener that is barred did not answer the offer */
 		why = smc_sock_barred(from);
 	}
 	if (why == SMC_REASON_OK)
@@ -111,8 +111,8 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 	struct smc_sock *smc, *from;
 
 	/*
-	 * The listener was copied without its lock and may be about to close:
-	 * then there is nothing, or the child dies with it.
+	 * TCP copied the listener without its lock.  If that is closing, @from
+	 * is NULL, or the child dies with it.
 	 */
 	from = rcu_dereference_raw(icsk->icsk_ulp_data);
 	icsk->icsk_ulp_ops = NULL;
@@ -125,7 +125,7 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 	}
 	smc = from ? smc_sock_attach_child(sk, gfp) : NULL;
 	if (!smc) {
-		/* accept() may return it, and nothing will tell of its end */
+		/* the child's end is not seen: its callback pins the module */
 		if (!test_and_set_bit(0, &pinned))
 			__module_get(THIS_MODULE);
 		WRITE_ONCE(sk->sk_rcvlowat, 1);
@@ -136,7 +136,7 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 		    (BIT(SMC_SK_CORK) | BIT(SMC_SK_LIMIT_HS));
 	set_bit(SMC_SK_SERVER, &smc->bits);
 	smc->row.family = from->row.family;
-	/* not the request's, which may have migrated */
+	/* not the request's listener: the request may have migrated */
 	if (refcount_inc_not_zero(&from->sk->sk_refcnt))
 		smc->listener = from->sk;
 	smc_listen_new_child(smc, smc_sock_barred(from));

@@ -25,7 +25,7 @@
 
 #include "sock.h"
 
-/* Looks at least so often while something waits. */
+/* Looks in a time limit, at least, while something waits. */
 #define STEPS	4
 
 /* Moves when the peer takes something of what we wrote. */
@@ -141,7 +141,7 @@ void smc_watch_timer(struct timer_list *t)
 		smc_conn_start_timer(conn, &conn->keepalive.timer, jiffies +
 				     (data && idle ? min(data, idle) :
 						     data ?: idle));
-	/* smc_conn_stop() may have stopped it just before */
+	/* pairs with smc_conn_stop(): STOPPED is set, then the timer stops */
 	smp_mb();
 	if (test_bit(SMC_CONN_STOPPED, &conn->flags))
 		smc_conn_stop_timer(conn, &conn->keepalive.timer);
@@ -170,7 +170,7 @@ void smc_watch_start(struct smc_conn *conn)
  */
 void smc_watch_written(struct smc_conn *conn)
 {
-	/* what was written comes first */
+	/* prod_pos or tx_want first: pairs with look_waiting() */
 	smp_mb();
 	if (!READ_ONCE(conn->keepalive.waiting))
 		smc_watch_start(conn);

@@ -166,8 +166,8 @@ struct smc_diag_fallback {
 };
 
 /*
- * What sock_diag of TCP sockets says of one with an SMC connection: an attribute
- * in INET_DIAG_ULP_INFO, whose INET_ULP_INFO_NAME is "smc".
+ * What sock_diag of TCP sockets says of one with an SMC connection: an
+ * attribute in INET_DIAG_ULP_INFO, whose INET_ULP_INFO_NAME is "smc".
  */
 #define SMC_ULP_INFO		299	/* far from the kernel's own numbers */
 

@@ -22,7 +22,7 @@
  *   0x0a18....                end of an RDMA link
  *
  * The list is expanded by reason.c, by the trace events and by the tools;
- * who expands the last column includes <errno.h> first.
+ * a file that expands the last column includes <errno.h> first.
  */
 #ifndef _UAPI_LINUX_SMC_REASON_H
 #define _UAPI_LINUX_SMC_REASON_H
