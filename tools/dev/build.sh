@@ -7,7 +7,7 @@
 # Debian root that has the headers of kernel K, so that the host needs
 # neither headers nor the right compiler.  The sources are copied to
 # ~/.cache/smc-lab/build-K[-NAME] first; only what changed is compiled again.
-# Give B a name of your own to build while somebody else does.  Prints the
+# Builds that run at the same time each need a name B of their own.  Prints the
 # build directory last, on file descriptor 3 if that is open.
 set -eu
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)

@@ -106,9 +106,9 @@ function layer_of(name, base) {
 		return 1
 	return "?"
 }
-function allowed(who, what,	i) {
+function allowed(file, what,	i) {
 	for (i = 1; i <= n_allow; i++)
-		if (who ~ a_who[i] && what == a_what[i])
+		if (file ~ a_file[i] && what == a_what[i])
 			return 1
 	return 0
 }
@@ -142,9 +142,9 @@ $1 == "seam" { seam[$2] = 1; next }
 $1 == "include" {
 	for (i = 3; i <= NF; i++) {
 		n_allow++
-		who = $2
-		sub(/\*$/, ".*", who)	# rdma/* or *
-		a_who[n_allow] = "^" who "$"
+		file = $2
+		sub(/\*$/, ".*", file)	# rdma/* or *
+		a_file[n_allow] = "^" file "$"
 		a_what[n_allow] = $i
 	}
 	next
@@ -162,8 +162,8 @@ END {
 		split(inc[k], w, " ")
 		from = w[2]
 		sub(/^net\/smc\//, "", from)
-		who = from
-		sub(/\.[ch]$/, "", who)
+		file = from
+		sub(/\.[ch]$/, "", file)
 		where = w[2] ":" w[3] ": "
 		l = layer_of(from)
 		if (l == "?") {
@@ -183,10 +183,10 @@ END {
 		m = layer_of(to)
 		if (m == "?")
 			fail(where name " belongs to no layer of Kbuild")
-		else if (allowed(who, to))
+		else if (allowed(file, to))
 			continue
-		else if (m == "1" && l != "module" && folder(who) != folder(to) &&
-			 who ".h" != to)
+		else if (m == "1" && l != "module" &&
+			 folder(file) != folder(to) && file ".h" != to)
 			fail(where "headers of transports are their own: " to)
 		else if (l == "1" && m == "2")
 			continue	# xport.h

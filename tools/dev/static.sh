@@ -134,7 +134,7 @@ check_checkpatch() {
 }
 
 # SC3013: dash and busybox know test -nt.  Scripts without "#!" are sourced, with
-# variables of those who source them.
+# variables of the scripts that source them.
 check_shellcheck() {
 	need shellcheck || return
 	: >"$tmp/run"

@@ -164,8 +164,8 @@ const char *diag_addr(const struct diag_row *row, const __be32 *addr)
  * @from: the earlier position
  * @to: the later one
  *
- * A cursor counts 65536 rounds and begins again; whoever looks less often than
- * that sees too little.
+ * A cursor counts 65536 rounds and begins again; the result is too small if the
+ * two positions are further apart.
  *
  * Return: bytes; 0 for a ring without bytes.
  */

@@ -111,7 +111,7 @@ static void note_request(const char *family, const char *what, int cmd,
 	fclose(f);
 }
 
-static int play(const char *data, size_t len, unsigned int who, int cmd,
+static int play(const char *data, size_t len, unsigned int family_id, int cmd,
 		replay_fn fn, void *arg)
 {
 	int rc = -EPROTONOSUPPORT;
@@ -123,7 +123,7 @@ static int play(const char *data, size_t len, unsigned int who, int cmd,
 		step = NLMSG_ALIGN(nlh->nlmsg_len);
 		if (nlh->nlmsg_len < sizeof(*nlh) || step > len)
 			break;
-		if (nlh->nlmsg_pid != who)
+		if (nlh->nlmsg_pid != family_id)
 			continue;
 		if (rc == -EPROTONOSUPPORT)
 			rc = 0;
@@ -152,20 +152,20 @@ static int play(const char *data, size_t len, unsigned int who, int cmd,
 int replay_request(const char *family, const char *what, int cmd,
 		   const void *attrs, size_t len, replay_fn fn, void *arg)
 {
-	unsigned int who = REPLAY_SMC_GEN;
+	unsigned int family_id = REPLAY_SMC_GEN;
 	size_t size = 0;
 	char *data;
 	int rc;
 
 	if (!strcmp(family, SMCR_GENL_FAMILY_NAME))
-		who = REPLAY_PNETID;
+		family_id = REPLAY_PNETID;
 	else if (!strcmp(family, REPLAY_DIAG_NAME))
-		who = REPLAY_DIAG;
+		family_id = REPLAY_DIAG;
 	note_request(family, what, cmd, attrs, len);
 	data = load(&size);
 	if (!data)
 		return -EIO;
-	rc = play(data, size, who, cmd, fn, arg);
+	rc = play(data, size, family_id, cmd, fn, arg);
 	free(data);
 	return rc;
 }

@@ -10,7 +10,7 @@
 
 #include <linux/netlink.h>
 
-/* How a recording names who answered, in nlmsg_pid. */
+/* How a recording names the family that answered, in nlmsg_pid. */
 enum {
 	REPLAY_SMC_GEN	= 1,
 	REPLAY_PNETID	= 2,

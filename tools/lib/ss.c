@@ -167,7 +167,7 @@ bool ss_wanted(const struct ss_options *opt, const struct diag_row *row)
 		return false;
 	if (opt->listening)
 		return state == SS_LISTEN;
-	/* who names states gets them */
+	/* states that the user names are always shown */
 	if (!opt->all && !opt->filter.states &&
 	    (state == SS_LISTEN || state == SS_INIT))
 		return false;

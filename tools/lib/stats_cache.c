@@ -5,8 +5,8 @@
  * The kernel's counters only grow.  "reset" writes them to a file of the user,
  * and what is shown later is the difference.  A file whose numbers are larger
  * than the kernel's, or which is of another network namespace, is not
- * considered: the module was loaded anew.  The file is in a directory of
- * everybody, so nothing but an ordinary file of this user is read or written,
+ * considered: the module was loaded anew.  All users can write to the
+ * directory, so only an ordinary file of this user is read or written,
  * and a new one takes the place of the old in one step.
  *
  * Tests: tools/tests/tools.sh.

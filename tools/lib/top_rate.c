@@ -49,8 +49,8 @@ static uint64_t moved_out(const struct smc_diag_conninfo *now,
 }
 
 /*
- * Who waits says so in its last message, unless it had nothing more to send
- * when it sent that: then the rings are full.
+ * A sender that waits says so in its last message.  If it had nothing more to
+ * send then, full rings tell that it waits now.
  */
 static unsigned int stall_of(const struct smc_diag_conninfo *c,
 			     const struct top_flow *f)

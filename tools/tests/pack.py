@@ -3,7 +3,7 @@
 """pack.py DESCRIPTION OUTPUT - make a recording of netlink messages
 
 A description has one thing a line, indentation does not matter:
-  family NAME                  who answers what follows
+  family NAME                  the family that answers from here on
   ask COMMAND                  which request is answered by what follows
   message COMMAND              starts a message of the answer
   ATTRIBUTE TYPE VALUE         u8 u16 u32 u64 be32 str (NUL-terminated) hex;
@@ -103,8 +103,9 @@ def attributes(lines):
     return data
 
 
-def netlink(kind, flags, seq, who, body):
-    data = struct.pack("=IHHII", 16 + len(body), kind, flags, seq, who) + body
+def netlink(kind, flags, seq, sender, body):
+    data = struct.pack("=IHHII", 16 + len(body), kind, flags, seq, sender)
+    data += body
     return data + bytes(-len(data) % 4)
 
 
@@ -122,23 +123,23 @@ def sock(state, mode, uid, inode, src, sport, dst, dport, ifindex):
 
 
 def pack(lines):
-    out, who, seq = b"", 0, 0
+    out, sender, seq = b"", 0, 0
     while lines:
         words = lines.pop(0).split(None, 2)
         if words[0] == "family":
-            who = FAMILIES[words[1]]
-            # a message nobody asked for: the family is there
-            out += netlink(FIRST_FAMILY, 0, 0, who, b"")
+            sender = FAMILIES[words[1]]
+            # an unsolicited message: the family is there
+            out += netlink(FIRST_FAMILY, 0, 0, sender, b"")
         elif words[0] == "ask":
             seq = number(words[1])
         elif words[0] == "message":
             body = struct.pack("=BBH", number(words[1]), 1, 0)
             body += attributes(lines)
-            out += netlink(FIRST_FAMILY, NLM_F_MULTI, seq, who, body)
+            out += netlink(FIRST_FAMILY, NLM_F_MULTI, seq, sender, body)
         elif words[0] == "sock":
             words = (words + [""])[1:]
             body = sock(*" ".join(words).split()) + attributes(lines)
-            out += netlink(FIRST_FAMILY, NLM_F_MULTI, seq, who, body)
+            out += netlink(FIRST_FAMILY, NLM_F_MULTI, seq, sender, body)
         elif words[0] in ("error", "done"):
             kind, flags = NLMSG_DONE, NLM_F_MULTI
             body = struct.pack("=i", -int(words[1]))
@@ -149,7 +150,7 @@ def pack(lines):
                 flags |= NLM_F_ACK_TLVS
                 body += attribute(NLMSGERR_ATTR_MSG,
                                   payload_of("str", words[2]))
-            out += netlink(kind, flags, seq, who, body)
+            out += netlink(kind, flags, seq, sender, body)
         else:
             raise ValueError("what is '%s'?" % words[0])
     return out

@@ -285,7 +285,7 @@ expect 'there is an end to rules' "$tmp/said" <<'END'
 smc_run: TMP/conf:257: too many rules for one program
 smc_run: TMP/conf: not used; all connections are plain TCP
 END
-printf '[nobody]\r\ndeny any\r\n[*]\r\ndeny port 9' | rules
+printf '[none]\r\ndeny any\r\n[*]\r\ndeny port 9' | rules
 verdicts connect,1.2.3.4,9
 expect 'line ends of other systems, and none at the end' "$tmp/verdicts" <<'END'
 tcp connect 1.2.3.4 9

@@ -53,7 +53,7 @@ class Terminal:
                                   max(0, end - time.monotonic()))[0]
             try:
                 data = os.read(self.master, 65536) if ready else b""
-            except OSError:     # nobody has the other end any more
+            except OSError:     # the other end is closed
                 data = b""
             if not data:
                 return until is None

@@ -120,7 +120,7 @@ if [ -e /dev/full ]; then
 	fi
 fi
 
-# The file of "stats reset" is not written through somebody's link.
+# The file of "stats reset" is not written through a symbolic link.
 rm -f "$tmp"/.smcstats*
 echo precious >"$tmp/precious"
 ln -s "$tmp/precious" "$tmp/.smcstats.u$(id -u)"
