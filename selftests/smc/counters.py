@@ -130,7 +130,7 @@ def case_sockets():
 
 
 def case_tcp():
-    """connections with nobody's SMC: no handshake"""
+    """connections without SMC: no handshake"""
     c = Counters()
     with smc_socket() as lst:
         lst.bind((LO, 0))

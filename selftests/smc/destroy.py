@@ -78,7 +78,7 @@ KINDS = (Kind("tcp", 0, "", None, "127.0.0.1"),
 
 
 class Sink:
-    """a listener whose queue is full: nobody answers"""
+    """a listener whose queue is full: it does not answer"""
     def __enter__(self):
         self.socks = [socket.create_server(("127.0.0.1", 0), backlog=0)]
         addr = self.socks[0].getsockname()

@@ -348,7 +348,7 @@ def case_many():
 
 
 def case_once():
-    """who lives through a dump is in it once, whatever comes and goes"""
+    """a socket that lives on is in a dump once, though others come and go"""
     stay = [smc() for _ in range(400)]
     inodes = {os.fstat(s.fileno()).st_ino for s in stay}
     gone = [smc() for _ in range(400)]

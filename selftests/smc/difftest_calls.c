@@ -18,8 +18,8 @@ static void say_rc(char *out, int rc)
 }
 
 /*
- * A FIN behind more than fits into TCP's window has not arrived yet, and here
- * it may have.  It matters to who shuts down, too, or resets.
+ * With TCP a FIN behind more than the window has not arrived yet; with SMC it
+ * may have.  This matters to a side that shuts down, too, or resets.
  */
 static bool end_waits(const struct flow *f)
 {

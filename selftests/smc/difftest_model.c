@@ -157,7 +157,7 @@ static bool behind_mark_arrived(const struct slot *s)
 		    MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == want;
 }
 
-/* RDHUP is no news to who has shut down reading: then the state tells. */
+/* After shutdown(SHUT_RD) there is no RDHUP for the FIN: ask the state. */
 static bool fin_arrived(const struct slot *s, int ev)
 {
 	int state;

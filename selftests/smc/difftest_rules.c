@@ -166,7 +166,7 @@ static bool crossing(const struct script *sc, int call, const char *tcp,
 }
 
 static const struct rule rules[] = {
-	{ "urgent byte to nobody", late_urgent },
+	{ "urgent byte without a reader", late_urgent },
 	{ "bind after the end", late_bind },
 	{ "write that crosses an end", crossing },
 	{ NULL, NULL },

@@ -77,7 +77,7 @@ void drop_listener(struct slot *s)
 	s->listening = false;
 }
 
-/* Bytes have been sent; somebody who takes none any more resets us both. */
+/* Bytes were sent: a peer that takes none any more resets both sides. */
 static bool sent_to_nobody(struct slot *s)
 {
 	struct flow *f = s->out;

@@ -254,7 +254,7 @@ bool ends_connect(struct ends *e)
 bool ends_accept(struct ends *e)
 {
 	if (!wait_events(e->l, POLLIN))
-		return bad("nobody to accept");
+		return bad("no connection to accept");
 	e->s = accept(e->l, NULL, NULL);
 	return e->s >= 0 || bad("accept: %s", strerror(errno));
 }

@@ -156,8 +156,8 @@ static int first_of(int every)
 enum swept { MET, BEYOND, BROKEN };
 
 /*
- * The nth allocation of a life fails, whoever makes it.  BEYOND: there are not
- * so many.
+ * The nth allocation of a life fails, in any thread.  BEYOND: there are not so
+ * many.
  */
 static enum swept one_life(const char *attr, int nth, int count[3])
 {

@@ -17,13 +17,14 @@ port=7100
 # SPOILT: yes when we have to connect a second time.  SAYS: words of smcss.
 # REASON: what is counted, of both attempts unless the first one spoilt it.
 try() {
-	local name=$1 spoilt=$2 limit=$3 says=$4 reason=$5 g n option plain who
+	local name=$1 spoilt=$2 limit=$3 says=$4 reason=$5
+	local g n option plain first
 	shift 5
 
 	for g in $speakers; do
-		who=server
-		[ $g != - ] || { g=; who=client; }
-		start_row "client: $name, $who speaks first"
+		first=server
+		[ $g != - ] || { g=; first=client; }
+		start_row "client: $name, $first speaks first"
 		port=$((port + 1))
 		n=2 option=2 plain=0
 		[ "$spoilt" = no ] || { n=3; option=1; plain=2; }
@@ -98,7 +99,7 @@ rows() {
 	try "half an Accept, then silence" yes $DEADLINE \
 		"no CLC message came" SILENT \
 		recv:proposal send:hex:e2d4c3d90200a028 silent
-	# everybody is offered shared memory, but this peer's is not ours
+	# every server is offered shared memory; this peer's is another host's
 	try "accepts a device of another host" yes 0 "contradicts" MISMATCH \
 		recv:proposal send:accept-d silent
 }
@@ -111,7 +112,7 @@ restart() {
 	peer -n 2 server $port recv:proposal unlisten rst
 	wait_file "$tmp/ready"
 	tcpecho -c -k ipproto "$SMC_PEER_V4" $port >"$tmp/client.out" 2>&1 &&
-		bad "nobody listened, but the connection came about"
+		bad "a connection without a listener"
 	grep -q -i refused "$tmp/client.out" || bad "not refused"
 	peer_kill
 	rm -f "$tmp/ready"

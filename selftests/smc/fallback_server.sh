@@ -69,27 +69,27 @@ half="LinkCreated=1 LinkDestroyed=1 LinkDownSetup=1"
 plan $((10 * $(wc -w <<<"$speakers") + 7))
 tap_up rdma
 for g in $speakers; do
-	who="client speaks first"
-	[ $g = - ] || who="server speaks first"
-	try "declines at once, $who" $g 1 0 PEERDECL "$tcp" send:decline app
-	try "declines instead of Confirm, $who" $g 1 0 PEERDECL "$tcp" \
+	first="client speaks first"
+	[ $g = - ] || first="server speaks first"
+	try "declines at once, $first" $g 1 0 PEERDECL "$tcp" send:decline app
+	try "declines instead of Confirm, $first" $g 1 0 PEERDECL "$tcp" \
 		send:proposal recv:accept send:decline app
 	# 120: the first letter of the UEID
-	try "offers nothing we have, $who" $g 1 0 NOUEID "$tcp" \
+	try "offers nothing we have, $first" $g 1 0 NOUEID "$tcp" \
 		send-mut:proposal:120=58 recv:decline app
-	try "resets, $who" $g 0 0 - "HsServerTcp=1" rst
-	try "proposes, then resets, $who" $g 0 0 - "HsServerTcp=1" \
+	try "resets, $first" $g 0 0 - "HsServerTcp=1" rst
+	try "proposes, then resets, $first" $g 0 0 - "HsServerTcp=1" \
 		send:proposal rst
-	try "falls silent after our Accept, $who" $g 0 6000 - "$err $half" \
+	try "falls silent after our Accept, $first" $g 0 6000 - "$err $half" \
 		send:proposal recv:accept expect-end:9
-	try "confirms garbage, $who" $g 0 2000 - "$err $half" \
+	try "confirms garbage, $first" $g 0 2000 - "$err $half" \
 		send:proposal recv:accept send:garbage expect-end:5
-	try "confirms with a false length, $who" $g 0 2000 - \
+	try "confirms with a false length, $first" $g 0 2000 - \
 		"$err ClcMalformed=1" \
 		send:proposal recv:accept send-mut:confirm:5=0040 expect-end:5
-	try "proposes with a false count, $who" $g 0 2000 - \
+	try "proposes with a false count, $first" $g 0 2000 - \
 		"$err ClcMalformed=1" send-mut:proposal:80=09 expect-end:5
-	try "confirms but has no link, $who" $g 1 4000 TIMEOUT_CL \
+	try "confirms but has no link, $first" $g 1 4000 TIMEOUT_CL \
 		"$tcp $half" \
 		send:proposal recv:accept send:confirm recv:decline app
 done

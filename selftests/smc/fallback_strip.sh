@@ -3,7 +3,7 @@
 #
 # fallback_strip.sh - a router removes the SMC option from the SYN, or from
 # the SYN/ACK only (then the server believes in SMC and the client does not):
-# plain TCP with every byte right, whoever speaks first.  The first row
+# plain TCP with every byte right, whichever side speaks first.  The first row
 # removes nothing and must be SMC, or the others would prove nothing.
 #
 # Three network namespaces: client - router - server.
@@ -86,14 +86,14 @@ netns_up
 tcp="HsClientTcp=1 HsClientSmcd=0"
 stcp="HsServerTcp=1 HsServerSmcd=0"
 for g in $speakers; do
-	who="client speaks first"
-	[ $g = - ] || who="server speaks first"
+	first="client speaks first"
+	[ $g = - ] || first="server speaks first"
 	# a server that speaks first is given the connection at the deadline
 	wait_ms=0
 	[ $g = - ] || wait_ms=2000
-	try "nothing, $who" "" 0 $g HsClientSmcd=1 HsServerSmcd=1 SMCD
-	try "SYN, $who" syn 0 $g "$tcp" "$stcp" "did not offer SMC"
-	try "SYN/ACK, $who" "(syn | ack)" $wait_ms $g "$tcp" "$stcp" \
+	try "nothing, $first" "" 0 $g HsClientSmcd=1 HsServerSmcd=1 SMCD
+	try "SYN, $first" syn 0 $g "$tcp" "$stcp" "did not offer SMC"
+	try "SYN/ACK, $first" "(syn | ack)" $wait_ms $g "$tcp" "$stcp" \
 		"did not offer SMC"
 done
 finish

@@ -135,7 +135,7 @@ def case_llc_malformed():
 
 
 def case_llc_unasked():
-    """answers nobody has asked for, and a message of version 1"""
+    """answers without a request, and a message of version 1"""
     begin()
     peer.qp.send(bytes([CONFIRM_RKEY, 44, 0, RESPONSE]) + bytes(40))
     peer.qp.send(bytes([CONFIRM_LINK, 44, 0, RESPONSE | NO_EYEC]) + bytes(40))

@@ -8,9 +8,9 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PATH=$here:$here/../../tools:$PATH
 tmp=$(mktemp -d /tmp/smctest.XXXXXX)
-# this directory may be read-only; nobody else may write where root's code is
+# this directory may be read-only; only root may write where its code is
 export PYTHONPYCACHEPREFIX=$tmp/.pycache
-# What says who speaks first: the client (-), the server (-g).  With QUICK=1 it
+# Which side speaks first: the client (-), the server (-g).  With QUICK=1 it
 # is always the client, and where modes are rotated (sockmodes.sh) one of them.
 speakers='- -g'
 if [ -n "${QUICK:-}" ]; then

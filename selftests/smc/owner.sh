@@ -23,7 +23,7 @@ import os, socket, sys
 proto, host = int(sys.argv[1]), sys.argv[2]
 open(sys.argv[3] + "/cgroup.procs", "w").write("0")
 def made():
-    os.seteuid(1234)    # the owner of a file is who opens it
+    os.seteuid(1234)    # a file belongs to the user that opens it
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, proto)
     os.seteuid(0)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, 77)

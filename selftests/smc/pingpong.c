@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof(name), "%s.client", hold);
 		touch(name);
 		if (!wait_file(hold, 120))
-			die("nobody made %s", hold);
+			die("%s was not made", hold);
 	}
 	if (bulk)
 		push(fd);

@@ -169,7 +169,7 @@ TEST_F(around, passed_on)
 	close(sv[1]);
 }
 
-/* nobody takes it: it is closed with what carried it */
+/* not received: it is closed with the message that carried it */
 TEST_F(around, lost_on_the_way)
 {
 	int sv[2];

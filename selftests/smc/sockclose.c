@@ -310,8 +310,8 @@ TEST_F(pair, linger_zero_at_exit)
 }
 
 /*
- * Bytes for a socket that has been closed: the one who wrote them must not
- * wait for a reader for ever.  The end of file may have come before that.
+ * Bytes for a socket that has been closed: their writer must not wait for a
+ * reader for ever.  The end of file may have come before that.
  */
 static void write_to_nobody(struct __test_metadata *_metadata, int fd,
 			    size_t sent)

@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(gone, user_timeout_window, 200)
 	EXPECT_ERR(EPIPE, send(c, block, 1, MSG_NOSIGNAL));
 }
 
-/* Nothing outstanding, or a slow reader: nobody is gone. */
+/* Nothing outstanding, or a slow reader: the peer is there. */
 TEST_F_TIMEOUT(gone, false_alarm, 200)
 {
 	static char block[65536];

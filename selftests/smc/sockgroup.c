@@ -64,7 +64,7 @@ TEST_F(group, connect_elsewhere)
 	int port = to->sin_port;
 
 	ASSERT_EQ(0, bpf_redirect(&self->g, BPF_CGROUP_INET4_CONNECT, port));
-	/* nobody listens there */
+	/* no socket listens there */
 	to->sin_port = htons(1);
 	ASSERT_EQ(0, pair_connect(&self->p, variant->kind));
 	ASSERT_EQ(0, getpeername(self->p.client, (struct sockaddr *)&peer,

@@ -158,7 +158,7 @@ TEST_F(conn, shutdown_wakes_accept)
 {
 	struct task a, b, p;
 
-	/* the writing half of a listener is nobody's */
+	/* shutdown(SHUT_WR) changes nothing for a listener */
 	EXPECT_EQ(0, shutdown(self->listener, SHUT_WR));
 	task_start(&a, acceptor, &self->listener);
 	task_start(&b, acceptor, &self->listener);
@@ -176,7 +176,7 @@ TEST_F(conn, shutdown_wakes_accept)
 	EXPECT_TRUE(byte_goes(self->fd, self->srv));
 }
 
-/* -- a burst of connections meets a short backlog and one who waits -- */
+/* -- a burst of connections meets a short backlog and a waiter -- */
 
 #define BURST	4	/* one more than a backlog of 2 has room for */
 #define ROUNDS	3
@@ -198,7 +198,7 @@ static void *burst_accept(void *arg)
 	return NULL;
 }
 
-/* Nobody is left in a queue when all come at once and then no more. */
+/* No child is left in a queue when all come at once and then no more. */
 TEST_F_TIMEOUT(conn, burst, 120)
 {
 	struct burst b = { .listener = self->listener };
@@ -256,7 +256,7 @@ TEST_F(conn, reuseport_group)
 	}
 	EXPECT_ERR(EADDRINUSE, reuse_listener(variant->kind, &w, 0));
 	for (int n = 0; n < 60; n++) {
-		int who, fd = NEW(0);
+		int chosen, fd = NEW(0);
 
 		if (n == 40)
 			ASSERT_EQ(0, setsockopt(l[0], SOL_SOCKET,
@@ -268,11 +268,11 @@ TEST_F(conn, reuseport_group)
 		struct pollfd p[2] = { { l[0], POLLIN, 0 },
 				       { l[1], POLLIN, 0 } };
 		ASSERT_EQ(1, poll(p, 2, WAIT_MS));
-		who = !!(p[1].revents & POLLIN);
-		got[who]++;
+		chosen = !!(p[1].revents & POLLIN);
+		got[chosen]++;
 		if (n >= 40)
-			EXPECT_EQ(1, who);
-		close(accept(l[who], NULL, NULL));
+			EXPECT_EQ(1, chosen);
+		close(accept(l[chosen], NULL, NULL));
 		close(fd);
 	}
 	close(l[0]);

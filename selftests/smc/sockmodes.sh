@@ -46,7 +46,7 @@ done
 shift $((OPTIND - 1))
 prog=$1
 shift
-# a part of the tests makes who knows how many connections
+# how many connections a part of the tests makes is not known
 [ -n "$has_want" ] || [ $# = 0 ] || want=
 
 # chosen: which modes to run

@@ -148,7 +148,7 @@ TEST_F(move, splice_out_low_water)
 				sizeof(low)));
 	ASSERT_TRUE(write_just(self->p.client, 10, 0));
 	ASSERT_TRUE(wait_queued(self->p.server, 10));
-	/* who waits for more is ended by the harness */
+	/* a call that waits for more is ended by the harness */
 	EXPECT_EQ(10, splice(self->p.server, NULL, self->pipe[1], NULL, 5000,
 			     0));
 }

@@ -65,7 +65,7 @@ TEST_F(pair, masks_of_a_closed_peer)
 	close(self->server);
 	self->server = -1;
 	EXPECT_EQ(GONE, wait_mask(self->client, GONE));
-	/* nobody reads that, which is answered by a reset */
+	/* bytes without a reader are answered by a reset */
 	send_num(self->client, 1);
 	EXPECT_EQ(all, wait_mask(self->client, all));
 	EXPECT_EQ(-1, send(self->client, "x", 1, MSG_NOSIGNAL));
@@ -202,7 +202,7 @@ TEST_F(pair, epoll_oneshot)
 	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_MOD, self->server, &ev));
 	EXPECT_EQ(EPOLLIN, ep_wait(ep, WAIT_MS));
 	EXPECT_EQ(0, ep_wait(ep, QUIET_MS));
-	/* so does a reset, which nobody has to ask for */
+	/* so does a reset, which needs no bit in ev.events */
 	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_MOD, self->server, &ev));
 	close(ep);
 	ev.events = EPOLLONESHOT;
@@ -216,7 +216,7 @@ TEST_F(pair, epoll_oneshot)
 
 #define WAITERS	4
 
-/* Who waits with EPOLLEXCLUSIVE: one is woken for one thing. */
+/* Waiters with EPOLLEXCLUSIVE: one is woken for one event. */
 static int exclusive_woken(int fd, void (*act)(void *), void *arg)
 {
 	int i, status, woken = 0;
@@ -401,7 +401,7 @@ TEST_F(pair, rcvlowat_in_recv)
 	}
 	EXPECT_EQ(10, recv(self->server, buf, 16, 0));
 	EXPECT_TRUE(child_ok(pid));
-	/* who wants less gets it */
+	/* a call for fewer bytes returns them */
 	send_num(self->client, 4);
 	EXPECT_EQ(3, recv(self->server, buf, 3, 0));
 	EXPECT_EQ(1, recv(self->server, buf, 16, MSG_DONTWAIT));

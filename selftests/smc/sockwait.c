@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sockwait - who waits in a call, or is about to, when another thread takes the
- * connection away; and nobody waits for what does not come
+ * sockwait - a thread waits in a call, or is about to, when another thread
+ * takes the connection away; and no call waits for what does not come
  *
  * Environment and use as sockconn.c.
  */
@@ -131,19 +131,19 @@ static void disconnect_beside(struct __test_metadata *_metadata,
 			      enum call last)
 {
 	int num = last - first + 1, i, k, count = repeats(240);
-	struct caller who[num], writer = { .fd = -1 };
+	struct caller callers[num], writer = { .fd = -1 };
 	struct task t[num], tw;
 
-	memset(who, 0, sizeof(who));
+	memset(callers, 0, sizeof(callers));
 
 	PAIR();
 	writer.fd = self->srv;
 	task_start(&tw, write_on, &writer);
 	for (i = 0; i < num; i++) {
-		who[i].fd = self->fd;
-		who[i].call = first + i;
-		ASSERT_EQ(0, pipe(who[i].pipe));
-		task_start(&t[i], call_again, &who[i]);
+		callers[i].fd = self->fd;
+		callers[i].call = first + i;
+		ASSERT_EQ(0, pipe(callers[i].pipe));
+		task_start(&t[i], call_again, &callers[i]);
 	}
 	for (k = 0; k < count; k++) {
 		usleep(1000 + k * 157 % 5000);
@@ -158,19 +158,19 @@ static void disconnect_beside(struct __test_metadata *_metadata,
 	}
 	EXPECT_EQ(count, k);
 	for (i = 0; i < num; i++)
-		__atomic_store_n(&who[i].stop, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&callers[i].stop, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&writer.stop, true, __ATOMIC_RELEASE);
 	task_join(&tw);
-	/* end of file for who still waits */
+	/* end of file for callers that still wait */
 	shutdown(self->srv, SHUT_RDWR);
 	close(self->srv);
 	self->srv = -1;
 	for (i = 0; i < num; i++) {
 		task_join(&t[i]);
-		EXPECT_EQ(0, who[i].err);
-		EXPECT_LT(0, who[i].num);
-		close(who[i].pipe[0]);
-		close(who[i].pipe[1]);
+		EXPECT_EQ(0, callers[i].err);
+		EXPECT_LT(0, callers[i].num);
+		close(callers[i].pipe[0]);
+		close(callers[i].pipe[1]);
 	}
 }
 
@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(conn, disconnect_beside_lookers, 120)
 	disconnect_beside(_metadata, self, POLL, PUT);
 }
 
-/* TCP tells who slept that what it waited for has gone. */
+/* As with TCP, a sleeper is told that its connection has gone. */
 TEST_F_TIMEOUT(conn, disconnect_wakes, 120)
 {
 	enum call calls[] = { RECV, SPLICE, PEEK, SEND };
@@ -230,7 +230,7 @@ TEST_F_TIMEOUT(conn, disconnect_wakes_connect, 120)
 	close(fill[1]);
 }
 
-/* Who wanted to talk to the one does not talk to the other. */
+/* A call that began on one connection does not go on with the next. */
 TEST_F_TIMEOUT(conn, next_connect_is_not_the_last, 120)
 {
 	enum call calls[] = { RECV, SEND };
@@ -466,7 +466,7 @@ TEST_F(conn, defer_for_very_long)
 	EXPECT_EQ(POLLIN, poll_for(self->listener, POLLIN, WAIT_MS));
 }
 
-/* -- nobody waits for ever -- */
+/* -- no call waits for ever -- */
 
 /* Either there is enough to be read, or the peer can write. */
 TEST_F(conn, lowat_near_the_ring)
@@ -546,7 +546,7 @@ TEST_F_TIMEOUT(conn, notsent_and_a_full_ring, 240)
 	}
 }
 
-/* An error that does not end the connection is told once, to who calls. */
+/* An error that does not end the connection is returned by one call. */
 TEST_F(conn, soft_error)
 {
 	bool v6 = variant->family == AF_INET6;

@@ -5,7 +5,7 @@
  * N connections at once, both directions of each at the same time.  A
  * direction is a header, a payload and the payload's SHA-256:
  *
- *	magic, connection id, payload length, pool offset, who closes first
+ *	magic, connection id, payload length, pool offset, closing side
  *
  * Payload is cut from a pool of random bytes both sides make from the seed.
  * The pool's period is a prime, so data displaced by a ring size or taken
@@ -245,7 +245,7 @@ static void *block_tx(void *arg)
 	}
 	/*
 	 * Half-close while the other direction still runs.  The server does
-	 * so later: it learns only from the client who is to close first.
+	 * so later: it learns only from the client which side closes first.
 	 */
 	if (!hold && !server && c->closer == CLOSE_SHUTDOWN) {
 		c->shut = true;
@@ -519,7 +519,7 @@ static int usage(FILE *f)
 "  -n N     connections at once (64); -r R rounds of N one after another (1)\n"
 "  -l BYTES longest payload of a direction (256K); -e: exactly that, not random\n"
 "  -S, -R BYTES|mix  SO_SNDBUF and SO_RCVBUF; mix: 16K to 1M by connection\n"
-"  -x WHO   closes first: shutdown (both, half-close), client, server, mix (mix)\n"
+"  -x SIDE  closes first: shutdown (both, half-close), client, server, mix (mix)\n"
 "  -i SEED  same on both sides (1)\n"
 "  -w S     watchdog: no byte for so long, scaled, is a failure (60)\n"
 "  -H FILE  when all is verified make FILE.client (FILE.server) and keep the\n"

@@ -192,7 +192,7 @@ static int run_client(enum kind kind, const struct sockaddr_storage *ss,
 		snprintf(name, sizeof(name), "%s.client", hold);
 		touch(name);
 		if (!wait_file(hold, 120))
-			die("nobody made %s", hold);
+			die("%s was not made", hold);
 	}
 	if (shutdown(fd, SHUT_WR))
 		die("shutdown");

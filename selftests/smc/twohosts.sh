@@ -9,7 +9,7 @@
 # Environment: NETIF (ours), LOCAL_V4 and REMOTE_V4, LOCAL_V6 and REMOTE_V6,
 # REMOTE_TYPE and REMOTE_ARGS: ssh and [USER@]HOST, or netns and the name of a
 # network namespace.  SMC_WANT (smcr, smcd, tcp): what connections have to be;
-# not set: nobody demands it.
+# not set: it may be any of them.
 #
 # Over ssh the program is copied to a directory of its own there, which is
 # removed in the end.  PORT is the first port used, each row takes the next one.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wakeups - nobody sleeps while there is something to do
+ * wakeups - no thread sleeps while there is something to do
  *
  * Two processes take turns: a few messages of random length one way, then some
  * the other way, so that each turn ends with a sleep and a wake-up; long ones
  * fill the ring and put the writer to sleep, too.  How a side waits is random:
  * in the call itself, MSG_PEEK, MSG_WAITALL, poll, select, epoll (level, edge,
  * one-shot), SO_RCVLOWAT.  A 1 kHz timer signal interrupts both; because a
- * signal would also end a sleep that nobody ended, it is blocked in half of
+ * signal would also end a sleep that no wake-up ended, it is blocked in half of
  * the turns, and waits there.  A third process watches: if neither side gets
  * on for a second of its own ticks, a wake-up was lost.
  */
@@ -346,7 +346,7 @@ static bool watch(pid_t pid[2])
 		report(bad ? "a side failed" : "done");
 		return !bad;
 	}
-	report("nobody got on for a second, scaled");
+	report("no side got on for a second, scaled");
 	kill(pid[0], SIGKILL);
 	kill(pid[1], SIGKILL);
 	return false;

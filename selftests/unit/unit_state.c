@@ -468,14 +468,14 @@ static int deliver(struct end *e, const struct end *peer)
 }
 
 /* Return: 1 if the move was possible. */
-static int make_move(struct world *w, int who, int move)
+static int make_move(struct world *w, int side, int move)
 {
-	struct end *e = &w->end[who];
+	struct end *e = &w->end[side];
 	int released = e->flags & SMC_ST_RELEASED;
 
 	switch (move) {
 	case MOVE_DELIVER:
-		return deliver(e, &w->end[!who]);
+		return deliver(e, &w->end[!side]);
 	case MOVE_FLUSH:
 		if (!e->staged)
 			return 0;
@@ -536,19 +536,19 @@ static int world_is_over(const struct world *w)
 
 static void explore(void)
 {
-	int id, who, move;
+	int id, side, move;
 
 	for (id = 0; id < n_worlds; id++)
-		for (who = 0; who < 2; who++)
+		for (side = 0; side < 2; side++)
 			for (move = 0; move < MOVES; move++) {
 				struct world w = worlds[id];
 				int to = -1;
 
-				if (make_move(&w, who, move))
+				if (make_move(&w, side, move))
 					to = world_id(&w);
 				if (move < MOVE_AUTO)
-					next_world[id][who * MOVE_AUTO + move] =
-						to;
+					next_world[id][side * MOVE_AUTO +
+						       move] = to;
 			}
 }
 

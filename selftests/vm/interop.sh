@@ -70,8 +70,8 @@ held() {
 held
 stream 16 -n 16 -l 64K -i $((seed + 1))
 stream 8 -n 8 -m block -l 256K -S 64K -R 64K -i $((seed + 2))
-for who in shutdown client server; do
-	stream 8 -n 8 -x $who -l 20K -i $((seed + 3))
+for closer in shutdown client server; do
+	stream 8 -n 8 -x $closer -l 20K -i $((seed + 3))
 done
 # many short ones, a few at a time
 stream 80 -n 8 -r 10 -l 300 -i $((seed + 4))

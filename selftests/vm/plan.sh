@@ -5,8 +5,8 @@
 # sourced after lib.sh by run.sh and run-inner.sh.
 #
 # A plan is a file of lines "GUESTS MTU CPUS ICOUNT APPEND FILE", the longest
-# test first; the first five words are the key of a boot.  Whoever runs a test
-# takes its line away.
+# test first; the first five words are the key of a boot.  A lane that runs a
+# test takes its line away.
 
 history=$cache/seconds		# lines "K TEST SECONDS", the newest last
 

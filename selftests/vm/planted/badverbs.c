@@ -207,7 +207,7 @@ static void flush(struct ib_qp *qp, struct swallowed *s)
 		pr_err("cannot flush: %d\n", rc);
 }
 
-/* Those of @qp, or all (NULL) without a word to anybody */
+/* Flush those of @qp; NULL: drop all, without a completion */
 static void flush_all(struct ib_qp *qp)
 {
 	struct swallowed *s, *next;

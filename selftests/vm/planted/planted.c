@@ -142,7 +142,7 @@ static const char * const stat_names[SMC_STAT_NUM] = {
 static atomic_t counted = ATOMIC_INIT(0);
 static int stat_index;
 
-/* Whoever sums the counters up finds one more. */
+/* The first sum of the counters has one more. */
 static int before_sum(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct smc_net *sn = (void *)regs_get_kernel_argument(regs, 0);

@@ -93,7 +93,7 @@ cross() {
 	done
 }
 
-# who speaks first has no part in what the debug kernel looks for
+# which side speaks first does not matter to the checks of the debug kernel
 case $LAB_K-${SMC_MODES:-all}-$((${SMC_ROTATE:-0} % 2)) in
 debug-* | *-rotate-0) greets=no ;;
 *-rotate-1) greets=-g ;;
@@ -165,8 +165,8 @@ g A "$s/peercfg.py ueid del OTHER.UEID
 try "the same UEID again" ipproto SMCR "$smc" "$ssmc" 0
 
 # RoCE stops under a group that has something to send, and for the next
-# connection the server must register a ring on its link: it says no in time,
-# instead of being taken for somebody who does not know SMC.
+# connection the server must register a ring on its link: it declines in time,
+# and is not taken for a server without SMC.
 note "the link is stuck"
 g A 'rm -f /tmp/hold*; sysctl -q net.smc.handshake_timeout_ms=5000'
 g B "$s/tcpecho -s -k ipproto -n 2 0.0.0.0 9801 >/tmp/stuck.out" &

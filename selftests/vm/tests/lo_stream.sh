@@ -34,6 +34,7 @@ done
 run 1 -n 1 -e -l 16M -k ipproto -i $((seed + 7)) 127.0.0.1 0
 # many short ones, and every order of close
 run 400 -n 8 -r 50 -l 300 -k ipproto -i $((seed + 8)) 127.0.0.1 0
-for who in shutdown client server; do
-	run 64 -n 64 -x $who -l 20K -k ipproto -m block -i $((seed + 9)) 127.0.0.1 0
+for closer in shutdown client server; do
+	run 64 -n 64 -x $closer -l 20K -k ipproto -m block -i $((seed + 9)) \
+		127.0.0.1 0
 done

@@ -27,10 +27,10 @@ burst() {
 	g A "$s/stream -c $args 10.9.0.2 $port" || fail "client: stream $args"
 	wait $pid || fail "server: stream $args"
 	for x in A:Client B:Server; do
-		who=${x#*:}
-		g ${x%:*} "$s/smcstat.sh expect Hs${who}Smcr=$n Hs${who}Tcp=0 \
-			Hs${who}Err=0 ConnAborted=0 LgrLost=0 \
-			LgrCreated=$groups $*" || fail "$who's counters"
+		role=${x#*:}
+		g ${x%:*} "$s/smcstat.sh expect Hs${role}Smcr=$n Hs${role}Tcp=0 \
+			Hs${role}Err=0 ConnAborted=0 LgrLost=0 \
+			LgrCreated=$groups $*" || fail "$role's counters"
 	done
 }
 

@@ -45,8 +45,8 @@ done
 run 4 -n 4 -m block -k ipproto -S 1M -R 16K -l 512K -i 6
 run 1 -n 1 -e -l $long -k ipproto -i 7
 run 80 -n 8 -r 10 -l 300 -k ipproto -i 8
-for who in shutdown client server; do
-	run 16 -n 16 -x $who -l 20K -k ipproto -m block -i 9
+for closer in shutdown client server; do
+	run 16 -n 16 -x $closer -l 20K -k ipproto -m block -i 9
 done
 wire_stop
 wire_only_clc

@@ -45,10 +45,10 @@ finish() {
 # all_smcr CONNECTIONS GROUPS: since the last mark
 all_smcr() {
 	for x in A:Client B:Server; do
-		who=${x#*:}
-		g ${x%:*} "$s/smcstat.sh expect Hs${who}Smcr=$1 Hs${who}Tcp=0 \
-			Hs${who}Err=0 ConnAborted=0 LgrLost=0 LgrCreated=$2" ||
-			fail "$who's counters"
+		role=${x#*:}
+		g ${x%:*} "$s/smcstat.sh expect Hs${role}Smcr=$1 Hs${role}Tcp=0 \
+			Hs${role}Err=0 ConnAborted=0 LgrLost=0 LgrCreated=$2" ||
+			fail "$role's counters"
 	done
 }
 

@@ -9,5 +9,5 @@
 s=/lab/selftests/smc
 g A "sysctl -q kernel.printk_ratelimit=0 net.smc.handshake_timeout_ms=20000
 	$s/smcstat.sh mark; $s/selinux.py" || fail "selinux"
-# what was allowed is SMC: nobody's label is in the way of the workers
+# what was allowed is SMC: no label keeps the workers from it
 g A "$s/smcstat.sh expect HsClientSmcd\>8 HsServerSmcd\>8 HsClientTcp=0"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Who waits when a connection is taken away is told, and nobody waits for what
-# does not come, on SMC-D, SMC-R and fallback: selftests/smc/sockwait.c.
+# A waiter is told when its connection is taken away, and no call waits for an
+# event that does not come, on SMC-D, SMC-R and fallback: sockwait.c.
 # when: 2/2 6.12; 3/4 debug, takes minutes
 # guests: 1
 # cpus: 2
