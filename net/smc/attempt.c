@@ -311,7 +311,9 @@ int smc_attempt_wait(struct smc_sock *smc, int dir, long *timeo)
 			rc = sock_intr_errno(*timeo);
 		if (rc)
 			break;
-		smc_sock_sleep(sk, false, !waits(smc, dir), timeo);
+		smc_sock_sleep(sk, false, !waits(smc, dir) ||
+			       READ_ONCE(sk->sk_disconnects) != disconnects,
+			       timeo);
 	}
 	if (READ_ONCE(sk->sk_disconnects) != disconnects)
 		rc = -EPIPE;

@@ -24,13 +24,14 @@
  * smc_close_part() - the socket and its connection part
  * @smc: context
  * @conn: connection, the caller has a reference
+ * @err: for sk_err, positive errno; 0: none
  *
  * Events of the connection no longer change the socket, and calls that use the
  * connection end.  The caller wakes them.
  *
  * Context: any.
  */
-void smc_close_part(struct smc_sock *smc, struct smc_conn *conn)
+void smc_close_part(struct smc_sock *smc, struct smc_conn *conn, int err)
 {
 	bool ours;
 
@@ -38,6 +39,9 @@ void smc_close_part(struct smc_sock *smc, struct smc_conn *conn)
 	ours = smc_conn_is_current(conn);
 	if (ours)
 		RCU_INIT_POINTER(smc->conn, NULL);
+	/* before a sleeping writer can see that the connection is over */
+	if (ours && err)
+		WRITE_ONCE(smc->sk->sk_err, err);
 	spin_unlock_bh(&smc->state_lock);
 	smc_conn_stop(conn);
 	if (ours)
@@ -69,7 +73,7 @@ static void free_orphan(struct smc_sock *smc)
 		atomic_dec(&smc->sn->orphan_count);
 	if (!conn)
 		return;
-	smc_close_part(smc, conn);
+	smc_close_part(smc, conn, 0);
 	smc_conn_put(conn);
 	close_tcp(smc);
 }
@@ -258,16 +262,11 @@ void smc_close_disconnect(struct smc_sock *smc)
 	if (!conn)
 		return;
 	over = smc_close_over(conn);
-	/*
-	 * As TCP, which reports an error here, too.  It is set before a
-	 * sleeping writer can see that the connection is over.
-	 */
-	if (!over)
-		WRITE_ONCE(sk->sk_err, ECONNRESET);
 	/* also if we have finished sending: the peer has not */
 	if (!over)
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
-	smc_close_part(smc, conn);
+	/* as TCP, which reports an error here, too */
+	smc_close_part(smc, conn, over ? 0 : ECONNRESET);
 	smc_conn_put(conn);
 	/* pending work would act on the next connection */
 	set_mask_bits(&smc->bits, NEEDS_SOCKET, 0);

@@ -173,7 +173,8 @@ void smc_close_tcp_event(struct smc_sock *smc)
 	int err = 0;
 
 	spin_lock_bh(&smc->state_lock);
-	if (READ_ONCE(smc->sk->sk_err) &&
+	/* without a connection it is for the program, or another one's */
+	if (rcu_access_pointer(smc->conn) && READ_ONCE(smc->sk->sk_err) &&
 	    READ_ONCE(smc->sk->sk_err) != READ_ONCE(smc->err)) {
 		err = xchg(&smc->sk->sk_err, READ_ONCE(smc->err));
 		WRITE_ONCE(smc->tcp_err, err);

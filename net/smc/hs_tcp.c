@@ -198,9 +198,21 @@ static void lend(struct sock *sk, struct socket *sock)
  */
 int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
 {
+	/* the program gets no time stamps of messages that are not its own */
+	struct {
+		struct cmsghdr head;
+		u32 tsflags;
+	} control = {
+		.head.cmsg_level = SOL_SOCKET,
+		.head.cmsg_type = SO_TIMESTAMPING_OLD,
+		.head.cmsg_len = CMSG_LEN(sizeof(u32)),
+	};
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	typeof(sk->sk_tsflags) tsflags = sk->sk_tsflags;
+	struct msghdr msg = {
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL,
+	};
 	gfp_t gfp = sk->sk_allocation;
 	bool lone = !sk->sk_socket;
 	int rc;
@@ -214,10 +226,7 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
 	if (lone)
 		lend(sk, lent);
 	sk->sk_allocation = GFP_ATOMIC;
-	/* the program gets no time stamps of messages that are not its own */
-	WRITE_ONCE(sk->sk_tsflags, 0);
 	rc = tcp_sendmsg_locked(sk, &msg, len);
-	WRITE_ONCE(sk->sk_tsflags, tsflags);
 	sk->sk_allocation = gfp;
 	if (lone)
 		lend(sk, NULL);

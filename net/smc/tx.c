@@ -341,7 +341,8 @@ static int completion_begin(struct sock *sk, struct msghdr *msg, size_t len,
 			    struct ubuf_info **uarg)
 {
 	/* io_uring completes a ubuf that it has passed */
-	if (!len || msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
+	if (likely(!(msg->msg_flags & MSG_ZEROCOPY)) || !len ||
+	    msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
 	*uarg = msg_zerocopy_realloc(sk, len, NULL);
 	if (!*uarg)
@@ -350,12 +351,14 @@ static int completion_begin(struct sock *sk, struct msghdr *msg, size_t len,
 	return 0;
 }
 
-static void completion_end(struct ubuf_info *uarg, bool sent)
+/* tx_mutex is held; *@locked: it still is. */
+static int send_owned(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 {
-	if (sent)
-		net_zcopy_put(uarg);
-	else
-		net_zcopy_put_abort(uarg, true);
+	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
+		return -EPIPE;
+	if (unlikely(no_reader(conn)))
+		return send_to_nobody(conn, msg);
+	return send_all(conn, msg, locked);
 }
 
 static void count_call(const struct smc_conn *conn, size_t len)
@@ -388,28 +391,21 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	count_call(conn, len);
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EISCONN;
-	if (unlikely(msg->msg_flags & MSG_ZEROCOPY)) {
-		rc = completion_begin(sk, msg, len, &uarg);
-		if (rc)
-			return rc;
-	}
-	if (mutex_lock_interruptible(&conn->tx_mutex)) {
-		completion_end(uarg, false);
+	if (mutex_lock_interruptible(&conn->tx_mutex))
 		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
 						     MSG_DONTWAIT));
-	}
-	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
-		rc = -EPIPE;
-	else if (unlikely(no_reader(conn)))
-		rc = send_to_nobody(conn, msg);
-	else
-		rc = send_all(conn, msg, &locked);
+	/* the numbers of completions are in the order of the bytes */
+	rc = completion_begin(sk, msg, len, &uarg) ?:
+	     send_owned(conn, msg, &locked);
+	if (rc <= 0)
+		net_zcopy_put_abort(uarg, true);
 	if (locked)
 		mutex_unlock(&conn->tx_mutex);
-	completion_end(uarg, rc > 0);
-	if (rc > 0)
+	if (rc > 0) {
+		net_zcopy_put(uarg);
 		smc_conn_count_bytes(conn, SMC_TECH_TX_BYTES, SMC_HIST_TX_CALL,
 				     rc);
+	}
 	if (rc != -EPIPE)
 		return rc;
 	/* not sock_error(): sk_err may be TCP's, or the next connection's */

@@ -58,9 +58,15 @@ static void state_change(struct sock *sk)
 static void error_report(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sock_get(sk);
+	void (*own)(struct sock *sk);
 
-	if (!smc)
+	if (!smc) {
+		/* it fell back meanwhile: the news is TCP's to tell */
+		own = READ_ONCE(sk->sk_error_report);
+		if (own != error_report)
+			own(sk);
 		return;
+	}
 	tcp_event(smc);
 	if (smc_sock_rules(smc)->tells ||
 	    !skb_queue_empty_lockless(&sk->sk_error_queue))
@@ -159,7 +165,7 @@ static void ulp_release(struct sock *sk)
 	smc_sock_stop_timer(smc);
 	conn = smc_sock_conn_get(smc);
 	if (conn) {
-		smc_close_part(smc, conn);
+		smc_close_part(smc, conn, 0);
 		smc_conn_put(conn);
 	}
 	smc_sock_detach(smc);
