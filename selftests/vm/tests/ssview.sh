@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0
+# What ss shows of sockets of ours, and of those that fell back with and without
+# kTLS: selftests/smc/ssview.py.
+# guests: 1
+# rdma: none
+g A 'modprobe tls' || fail 'no kTLS'
+g A /lab/selftests/smc/ssview.py
