@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""silent HOST PORT FILE - calls while an SMC-R peer is silent, data in flight
+
+Connects to an echo server at HOST, makes FILE.ready and waits for FILE: from
+then on HOST does not hear us by RDMA.  Each call is made in a thread and has to
+be back within LIMIT; one that is not is reported as soon as that is known, and
+the others are tried all the same.  The group has to live until they are through:
+otherwise nothing was shown.  Then the link ends, and every connection with it.
+"""
+import errno
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import cases
+from limits import await_that, limit
+from sockdiag import PROTO_SMC, SMCR, destroy, row_of, sock_id
+
+LIMIT = limit(1)
+NAMES = ("close", "shutdown", "info", "ss -K", "destroy", "poll", "recv", "send")
+
+
+def counter(name):
+    with open("/proc/net/smc_stat", encoding="ascii") as f:
+        return dict((x.split()[0], int(x.split()[1])) for x in f)[name]
+
+
+def socket_of(proto):
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, proto)
+    s.settimeout(limit(60))
+    return s
+
+
+def connect(addr, proto):
+    s = socket_of(proto)
+    s.connect(addr)
+    s.sendall(b"x" * 10)
+    assert len(s.recv(10, socket.MSG_WAITALL)) == 10
+    return s
+
+
+def with_itself(proto):
+    """an unrelated connection: connect() and accept()"""
+    lst = socket_of(proto)
+    lst.bind(("127.0.0.1", 0))
+    lst.listen()
+    cli = connect_to(lst)
+    srv = lst.accept()[0]
+    cli.sendall(b"x")
+    assert srv.recv(1) == b"x"
+    for s in lst, cli, srv:
+        s.close()
+
+
+def connect_to(lst):
+    cli = socket_of(lst.proto)
+    cli.connect(lst.getsockname())
+    return cli
+
+
+def program(*words):
+    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+
+
+class Call(threading.Thread):
+    """one call, timed"""
+    def __init__(self, what, fn, *args):
+        super().__init__(daemon=True)
+        self.what, self.fn, self.args = what, fn, args
+        self.error = self.took = None
+        self.begun = time.monotonic()
+        self.start()
+
+    def run(self):
+        try:
+            self.fn(*self.args)
+        except Exception as e:          # pylint: disable=broad-except
+            self.error = e
+        self.took = time.monotonic() - self.begun
+
+    def check(self, most):
+        """what is wrong, "" if nothing is"""
+        self.join(most)
+        if self.took is None:
+            print(f"# {self.what}: not back after {most:.1f} s", flush=True)
+            return "not back"
+        print(f"# {self.what}: {self.took * 1000:.0f} ms "
+              f"{self.error or ''}", flush=True)
+        return repr(self.error) if self.error else ""
+
+
+def how_long(*words):
+    start = time.monotonic()
+    program(*words)
+    return time.monotonic() - start
+
+
+def ss_kill(s):
+    host, port = s.getsockname()
+    program("ss", "-K", "-Ht", "src", host, "sport", "=", str(port))
+
+
+def main():
+    host, port, file = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    # programs start slowly in an emulated guest
+    slow = {n: how_long(*w) for n, w in (("smcss", ("smcss",)),
+                                         ("ss -K", ("ss", "-Ht")))}
+    socks = {n: connect((host, port), PROTO_SMC) for n in NAMES}
+    for s in socks.values():
+        assert row_of(s).mode == SMCR, "not SMC-R"
+    lost = counter("LgrLost")
+    with open(file + ".ready", "w", encoding="ascii"):
+        pass
+    await_that("no start", lambda: os.path.exists(file), limit(60))
+    for s in socks.values():
+        s.setblocking(False)
+        s.send(b"y" * 10000)
+    calls = (
+        ("getsockopt(TCP_INFO)", lambda: socks["info"].getsockopt(6, 11, 200)),
+        ("close()", socks["close"].close),
+        ("shutdown()", lambda: socks["shutdown"].shutdown(socket.SHUT_RDWR)),
+        ("SMC-D connection", lambda: with_itself(PROTO_SMC)),
+        ("TCP connection", lambda: with_itself(0)),
+        ("TCP to the silent peer",
+         lambda: connect((host, port + 1), 0).close()),
+        ("send()", lambda: socks["send"].send(b"z" * 100)),
+        ("SOCK_DESTROY of SMC", lambda: destroy(
+            sock_id(socks["destroy"].getsockname(), (host, port)))),
+        ("smcss", lambda: program("smcss")),
+        ("ss -K", lambda: ss_kill(socks["ss -K"])),
+        ("socket()", lambda: socket_of(PROTO_SMC).close()),
+    )
+    tap = cases.Tap(len(calls) + 2)
+    for what, fn in calls:
+        bad = Call(what, fn).check(LIMIT + 2 * slow.get(what, 0))
+        tap.check(what, not bad, bad)
+    tap.check("the link lives", counter("LgrLost") == lost)
+    try:
+        await_that("the link never ends", lambda: counter("LgrLost") > lost,
+                   limit(60))
+        for n in "info", "poll", "recv", "send":
+            s = socks[n]
+            s.settimeout(limit(20))
+            try:
+                got = s.recv(1 << 20)
+                raise AssertionError(f"{n} reads {got[:20]}")
+            except OSError as e:
+                assert e.errno in (errno.ECONNRESET, errno.ETIMEDOUT), e
+        for s in socks.values():
+            s.close()
+        tap.check("the end", True)
+    except Exception as e:              # pylint: disable=broad-except
+        tap.check("the end", False, repr(e))
+    return tap.end()
+
+
+sys.exit(main())
