@@ -115,6 +115,8 @@ static bool one_urgent_more(const struct script *sc, int call, const char *tcp,
 		return false;
 	if (is_op(sc, call, OP_INQ))
 		return atoi(tcp) > atoi(smc);
+	if (is_op(sc, call, OP_ATMARK))
+		return !strcmp(tcp, "0") && !strcmp(smc, "1");
 	if (is_op(sc, call, OP_RECV))
 		return *smc >= '0' && *smc <= '9' && atoi(tcp) == atoi(smc) + 1;
 	return call == sc->n && strstr(tcp, "BAD; in out pri rdhup hup") &&
