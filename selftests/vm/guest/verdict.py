@@ -266,13 +266,25 @@ def objects(*slabs):
                for x in slabs)
 
 
+def orphans():
+    return int(re.search(r"^TCP:.* orphan (\d+)", read("/proc/net/sockstat"),
+                         re.M)[1])
+
+
+def sockets_with_owner():
+    """counted when no orphan ends meanwhile"""
+    while True:
+        before = orphans()
+        sockets = objects("TCP", "TCPv6")
+        if orphans() == before:
+            return sockets - before
+
+
 def left_over():
     """TCP sockets, but for orphans, which may have to wait for their peer, and
     sockets that every network namespace has, closed ones included, as long as
     there is a reference"""
-    orphans = re.search(r"^TCP:.* orphan (\d+)", read("/proc/net/sockstat"),
-                        re.M)
-    return {"TCP sockets": objects("TCP", "TCPv6") - int(orphans[1]),
+    return {"TCP sockets": sockets_with_owner(),
             "sockets of network namespaces": objects("RAWv6")}
 
 
