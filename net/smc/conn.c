@@ -3,11 +3,19 @@
  * The life of a connection: made by a handshake, in a group with rings and a
  * token, bound to the peer's ring, taken from its socket, left to a worker.
  *
+ * What follows the last reference is a work item that never waits; an event or a
+ * time limit queues it again (enum smc_conn_end):
+ *
+ *   FLAGS   the last flags wait for a free send slot: until a push has sent
+ *           them, or the connection is dead, or LAST_FLAGS_MS have passed
+ *   UNBIND  no longer in the group's table; until smc_conn_unbound().  A look
+ *           every SMC_UNBIND_LOOK_MS lets the transport give a group up
+ *   FREE    rings, place in the group and socket are given back
+ *
  * Context: per function; locks: tx_lock, rx_lock (conn.h).
  * Tests: the guest tests in selftests/vm/tests.
  */
 #include <linux/slab.h>
-#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/rcupdate.h>
 
@@ -15,8 +23,8 @@
 #include "net.h"
 #include "stats.h"
 
-/* How long the last flags may wait for a free send slot, in steps of 20 ms. */
-#define LAST_FLAGS_TRIES	50
+/* How long the last flags may wait for a free send slot. */
+#define LAST_FLAGS_MS		1000
 
 static struct workqueue_struct *release_wq;
 
@@ -40,7 +48,7 @@ struct smc_conn *smc_conn_alloc(const struct smc_conn_owner *owner,
 	conn->owner = owner;
 	conn->sk = sk;
 	refcount_set(&conn->refs, 1);
-	INIT_WORK(&conn->release, release_fn);
+	INIT_DELAYED_WORK(&conn->release, release_fn);
 	spin_lock_init(&conn->tx_lock);
 	spin_lock_init(&conn->rx_lock);
 	mutex_init(&conn->tx_mutex);
@@ -86,8 +94,11 @@ void smc_conn_get(struct smc_conn *conn)
  */
 void smc_conn_put(struct smc_conn *conn)
 {
-	if (refcount_dec_and_test(&conn->refs))
-		queue_work(release_wq, &conn->release);
+	if (!refcount_dec_and_test(&conn->refs))
+		return;
+	conn->flags_limit = jiffies + msecs_to_jiffies(LAST_FLAGS_MS);
+	set_bit(SMC_CONN_ENDING, &conn->flags);
+	queue_delayed_work(release_wq, &conn->release, 0);
 }
 
 /**
@@ -209,14 +220,58 @@ err_xp:
  * everything that follows on TCP.
  *
  * Context: process.
- * Return: 0 or the transport's error.
+ * Return: 0; -EINPROGRESS: the callback of smc_conn_await() tells when to ask
+ * again; or the transport's error.
  */
 int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 {
+	int rc;
+
 	if (!test_and_set_bit(SMC_CONN_TOKEN, &conn->flags))
 		xa_store_bh(&conn->lgr->conns, conn->token, conn, GFP_KERNEL);
 	conn->rmb->peer_may_write = true;
-	return conn->xport->describe(conn, acc);
+	if (test_and_set_bit(SMC_CONN_DESCRIBING, &conn->flags))
+		return -EINPROGRESS;
+	smc_conn_get(conn);	/* smc_conn_described() drops it */
+	rc = conn->xport->describe(conn, acc);
+	if (rc == -EINPROGRESS)
+		return rc;
+	clear_bit(SMC_CONN_DESCRIBING, &conn->flags);
+	smc_conn_put(conn);
+	return rc;
+}
+
+/**
+ * smc_conn_await() - have a function called when describe() has ended
+ * @conn: connection
+ * @described: called with rx_lock held, BH disabled; NULL: no call any more
+ * @arg: for @described
+ *
+ * Context: process, not from @described.
+ */
+void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
+		    void *arg)
+{
+	spin_lock_bh(&conn->rx_lock);
+	conn->described = described;
+	conn->described_arg = arg;
+	spin_unlock_bh(&conn->rx_lock);
+}
+
+/**
+ * smc_conn_described() - a describe() that was in progress has ended
+ * @conn: may be freed by this
+ *
+ * Context: any.  See xport.h.
+ */
+void smc_conn_described(struct smc_conn *conn)
+{
+	clear_bit(SMC_CONN_DESCRIBING, &conn->flags);
+	spin_lock_bh(&conn->rx_lock);
+	if (conn->described)
+		conn->described(conn->described_arg);
+	spin_unlock_bh(&conn->rx_lock);
+	smc_conn_put(conn);
 }
 
 /**
@@ -284,35 +339,77 @@ void smc_conn_stop(struct smc_conn *conn)
 	smc_conn_stop_timer(conn, &conn->keepalive.timer);
 }
 
-/**
- * smc_conn_leave() - leave the group and give everything back
- * @conn: any state
- *
- * Unpublish, wait for whoever is delivering, drop the rings.  A peer that may
- * not know that it ends is told.  Idempotent.
- *
- * Context: process, may sleep; no lock held, no reader or writer running.
- */
-void smc_conn_leave(struct smc_conn *conn)
+/* The flags that the peer is to have seen before the connection goes. */
+static bool last_flags_sent(const struct smc_conn *conn)
 {
-	struct smc_lgr *lgr = conn->lgr;
-	void *xp;
+	u8 flags = 0;
 
-	if (!test_and_clear_bit(SMC_CONN_JOINED, &conn->flags))
-		return;
+	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+		flags = SMC_CDC_ABORT;
+	else if (test_bit(SMC_CONN_WANT_CLOSED, &conn->flags))
+		flags = SMC_CDC_CLOSED;
+	return (READ_ONCE(conn->tx_conn_flags) & flags) == flags ||
+	       test_bit(SMC_CONN_DEAD, &conn->flags) ||
+	       !test_bit(SMC_CONN_BOUND, &conn->flags);
+}
+
+/**
+ * smc_conn_pushed_last() - a push of a connection that ends: was it the last?
+ * @conn: connection without references
+ *
+ * Context: tx_lock held.
+ */
+void smc_conn_pushed_last(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->tx_lock);
+	if (conn->end == SMC_END_FLAGS && last_flags_sent(conn))
+		mod_delayed_work(release_wq, &conn->release, 0);
+}
+
+/**
+ * smc_conn_unbound() - the transport has forgotten the connection
+ * @conn: connection whose conn_unbind() returned false
+ *
+ * Context: any.  See xport.h.
+ */
+void smc_conn_unbound(struct smc_conn *conn)
+{
+	/* the worker frees it as soon as it sees this */
+	rcu_read_lock();
+	spin_lock_bh(&conn->tx_lock);
+	conn->end = SMC_END_FREE;
+	mod_delayed_work(release_wq, &conn->release, 0);
+	spin_unlock_bh(&conn->tx_lock);
+	rcu_read_unlock();
+}
+
+/* Unpublish it; nothing is pushed and nothing delivered afterwards. */
+static void retract(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->tx_lock);
+	conn->end = SMC_END_UNBIND;
+	spin_unlock_bh(&conn->tx_lock);
+	/* the next step is a look, which smc_conn_pushed_last() must not cause */
+	cancel_delayed_work(&conn->release);
 	if (left_silently(conn))
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	set_bit(SMC_CONN_DEAD, &conn->flags);
-	xa_erase_bh(&lgr->conns, conn->token);
+	xa_erase_bh(&conn->lgr->conns, conn->token);
 
 	/* Whoever found the connection before that sees the mark now. */
 	spin_lock_bh(&conn->rx_lock);
 	conn->unbound = true;
 	spin_unlock_bh(&conn->rx_lock);
-	conn->xport->conn_unbind(conn);
 	/* A push that passed the DEAD test before we set it is over now. */
 	spin_lock_bh(&conn->tx_lock);
 	spin_unlock_bh(&conn->tx_lock);
+}
+
+/* Rings and place in the group: the transport has forgotten the connection. */
+static void leave(struct smc_conn *conn)
+{
+	struct smc_lgr *lgr = conn->lgr;
+	void *xp;
 
 	conn->rmb->peer_may_write = conn->rmb->peer_may_write &&
 				    !smc_conn_peer_done_writing(conn);
@@ -331,39 +428,50 @@ void smc_conn_leave(struct smc_conn *conn)
 	if (xp)
 		kvfree_rcu_mightsleep(xp);
 	smc_stats_inc(lgr->sn, SMC_STAT_CONN_DESTROYED);
+	clear_bit(SMC_CONN_JOINED, &conn->flags);
 	conn->lgr = NULL;
 	smc_lgr_leave(lgr);
 }
 
-/* Have the last flags left?  A transport that is busy may need a moment. */
-static void wait_last_flags(struct smc_conn *conn)
+/* Has the group been left?  If not, this is called again. */
+static bool leave_step(struct smc_conn *conn)
 {
-	u8 flags = 0;
-	int i;
+	long left = conn->flags_limit - jiffies;
+	bool over;
 
-	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
-		flags = SMC_CDC_ABORT;
-	else if (test_bit(SMC_CONN_WANT_CLOSED, &conn->flags))
-		flags = SMC_CDC_CLOSED;
-	for (i = 0; i < LAST_FLAGS_TRIES; i++) {
-		if ((READ_ONCE(conn->tx_conn_flags) & flags) == flags ||
-		    test_bit(SMC_CONN_DEAD, &conn->flags) ||
-		    !test_bit(SMC_CONN_BOUND, &conn->flags))
-			return;
+	if (!test_bit(SMC_CONN_JOINED, &conn->flags))
+		return true;
+	if (conn->end == SMC_END_FLAGS) {
 		smc_conn_push(conn);
-		if ((READ_ONCE(conn->tx_conn_flags) & flags) == flags)
-			return;
-		msleep(20);
+		if (!last_flags_sent(conn) && left > 0) {
+			queue_delayed_work(release_wq, &conn->release, left);
+			return false;
+		}
+		retract(conn);
 	}
+	/* pairs with smc_conn_unbound() */
+	spin_lock_bh(&conn->tx_lock);
+	over = conn->end == SMC_END_FREE;
+	spin_unlock_bh(&conn->tx_lock);
+	if (!over && !conn->xport->conn_unbind(conn)) {
+		queue_delayed_work(release_wq, &conn->release,
+				   msecs_to_jiffies(SMC_UNBIND_LOOK_MS));
+		return false;
+	}
+	leave(conn);
+	return true;
 }
 
 /* The last reference has gone: no reader, writer or up-call is left. */
 static void release_fn(struct work_struct *work)
 {
-	struct smc_conn *conn = container_of(work, struct smc_conn, release);
+	struct smc_conn *conn = container_of(to_delayed_work(work),
+					     struct smc_conn, release);
 
-	wait_last_flags(conn);
-	smc_conn_leave(conn);
+	if (!leave_step(conn))
+		return;
+	/* nothing queues it any more, but it may be queued */
+	cancel_delayed_work(&conn->release);
 	conn->owner->release(conn);
 	kfree_rcu(conn, rcu);
 }

@@ -5,8 +5,9 @@
  * An object of its own, counted: the handshake that makes it has a reference,
  * then its socket, and each call that uses it, each armed timer and each
  * up-call under way.  connect(AF_UNSPEC) and close() take it from the socket
- * (smc_conn_stop()); the last reference has it leave its group, in a work item,
- * so whoever has a reference finds group and rings in place.
+ * (smc_conn_stop()); after the last reference it leaves its group, in a work
+ * item that never waits (conn.c), so whoever has a reference finds group and
+ * rings in place.
  *
  * Sending:  prod_pos >= sent_pos >= done_pos   peer_read_pos <= sent_pos
  * Receiving: rcvd_pos >= read_pos >= announced_pos
@@ -81,6 +82,8 @@ enum smc_conn_bits {
 	SMC_CONN_WANT_ABORT,	/* ... at once */
 	SMC_CONN_JOINED,
 	SMC_CONN_TELL_SENT,	/* owner->writable() when bytes leave, too */
+	SMC_CONN_DESCRIBING,	/* describe() is in progress, with a reference */
+	SMC_CONN_ENDING,	/* no reference is left: its worker is told */
 	/* the socket's */
 	SMC_CONN_STOPPED,	/* taken from its socket, for good */
 	SMC_CONN_PEER_DONE,	/* its last byte is here: end of file for good */
@@ -113,12 +116,21 @@ struct smc_keepalive {
 	int probes;
 };
 
+/* What is left to do after the last reference, in this order. */
+enum smc_conn_end {
+	SMC_END_FLAGS,		/* the last flags are to be sent */
+	SMC_END_UNBIND,		/* the transport is to forget it */
+	SMC_END_FREE,
+};
+
 struct smc_conn {
 	const struct smc_conn_owner *owner;
 	struct sock *sk;		/* referenced until owner->release() */
 	void *owner_data;		/* the same */
 	refcount_t refs;
-	struct work_struct release;	/* what the last reference leaves to do */
+	struct delayed_work release;	/* what the last reference leaves to do */
+	u8 end;				/* enum smc_conn_end, under tx_lock */
+	unsigned long flags_limit;	/* jiffies, of SMC_END_FLAGS */
 	const struct smc_xport *xport;
 	struct smc_lgr *lgr;		/* referenced */
 	void *xp;			/* the transport's private area */
@@ -130,6 +142,8 @@ struct smc_conn {
 	unsigned long flags;		/* enum smc_conn_bits */
 	bool merged;			/* snd_base is the peer's ring */
 	bool unbound;			/* rx_lock: no up-call any more */
+	void (*described)(void *arg);	/* rx_lock: who waits for describe() */
+	void *described_arg;
 
 	/* sending */
 	spinlock_t tx_lock ____cacheline_aligned_in_smp;
@@ -232,13 +246,11 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 		  u32 rcv_len);
 /* Fill the Accept or Confirm; publishes the token first. */
 int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc);
+void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
+		    void *arg);
 /* The peer's ring is known: data may flow. */
 int smc_conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer);
-/*
- * Leave the group: unpublish, conn_unbind, buffers back, group reference
- * dropped.  Idempotent.  Process context, may sleep.
- */
-void smc_conn_leave(struct smc_conn *conn);
+void smc_conn_pushed_last(struct smc_conn *conn);
 
 /* The reader advanced read_pos: announce it if that is due. */
 void smc_conn_read_done(struct smc_conn *conn, bool force);

@@ -198,6 +198,8 @@ void smc_conn_push(struct smc_conn *conn)
 	if (test_bit(SMC_CONN_FLUSH, &conn->flags) &&
 	    READ_ONCE(conn->prod_pos) == conn->sent_pos)
 		flushed = test_and_clear_bit(SMC_CONN_FLUSH, &conn->flags);
+	if (unlikely(test_bit(SMC_CONN_ENDING, &conn->flags)))
+		smc_conn_pushed_last(conn);
 	spin_unlock_bh(&conn->tx_lock);
 
 	if (any && conn->xport->pushed)

@@ -85,7 +85,9 @@ void smc_hs_wake(struct smc_hs *hs)
 static void trace_step(const struct smc_hs *hs, const struct smc_hs_step *step,
 		       enum smc_reason why)
 {
-	trace_smc_hs_step(hs->setup.sn->net->net_cookie, hs->conn->token, hs,
+	u32 token = hs->conn ? hs->conn->token : 0;
+
+	trace_smc_hs_step(hs->setup.sn->net->net_cookie, token, hs,
 			  hs->setup.role == SMC_SERV, step->name, why);
 }
 
@@ -149,23 +151,11 @@ static void wind_up(struct smc_hs *hs)
 	smc_hs_uncount(hs);
 }
 
-/* Stop the connection, unless hand_over() has given it to the socket. */
-static void drop_conn(struct smc_hs *hs)
-{
-	struct smc_conn *conn = hs->conn;
-
-	if (!conn)
-		return;
-	hs->conn = NULL;
-	smc_conn_stop(conn);
-	smc_conn_put(conn);
-}
-
 /* Nothing is left to do: no step is queued any more. */
 static void end(struct smc_hs *hs)
 {
 	wind_up(hs);
-	drop_conn(hs);
+	smc_hs_drop_conn(hs);
 	spin_lock_irq(&hs->lock);
 	hs->ended = true;
 	spin_unlock_irq(&hs->lock);
@@ -181,8 +171,7 @@ static void abandon(struct smc_hs *hs)
 	if (hs->state == SMC_HS_LINK && smc_hs_settled(hs, &why) &&
 	    why == SMC_REASON_OK)
 		clear_bit(SMC_HS_FIRST, &hs->bits);
-	if (hs->conn)
-		smc_hs_drop_group(hs, SMC_REASON_GOING);
+	smc_hs_drop_group(hs, SMC_REASON_GOING);
 	end(hs);
 }
 
@@ -236,7 +225,7 @@ static void finish(struct smc_hs *hs)
 	hand_over(hs, &res);
 	smc_hs_unlock(hs);
 	if (res.hides) {
-		drop_conn(hs);
+		smc_hs_drop_conn(hs);
 		kick(hs);
 	} else {
 		end(hs);

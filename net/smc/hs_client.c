@@ -134,11 +134,13 @@ static enum smc_reason step_open(struct smc_hs *hs)
 static enum smc_reason send_confirm(struct smc_hs *hs)
 {
 	struct smc_conn *conn = hs->conn;
+	enum smc_reason why;
+	bool filled;
 	int rc;
 
-	rc = smc_hs_fill_accept(hs, SMC_CLC_CONFIRM);
-	if (rc)
-		return smc_hs_errno_reason(rc, SMC_REASON_ERR_REGBUF);
+	why = smc_hs_fill_accept(hs, SMC_CLC_CONFIRM, &filled);
+	if (why != SMC_REASON_OK || !filled)
+		return why;
 	/* The server may write to us as soon as it has the Confirm. */
 	rc = smc_conn_bind(conn, &hs->data->peer);
 	if (rc)
@@ -250,6 +252,14 @@ static enum smc_reason step_group(struct smc_hs *hs)
 	return use_group(hs, hs->group);
 }
 
+/* Waiting for our ring to be registered. */
+static enum smc_reason step_ring(struct smc_hs *hs)
+{
+	enum smc_reason why = smc_hs_look(hs);
+
+	return why != SMC_REASON_OK ? why : send_confirm(hs);
+}
+
 /*
  * Waiting for TCP to be established without the option.  Returns why the first
  * attempt failed, once the second has succeeded or (hs->err is set) failed.
@@ -329,6 +339,8 @@ const struct smc_hs_role_ops smc_hs_client = {
 			"accept", step_accept, SMC_REASON_SPOILT_RESET },
 		[SMC_HS_GROUP] = {
 			"group", step_group, SMC_REASON_LOSTPEER },
+		[SMC_HS_RING] = {
+			"ring", step_ring, SMC_REASON_LOSTPEER },
 		[SMC_HS_LINK] = {
 			"link", smc_hs_step_link, SMC_REASON_LOSTPEER },
 		[SMC_HS_CROSSING] = {

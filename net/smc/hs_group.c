@@ -188,16 +188,7 @@ void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce)
 	strscpy(lgr->peer_host, fce->hostname, sizeof(lgr->peer_host));
 }
 
-/**
- * smc_hs_fill_accept() - our Accept or Confirm into data->msg
- * @hs: handshake; the connection has joined its group
- * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
- *
- * From now on the peer's messages find the connection.
- *
- * Return: 0 or -errno.
- */
-int smc_hs_fill_accept(struct smc_hs *hs, u8 type)
+static int fill_accept(struct smc_hs *hs, u8 type)
 {
 	const struct smc_choice *choice = &hs->data->choice;
 	struct smc_clc_msg *msg = &hs->data->msg;
@@ -236,6 +227,47 @@ int smc_hs_fill_accept(struct smc_hs *hs, u8 type)
 		memcpy(acc->gids[0], conn->lgr->path.gid, SMC_GID_LEN);
 	}
 	return 0;
+}
+
+static void described(void *arg)
+{
+	struct smc_hs *hs = arg;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hs->lock, flags);
+	smc_hs_kick(hs);
+	spin_unlock_irqrestore(&hs->lock, flags);
+}
+
+/**
+ * smc_hs_fill_accept() - our Accept or Confirm into data->msg
+ * @hs: handshake; the connection has joined its group
+ * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
+ * @filled: false: the transport needs time; the handshake is in the state
+ *	SMC_HS_RING, whose step calls this again
+ *
+ * From now on the peer's messages find the connection.
+ *
+ * Return: SMC_REASON_OK or why not.
+ */
+enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
+{
+	int rc;
+
+	smc_conn_await(hs->conn, described, hs);
+	rc = fill_accept(hs, type);
+	*filled = !rc;
+	if (rc != -EINPROGRESS) {
+		smc_conn_await(hs->conn, NULL, NULL);
+		return rc ? smc_hs_errno_reason(rc, SMC_REASON_ERR_REGBUF) :
+			    SMC_REASON_OK;
+	}
+	if (hs->state != SMC_HS_RING)
+		smc_hs_enter(hs, SMC_HS_RING,
+			     max(SMC_HS_RING_MS, hs->span_ms / 2));
+	else if (smc_hs_expired(hs))
+		return SMC_REASON_ERR_REGBUF;
+	return SMC_REASON_OK;
 }
 
 /* If the group died, why it did says more than how we noticed. */
@@ -321,14 +353,32 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_drop_group() - leave the group
+ * smc_hs_drop_conn() - there will be no SMC, or it is the socket's by now
+ * @hs: handshake
+ *
+ * The connection ends in its own time (conn.c).
+ */
+void smc_hs_drop_conn(struct smc_hs *hs)
+{
+	struct smc_conn *conn = hs->conn;
+
+	if (!conn)
+		return;
+	hs->conn = NULL;
+	smc_conn_await(conn, NULL, NULL);
+	smc_conn_stop(conn);
+	smc_conn_put(conn);
+}
+
+/**
+ * smc_hs_drop_group() - leave the group, and with it the connection
  * @hs: handshake
  * @why: a group that was created for this connection ends, for this reason
  */
 void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
 {
 	struct smc_conn *conn = hs->conn;
-	struct smc_lgr *lgr = conn->lgr;
+	struct smc_lgr *lgr = conn ? conn->lgr : NULL;
 
 	smc_hs_stop_waiting(hs);
 	if (hs->group)
@@ -340,7 +390,7 @@ void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
 	/* A peer that has declined needs no word, nor do we wait for it. */
 	if (why == SMC_REASON_PEERDECL)
 		set_bit(SMC_CONN_DEAD, &conn->flags);
-	smc_conn_leave(conn);
+	smc_hs_drop_conn(hs);
 	if (test_bit(SMC_HS_FIRST, &hs->bits))
 		smc_lgr_kill(lgr, why);
 	smc_lgr_put(lgr);

@@ -138,7 +138,7 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
 		return SMC_REASON_OK;
 	}
 	hs->peer_diagnosis = data->msg.decline.diagnosis;
-	if (data->msg.decline.out_of_sync && hs->conn->lgr)
+	if (data->msg.decline.out_of_sync && hs->conn && hs->conn->lgr)
 		smc_lgr_kill(hs->conn->lgr, SMC_REASON_SYNCERR);
 	return SMC_REASON_PEERDECL;
 }

@@ -17,6 +17,7 @@ enum smc_hs_state {
 	SMC_HS_PROPOSAL,	/* server: the first message */
 	SMC_HS_ACCEPT,		/* client: the answer */
 	SMC_HS_GROUP,		/* a group that another handshake sets up */
+	SMC_HS_RING,		/* our ring to be registered */
 	SMC_HS_CONFIRM,		/* server: the last message */
 	SMC_HS_LINK,		/* the first link of our own group */
 	SMC_HS_CROSSING,	/* a Decline that may be on its way */
@@ -77,7 +78,8 @@ struct smc_hs_data {
  * @rcu: smc_hs_wake() finds a handshake under RCU
  * @setup: constant; the socket's connection is ours until @stopped or done()
  * @ops: of the role
- * @conn: the connection to bind, NULL once it is the socket's
+ * @conn: the connection to bind; NULL once it is the socket's, or has left a
+ *	group: it can join one in its life
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
  * @lock: protects @state, @need, @queued, @ended; interrupts off; leaf.  What
@@ -167,6 +169,8 @@ struct smc_hs {
  */
 #define SMC_HS_LINK_MS		10000U
 #define SMC_HS_CONFIRM_MS	6000U
+/* At least, or half of the deadline: a peer waits 2 s for Accept. */
+#define SMC_HS_RING_MS		1000U
 #define SMC_HS_CROSSING_MS	1000
 
 /* How a handshake ends. */
@@ -275,13 +279,14 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr);
 void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce);
-int smc_hs_fill_accept(struct smc_hs *hs, u8 type);
+enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled);
 enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
 				     const struct smc_clc_proposal *prop,
 				     const struct smc_clc_accept *peer);
 enum smc_reason smc_hs_confirm_link(struct smc_hs *hs);
 enum smc_reason smc_hs_step_link(struct smc_hs *hs);
 void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why);
+void smc_hs_drop_conn(struct smc_hs *hs);
 
 /* hs_outcome.c */
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,

@@ -18,11 +18,12 @@
 
 static enum smc_reason send_accept(struct smc_hs *hs)
 {
-	int rc;
+	enum smc_reason why;
+	bool filled;
 
-	rc = smc_hs_fill_accept(hs, SMC_CLC_ACCEPT);
-	if (rc)
-		return smc_hs_errno_reason(rc, SMC_REASON_ERR_REGBUF);
+	why = smc_hs_fill_accept(hs, SMC_CLC_ACCEPT, &filled);
+	if (why != SMC_REASON_OK || !filled)
+		return why;
 	if (smc_hs_write(hs, SMC_HS_SENT_ACCEPT))
 		return SMC_REASON_LOSTPEER;
 	smc_hs_enter(hs, SMC_HS_CONFIRM,
@@ -152,8 +153,8 @@ static enum smc_reason try_others(struct smc_hs *hs,
 		if (hs->first_why == SMC_REASON_OK)
 			hs->first_why = why;
 		smc_hs_drop_group(hs, why);
-		/* A connection can join one group in its life. */
-		if (test_bit(SMC_CONN_DEAD, &hs->conn->flags))
+		/* One that has joined a group left it for good. */
+		if (!hs->conn)
 			return hs->first_why;
 		forget(hs);
 		if (smc_select(&data->local, &data->prop, hs->skip,
@@ -214,6 +215,14 @@ static enum smc_reason step_group(struct smc_hs *hs)
 		return try_others(hs, use_group(hs, hs->group));
 	smc_hs_drop_group(hs, why);
 	return try_others(hs, first_contact(hs));
+}
+
+/* Waiting for our ring to be registered. */
+static enum smc_reason step_ring(struct smc_hs *hs)
+{
+	enum smc_reason why = smc_hs_look(hs);
+
+	return why != SMC_REASON_OK ? why : try_others(hs, send_accept(hs));
 }
 
 /* The Confirm is in data->msg: learn from it. */
@@ -315,6 +324,8 @@ const struct smc_hs_role_ops smc_hs_server = {
 			"proposal", step_proposal, SMC_REASON_LOSTPEER },
 		[SMC_HS_GROUP] = {
 			"group", step_group, SMC_REASON_LOSTPEER },
+		[SMC_HS_RING] = {
+			"ring", step_ring, SMC_REASON_LOSTPEER },
 		[SMC_HS_CONFIRM] = {
 			"confirm", step_confirm, SMC_REASON_LOSTPEER },
 		[SMC_HS_LINK] = {

@@ -283,7 +283,7 @@ static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *acc)
 	return rc;
 }
 
-static void conn_unbind(struct smc_conn *conn)
+static bool conn_unbind(struct smc_conn *conn)
 {
 	struct lo_conn *lc = conn->xp;
 	struct pair *pair;
@@ -305,6 +305,7 @@ static void conn_unbind(struct smc_conn *conn)
 	if (lc->ring)
 		buf_put(lc->ring);
 	lc->ring = NULL;
+	return true;
 }
 
 /* Under tx_lock: the bytes are in the peer's ring already. */

@@ -267,16 +267,19 @@ struct smc_xport_info {
  *	later).  Context: process.
  * @describe: Put into @acc what the peer must know to write to this
  *	connection: identity of the link, key/address/token, size, alert token.
- *	On an ACTIVE group the receive buffer is registered first.
+ *	The receive buffer is registered first: -EINPROGRESS, and the caller
+ *	asks again after smc_conn_described().
  *	After it returns early CDC messages must find the connection.
- *	Context: process.  0 or -errno.
+ *	Context: process, does not wait.  0 or -errno.
  * @conn_bind: Learn the peer's ring from its Accept or Confirm; sets
  *	conn->peer_size, and for merged rings conn->snd_base, snd_size, merged.
  *	-EPROTO refuses nonsense.  Context: process.
- * @conn_unbind: Forget the connection: after it returns no up-call for it
- *	happens and no work request refers to its send buffer or it is
- *	accounted for by the buffer's owner.  Idempotent.  Context: process,
- *	may sleep; no lock held.
+ * @conn_unbind: Begin to forget the connection.  It is over when no up-call for
+ *	it happens any more and no work request refers to its send buffer.
+ *	True: that is so.  False: smc_conn_unbound() is called once when it is,
+ *	and until then this is called again every SMC_UNBIND_LOOK_MS: a group
+ *	that makes no progress is to be given up then, so that lgr_down ends
+ *	it.  Context: process, does not wait; no lock held.
  * @push: Copy and publish, all or nothing.  -EAGAIN: no room now,
  *	smc_conn_tx_done() (or smc_conn_kick()) will be called; any other error:
  *	the link is dead and smc_lgr_lost() has been or will be called.
@@ -317,7 +320,7 @@ struct smc_xport {
 	int (*describe)(struct smc_conn *conn, struct smc_clc_accept *acc);
 	int (*conn_bind)(struct smc_conn *conn,
 			 const struct smc_clc_accept *peer);
-	void (*conn_unbind)(struct smc_conn *conn);
+	bool (*conn_unbind)(struct smc_conn *conn);
 	int (*push)(struct smc_conn *conn, const struct smc_push *p);
 	void (*pushed)(struct smc_conn *conn);
 	void (*fill_info)(const struct smc_lgr *lgr,
@@ -326,6 +329,8 @@ struct smc_xport {
 	bool (*fill_dev)(struct smc_dev *dev, const struct net *net,
 			 struct smc_dev_info *info);
 };
+
+#define SMC_UNBIND_LOOK_MS	1000
 
 /* Registry (xport.c).  At most one transport per id. */
 int smc_xport_register(const struct smc_xport *xport);
@@ -376,6 +381,20 @@ void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos);
 
 /* Room for a push again after -EAGAIN.  Context: BH, no transport lock held. */
 void smc_conn_kick(struct smc_conn *conn);
+
+/*
+ * A describe() that was in progress has ended, whatever became of it: the core
+ * asks again.  Until then it keeps the connection with its group and rings, and
+ * no longer.  Context: any, no transport lock held.
+ */
+void smc_conn_described(struct smc_conn *conn);
+
+/*
+ * The end of a conn_unbind() that returned false, and the last up-call for
+ * @conn: neither it nor its private area may be touched afterwards.  Context:
+ * any, no transport lock held.
+ */
+void smc_conn_unbound(struct smc_conn *conn);
 
 /*
  * The peer or the wire did something that ends this one connection (an

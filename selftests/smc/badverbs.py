@@ -232,8 +232,9 @@ def case_alloc_pd():
 
 
 def case_create_qp():
-    """twice: the first may have been one without inline data"""
-    assert set(sweep("create_qp fail nth={}")) == {"smcr"}
+    """One of the two of a link is tried without inline data, then.  Twice: the
+    first may have been that one."""
+    assert set(sweep("create_qp fail nth={}")) == {"smcr", "tcp"}
     assert "tcp" in sweep("create_qp fail nth={} count=2")
 
 
@@ -298,8 +299,8 @@ def case_hold():
 
 
 def case_stuck():
-    """A link sends nothing: connections that want new rings on it, one behind
-    the other, become TCP before their clients give them up."""
+    """A link sends nothing: its new connections get new rings all the same,
+    without a wait."""
     sysctl("transports", "smcr")
     fresh()
     base = joined()
@@ -307,22 +308,17 @@ def case_stuck():
     base.srv.sendall(b"x")
     await_that("a write", lambda: number("hits"), LIMIT)
     before = read()
-    # after 3 s each is declined; one after the other, the third after 9 s
-    sysctl("handshake_timeout_ms", 6000)
     lives = [Life() for _ in range(4)]
-    try:
-        with concurrent.futures.ThreadPoolExecutor(len(lives)) as pool:
-            list(pool.map(Life.connect, lives))
-    finally:
-        sysctl("handshake_timeout_ms", HANDSHAKE_MS)
+    with concurrent.futures.ThreadPoolExecutor(len(lives)) as pool:
+        list(pool.map(Life.connect, lives))
     after = read()
     bad("rule", "off")
     for c in *lives, base:
         c.close()
     got = {n: after[n] - before[n] for n in after
            if n.startswith("Hs") and after[n] != before[n]}
-    assert got == {"HsStarted": 8, "HsEnded": 8, "HsClientTcp": 4,
-                   "HsServerTcp": 4}, got
+    assert got == {"HsStarted": 8, "HsEnded": 8, "HsClientSmcr": 4,
+                   "HsServerSmcr": 4}, got
     fresh()
 
 

@@ -134,6 +134,89 @@ def case_stuck():
     link.ends("LinkDownStuck", errno.ETIMEDOUT)
 
 
+def workers():
+    """kernel workers in a function of the module: who, and where"""
+    found = set()
+    for path in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(path + "/comm", encoding="ascii") as f:
+                if not f.read().startswith("kworker/"):
+                    continue
+            with open(path + "/stack", encoding="ascii") as f:
+                stack = f.read()
+        except OSError:
+            continue
+        if "[smc]" in stack:
+            found.add((path, stack))
+    return found
+
+
+def waiting():
+    """those that sit there at two looks"""
+    found = workers()
+    time.sleep(0.5)
+    return found & workers()
+
+
+def balanced(moved):
+    """everything that was made has been given back"""
+    return moved.get("WrPosted") == moved.get("WrCompleted") and all(
+        moved.get(n + "Created") == moved.get(n + "Destroyed")
+        for n in ("Conn", "Buf", "Link", "Lgr"))
+
+
+def elsewhere(protocol):
+    """a connection of this host that has nothing to do with the link"""
+    lst, cli = (socket.socket(socket.AF_INET, socket.SOCK_STREAM, p)
+                for p in (256, protocol))
+    for s in lst, cli:
+        s.settimeout(LIMIT)
+    lst.bind(("127.0.0.1", 0))
+    lst.listen(1)
+    cli.connect(lst.getsockname())
+    srv = lst.accept()[0]
+    srv.settimeout(LIMIT)
+    for a, b in (cli, srv), (srv, cli):
+        a.sendall(b"hello")
+        assert b.recv(5) == b"hello"
+    for s in lst, cli, srv:
+        s.close()
+
+
+def case_nobody_waits():
+    """The device takes messages and does nothing.  Connections that want new
+    rings come all the same, and end with messages on their way: while the link
+    is not given up, no worker waits, and all others go on."""
+    sysctl("smcr_testlink_time", 0)
+    link = Link()
+    bad("rule", "post_send swallow op=send count=0")
+    link.sock.send(bytes(1000))
+    more = [link.peer.another() for _ in range(4)]
+    assert all(more), "declined"
+    for tcp, sock in more:
+        sock.send(bytes(1000))
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                        struct.pack("ii", 1, 0))
+        sock.close()
+        tcp.rst()
+    for protocol in 256, 0:
+        elsewhere(protocol)
+    sit = waiting()
+    moved = link.counters.moved()
+    assert "LinkDestroyed" not in moved, "too late to see anybody wait"
+    assert not sit, "\n".join(" ".join(w) for w in sit)
+    link.told(errno.ETIMEDOUT, link.sock.recv, 1)
+    link.sock.close()
+    link.peer.tcp.rst()
+    link.peer.lst.close()
+    await_that("something stays", lambda: balanced(link.counters.moved()),
+               LIMIT)
+    # what ends it first, connections that wait or the watch, is left open
+    moved = link.counters.moved()
+    downs = {n: v for n, v in moved.items() if n.startswith("LinkDown")}
+    assert downs in ({"LinkDownUnbind": 1}, {"LinkDownStuck": 1}), downs
+
+
 def case_reg():
     """a new connection needs a ring, which the device does not register"""
     sysctl("smcr_testlink_time", 0)

@@ -32,8 +32,14 @@
 #define HOPS_DIRECT		1
 #define HOPS_GATEWAY		64
 
-/* Fatal for the queue pair, whatever it was.  Any context. */
-static void qp_event(struct ib_event *event, void *context)
+/**
+ * smc_rdma_qp_event() - an event of one of a link's queue pairs
+ * @event: event; fatal for the queue pair, whatever it was
+ * @context: the link
+ *
+ * Context: any.
+ */
+void smc_rdma_qp_event(struct ib_event *event, void *context)
 {
 	struct smc_rdma_link *link = context;
 
@@ -54,7 +60,7 @@ static void qp_event(struct ib_event *event, void *context)
 static int roce_prepare(struct smc_rdma_link *link)
 {
 	struct ib_qp_init_attr attr = {
-		.event_handler = qp_event,
+		.event_handler = smc_rdma_qp_event,
 		.qp_context = link,
 		.send_cq = link->cq,
 		.recv_cq = link->cq,
@@ -86,17 +92,16 @@ static int roce_prepare(struct smc_rdma_link *link)
 	return 0;
 }
 
-static int qp_to_init(struct smc_rdma_link *link)
+static int qp_to_init(struct smc_rdma_link *link, struct ib_qp *qp, int access)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
 		.pkey_index = 0,
 		.port_num = link->port,
-		.qp_access_flags = IB_ACCESS_LOCAL_WRITE |
-				   IB_ACCESS_REMOTE_WRITE,
+		.qp_access_flags = access,
 	};
 
-	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
 			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 }
 
@@ -148,27 +153,25 @@ static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 	return rc;
 }
 
-static int qp_to_rtr(struct smc_rdma_link *link)
+static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
+		     const struct smc_rdma_peer *peer, const u8 *mac, u8 hops)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_RTR,
-		.path_mtu = link->peer.mtu,
-		.dest_qp_num = link->peer.qpn,
-		.rq_psn = link->peer.psn,
+		.path_mtu = peer->mtu,
+		.dest_qp_num = peer->qpn,
+		.rq_psn = peer->psn,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = QP_RNR_TIMER,
 	};
 	struct rdma_ah_attr *ah = &attr.ah_attr;
-	u8 hops;
-	int rc;
+	union ib_gid gid = peer->gid;
 
 	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
-	rc = resolve_hop(link, ah->roce.dmac, &hops);
-	if (rc)
-		return rc;
+	ether_addr_copy(ah->roce.dmac, mac);
 	rdma_ah_set_port_num(ah, link->port);
-	rdma_ah_set_grh(ah, &link->peer.gid, 0, link->gid_index, hops, 0);
-	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_AV |
+	rdma_ah_set_grh(ah, &gid, 0, link->gid_index, hops, 0);
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
 			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
 }
@@ -176,16 +179,21 @@ static int qp_to_rtr(struct smc_rdma_link *link)
 /* Receives are posted before the peer can possibly send. */
 static int roce_connect(struct smc_rdma_link *link)
 {
+	u8 mac[ETH_ALEN], hops;
 	int rc;
 
-	rc = qp_to_init(link);
+	rc = qp_to_init(link, link->qp, IB_ACCESS_LOCAL_WRITE |
+					IB_ACCESS_REMOTE_WRITE);
 	if (rc)
 		return rc;
 	link->qp_used = true;
 	rc = smc_rdma_rx_post(link);
 	if (rc)
 		return rc;
-	return qp_to_rtr(link);
+	rc = resolve_hop(link, mac, &hops);
+	if (rc)
+		return rc;
+	return qp_to_rtr(link, link->qp, &link->peer, mac, hops);
 }
 
 /* A bit more than TCP would wait: its round trips had shorter queues. */
@@ -201,20 +209,25 @@ static u8 qp_timeout(const struct smc_rdma_link *link)
 	return n;
 }
 
-static int roce_ready(struct smc_rdma_link *link)
+static int qp_to_rts(struct smc_rdma_link *link, struct ib_qp *qp, u32 psn)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_RTS,
-		.sq_psn = link->psn,
+		.sq_psn = psn,
 		.timeout = qp_timeout(link),
 		.retry_cnt = QP_RETRIES,
 		.rnr_retry = QP_RNR_FOREVER,
 		.max_rd_atomic = 1,
 	};
 
-	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN |
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN |
 			    IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
 			    IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+static int roce_ready(struct smc_rdma_link *link)
+{
+	return qp_to_rts(link, link->qp, link->psn);
 }
 
 static void roce_destroy(struct smc_rdma_link *link)
@@ -223,9 +236,31 @@ static void roce_destroy(struct smc_rdma_link *link)
 	link->qp = NULL;
 }
 
+/* Nothing is received, least of all a write from elsewhere: no access. */
+static int roce_loop(struct smc_rdma_link *link, struct ib_qp *qp)
+{
+	const struct smc_path *path = &link->lgr->path;
+	struct smc_rdma_peer self = {
+		.gid = link->gid,
+		.qpn = qp->qp_num,
+		.psn = get_random_u32() & 0xffffff,
+		.mtu = path->mtu_code,
+	};
+	int rc;
+
+	rc = qp_to_init(link, qp, 0);
+	if (rc)
+		return rc;
+	rc = qp_to_rtr(link, qp, &self, path->mac, HOPS_DIRECT);
+	if (rc)
+		return rc;
+	return qp_to_rts(link, qp, self.psn);
+}
+
 const struct smc_bringup smc_rdma_bringup_roce = {
 	.prepare = roce_prepare,
 	.connect = roce_connect,
 	.ready = roce_ready,
 	.destroy = roce_destroy,
+	.loop = roce_loop,
 };

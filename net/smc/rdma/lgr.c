@@ -2,9 +2,10 @@
 /*
  * The life of a group with its one link, and the transport's table.
  *
- *   lgr_up       protection domain, completion queue, queue pair in RESET
+ *   lgr_up       protection domain, completion queue, queue pair in RESET, and
+ *                the one for registrations
  *   lgr_connect  the peer is known: receives posted, ready to receive; the
- *                server also gets ready to send and registers its ring
+ *                server also gets ready to send
  *   lgr_confirm  CONFIRM LINK (llc.c), ends in smc_lgr_changed()
  *   lgr_down     goodbye, nothing may be posted, drained, freed
  *
@@ -46,7 +47,8 @@ static int queues_create(struct smc_rdma_link *link)
 		goto err_pd;
 	}
 	/* Both directions and the two markers of ib_drain_qp(). */
-	link->cq_num = SMC_RDMA_SQ_DEPTH + link->rx_num + 2;
+	link->cq_num = SMC_RDMA_SQ_DEPTH + link->rx_num + 2 +
+		       SMC_RDMA_REG_DEPTH;
 	link->cq = ib_cq_pool_get(link->ibdev, link->cq_num, -1,
 				  IB_POLL_SOFTIRQ);
 	if (IS_ERR(link->cq)) {
@@ -56,8 +58,13 @@ static int queues_create(struct smc_rdma_link *link)
 	rc = link->bringup->prepare(link);
 	if (rc)
 		goto err_qp;
+	rc = smc_rdma_reg_init(link);
+	if (rc)
+		goto err_reg;
 	return 0;
 
+err_reg:
+	link->bringup->destroy(link);
 err_qp:
 	ib_cq_pool_put(link->cq, link->cq_num);
 err_cq:
@@ -70,9 +77,8 @@ err_pd:
 
 static void queues_destroy(struct smc_rdma_link *link)
 {
-	mutex_lock(&link->stop_mutex);
+	smc_rdma_reg_exit(link);
 	link->bringup->destroy(link);
-	mutex_unlock(&link->stop_mutex);
 	ib_cq_pool_put(link->cq, link->cq_num);
 	mutex_lock(&link->mem_mutex);
 	ib_dealloc_pd(link->pd);
@@ -94,11 +100,10 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	       sizeof(link->gid.raw));
 	if (lgr->role == SMC_SERV)
 		link->link_id = 1;
-	mutex_init(&link->stop_mutex);
-	mutex_init(&link->reg_mutex);
 	mutex_init(&link->mem_mutex);
 	INIT_LIST_HEAD(&link->bufs);
 	INIT_LIST_HEAD(&link->retired);
+	INIT_LIST_HEAD(&link->regs);
 }
 
 static void dev_link(struct smc_rdma_link *link)
@@ -275,7 +280,7 @@ static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	int rc;
 
 	smc_rdma_conn_init(conn);
-	rc = smc_rdma_buf_key(link, rbuf, &r->rkey);
+	rc = smc_rdma_reg_key(link, conn, &r->rkey);
 	if (rc)
 		return rc;
 	r->size_code = smc_size_code(conn->rcv_size);

@@ -5,8 +5,8 @@
  *
  * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing
  * is posted, and tells the core, whose worker comes back with lgr_down.
- * smc_rdma_link_stop() (tx.c) drains the queue pair; whoever needs that first
- * does it (conn_unbind, a registration that timed out, lgr_down).
+ * That drains the queue pairs (smc_rdma_link_stop(), tx.c), so whatever waits
+ * for a completion gets it.
  *
  * Context and locks: rdma.h.
  * Tests: selftests/vm/tests.
@@ -129,6 +129,23 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 			     __builtin_return_address(0));
 	wake_up_all(&link->wait);
 	smc_rdma_link_end(link, why);
+}
+
+/**
+ * smc_rdma_link_ready() - from ready to receive to ready to send
+ * @link: RECEIVING or later
+ *
+ * Context: process.  Idempotent.
+ * Return: SMC_REASON_OK or why not.
+ */
+enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link)
+{
+	if (READ_ONCE(link->state) >= SMC_RDMA_READY)
+		return SMC_REASON_OK;
+	if (link->bringup->ready(link))
+		return SMC_REASON_ERR_RDYLNK;
+	smc_rdma_link_raise(link, SMC_RDMA_READY);
+	return SMC_REASON_OK;
 }
 
 /**

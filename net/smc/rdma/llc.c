@@ -558,6 +558,7 @@ static void watch_work(struct work_struct *work)
 	watch_silence(link);
 	watch_stuck(link);
 	smc_rdma_retire_tick(link);
+	smc_rdma_reg_tick(link);
 	watch_in(link, SMC_RDMA_LOOK_MS);
 }
 

@@ -6,9 +6,8 @@
  * ring also has a memory region, with nothing but local and remote write
  * access, in the protection domain of its link.  The address the peer uses
  * is a random number of ours (the region's iova), so that nothing of the
- * kernel's address space is told.  The region becomes valid by a REG_MR on
- * the queue pair, which needs it to be ready to send: rings that are older
- * than that are registered together by smc_rdma_link_ready().
+ * kernel's address space is told.  The region becomes valid by a REG_MR
+ * (reg.c).
  *
  * A write to a key that is no longer valid breaks the queue pair, and with it
  * every connection of the group.  So a key is given up in this order: send
@@ -27,7 +26,7 @@
  *
  * Only ib_dma_*() is used: soft-RoCE has no DMA device.
  *
- * Context: process; reg_mutex and mem_mutex as in rdma.h.
+ * Context: process; mem_mutex as in rdma.h.
  * Tests: selftests/vm/tests.
  */
 #include <linux/slab.h>
@@ -149,6 +148,7 @@ int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 	int rc;
 
 	INIT_LIST_HEAD(&rbuf->node);
+	INIT_LIST_HEAD(&rbuf->reg_node);
 	mutex_lock(&link->mem_mutex);
 	if (!link->pd || READ_ONCE(link->dead)) {
 		rc = -ENOLINK;
@@ -173,114 +173,12 @@ out:
 	return rc;
 }
 
-/* Let the peer write.  The link is ready to send; waits for the device. */
-static int buf_register(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
-			unsigned long limit)
-{
-	struct ib_reg_wr reg = {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr = rbuf->mr,
-		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
-	};
-	int rc;
-
-	lockdep_assert_held(&link->reg_mutex);
-	if (rbuf->registered)
-		return 0;
-	reg.key = rbuf->mr->rkey;
-	rc = smc_rdma_post_wait(link, &reg.wr, limit);
-	if (!rc)
-		WRITE_ONCE(rbuf->registered, true);
-	return rc;
-}
-
-/**
- * smc_rdma_buf_key() - the key by which the peer writes into a ring
- * @link: link
- * @rbuf: receive ring of the caller's connection
- * @rkey: the key; valid at once if the link is ready to send, otherwise after
- *	smc_rdma_link_ready()
- *
- * Registering needs a send queue with nothing in it, which may take seconds on
- * a long path.  Who wants that asks for it before it waits for its turn: the
- * rings of connections that come together are registered in one pause.  On a
- * link that does not send they give up together, too: one after the other they
- * would outlast the patience of their peers.
- *
- * Context: process, waits for the device.
- * Return: 0 or -errno.
- */
-int smc_rdma_buf_key(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
-		     u32 *rkey)
-{
-	bool hold = READ_ONCE(link->state) >= SMC_RDMA_READY &&
-		    !READ_ONCE(rbuf->registered);
-	unsigned long limit = smc_rdma_alone_limit(link);
-	int rc = 0;
-
-	if (hold)
-		smc_rdma_tx_hold(link);
-	mutex_lock(&link->reg_mutex);
-	if (!rbuf->mr)
-		rc = -ENOLINK;
-	else if (READ_ONCE(link->state) >= SMC_RDMA_READY)
-		rc = buf_register(link, rbuf, limit);
-	if (!rc)
-		*rkey = rbuf->mr->rkey;
-	mutex_unlock(&link->reg_mutex);
-	if (hold)
-		smc_rdma_tx_release(link);
-	return rc;
-}
-
-/* Register all receive rings of a link that has become ready to send. */
-static int mem_register(struct smc_rdma_link *link)
-{
-	struct smc_rdma_buf *rbuf;
-	int rc = 0;
-
-	mutex_lock(&link->reg_mutex);
-	mutex_lock(&link->mem_mutex);
-	list_for_each_entry(rbuf, &link->bufs, node) {
-		if (!rbuf->mr)
-			continue;
-		rc = buf_register(link, rbuf, smc_rdma_alone_limit(link));
-		if (rc)
-			break;
-	}
-	mutex_unlock(&link->mem_mutex);
-	mutex_unlock(&link->reg_mutex);
-	return rc;
-}
-
-/**
- * smc_rdma_link_ready() - from ready to receive to ready to send
- * @link: RECEIVING or later
- *
- * Registers the receive rings, so that the peer may write as soon as it is
- * told that the link is confirmed.
- *
- * Context: process, waits for the device.  Idempotent.
- * Return: SMC_REASON_OK or why not.
- */
-enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link)
-{
-	if (READ_ONCE(link->state) >= SMC_RDMA_READY)
-		return SMC_REASON_OK;
-	if (link->bringup->ready(link))
-		return SMC_REASON_ERR_RDYLNK;
-	if (mem_register(link))
-		return SMC_REASON_ERR_REGBUF;
-	smc_rdma_link_raise(link, SMC_RDMA_READY);
-	return SMC_REASON_OK;
-}
-
 static void mr_free(struct smc_rdma_buf *rbuf)
 {
 	if (rbuf->mr)
 		ib_dereg_mr(rbuf->mr);
 	rbuf->mr = NULL;
-	rbuf->registered = false;
+	rbuf->reg = SMC_RDMA_REG_NONE;
 }
 
 /* mem_mutex held. */
@@ -307,7 +205,10 @@ void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
 	bool retire;
 
 	mutex_lock(&link->mem_mutex);
-	retire = rbuf->registered && !READ_ONCE(link->dead);
+	/* Before the link is ready no peer can have used the key. */
+	retire = READ_ONCE(rbuf->reg) == SMC_RDMA_REG_DONE &&
+		 READ_ONCE(link->state) >= SMC_RDMA_READY &&
+		 !READ_ONCE(link->dead);
 	if (retire) {
 		list_move_tail(&rbuf->node, &link->retired);
 		link->retired_num++;
@@ -453,7 +354,6 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 {
 	struct smc_rdma_buf *rbuf, *next;
 
-	mutex_lock(&link->reg_mutex);
 	mutex_lock(&link->mem_mutex);
 	list_for_each_entry_safe(rbuf, next, &link->bufs, node) {
 		list_del_init(&rbuf->node);
@@ -467,5 +367,4 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 	link->retire_late = 0;
 	link->retire_again = false;
 	mutex_unlock(&link->mem_mutex);
-	mutex_unlock(&link->reg_mutex);
 }

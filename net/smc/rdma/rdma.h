@@ -7,15 +7,14 @@
  * under post_lock.  Everything posted is drained before the queue pair goes.
  *
  * Locks, outer to inner:
- *   reg_mutex    one memory region is registered at a time
  *   mem_mutex    rings and their memory regions: making, retiring, freeing
- *   stop_mutex   queue pair goes down and is destroyed once
  *   post_lock    everything posted; state, dead, the slot ring, the waiting
- *		  connections (spinlock, BH; taken under conn->tx_lock)
+ *		  connections, registrations (spinlock, BH; taken under
+ *		  conn->tx_lock)
  *   llc_lock     received LLC messages (spinlock, BH; leaf)
  *   rdev->lock   links of a device (spinlock, BH)
  * post_lock is never held while the core is called, rdev->lock only for
- * smc_lgr_lost().  What the core does then takes none of the mutexes.
+ * smc_lgr_lost().  What the core does then does not take the mutex.
  */
 #ifndef SMC_RDMA_H
 #define SMC_RDMA_H
@@ -42,10 +41,13 @@
 #define SMC_RDMA_TX_SIGNAL	((SMC_RDMA_TX_SLOTS - SMC_RDMA_TX_LLC) / 4)
 #define SMC_RDMA_TX_STRIDE	64	/* bytes of message memory for a slot */
 #define SMC_RDMA_SLOT_WRS	(SMC_RING_SEGS + 1)
-/* REG_MR, the marker of ib_drain_sq(), and one to spare */
+/* the marker of ib_drain_sq(), and some to spare */
 #define SMC_RDMA_SQ_EXTRA	4
 #define SMC_RDMA_SQ_DEPTH \
 	(SMC_RDMA_TX_SLOTS * SMC_RDMA_SLOT_WRS + SMC_RDMA_SQ_EXTRA)
+
+/* Of the queue pair for registrations: a REG_MR and the marker. */
+#define SMC_RDMA_REG_DEPTH	2
 
 /* Receives: far more than a peer can have on the way. */
 #define SMC_RDMA_RX_DEPTH	256
@@ -60,8 +62,6 @@
 #define SMC_RDMA_CONFIRM_CLNT_MS	4000U	/* at least: handshake_timeout_ms */
 #define SMC_RDMA_CONFIRM_SERV_MS	2000U
 #define SMC_RDMA_LLC_MS			2000
-/* At least, or half of handshake_timeout_ms: a peer waits 2 s for Accept. */
-#define SMC_RDMA_ALONE_MS		1000U
 /* No progress; too many keys to take back, and no answer. */
 #define SMC_RDMA_STUCK_MS		10000
 /* Receives, but no send completion. */
@@ -69,7 +69,7 @@
 /* A connection's last messages, whatever the link does: as an orphan's. */
 #define SMC_RDMA_UNBIND_MS		120000
 /* How often a link is looked at; the limits above are counted in looks. */
-#define SMC_RDMA_LOOK_MS		1000
+#define SMC_RDMA_LOOK_MS		SMC_UNBIND_LOOK_MS
 #define SMC_RDMA_LOOKS(ms)		((ms) / SMC_RDMA_LOOK_MS)
 #define SMC_RDMA_GOODBYE_MS		1000	/* last messages of a group */
 
@@ -116,17 +116,22 @@ struct smc_rdma_dev {
  * @bound: the next two are valid
  * @peer_rkey: key of the peer's ring
  * @peer_addr: address of the peer's ring, for that key
- * @busy: slots in flight and up-calls running; conn_unbind() waits for 0
+ * @busy: slots in flight and up-calls running; with the last of them an
+ *	unbinding connection is over
  * @retired: slots that completed and whose up-call has not ended
  * @quiet_len: bytes pushed since the last signalled slot
  * @done_pos: end position of the newest slot that completed
  * @turn: smc_conn_kick() is running, the queue does not apply to it
+ * @unbinding: smc_conn_unbound() is to be called
  * @revoked: the peer has withdrawn its key, or given the ring to another
  *	connection: no data any more
  * @wait_node: in link->waiting
  * @done_node: in the list of a running completion handler
  *
- * From @busy on under link->post_lock.
+ * @stall: of an unbinding connection; its worker only, as @looks
+ * @looks: how often it was looked at
+ *
+ * From @busy to @done_node under link->post_lock.
  */
 struct smc_rdma_conn {
 	struct smc_conn *conn;
@@ -138,9 +143,12 @@ struct smc_rdma_conn {
 	u32 quiet_len;
 	u64 done_pos;
 	bool turn;
+	bool unbinding;
 	bool revoked;
 	struct list_head wait_node;
 	struct list_head done_node;
+	struct smc_rdma_stall stall;
+	unsigned int looks;
 };
 
 /**
@@ -177,6 +185,14 @@ struct smc_rdma_rx {
 	u8 *data;
 };
 
+/* How far the registration of a receive ring is. */
+enum smc_rdma_reg {
+	SMC_RDMA_REG_NONE,
+	SMC_RDMA_REG_BEGUN,
+	SMC_RDMA_REG_DONE,	/* the peer can write */
+	SMC_RDMA_REG_FAILED,
+};
+
 /**
  * struct smc_rdma_buf - memory of a ring
  * @buf: what the core sees
@@ -186,7 +202,10 @@ struct smc_rdma_rx {
  * @mapped: @dma is valid
  * @mr: receive ring: memory region, NULL once the link is gone
  * @iova: receive ring: the address the peer uses, tells nothing about ours
- * @registered: the peer can write
+ * @reg: enum smc_rdma_reg; written under link->post_lock, as the next three
+ * @reg_node: in link->regs
+ * @reg_conn: its connection until the registration has ended
+ * @reg_cqe: completion of the REG_MR
  */
 struct smc_rdma_buf {
 	struct smc_buf buf;
@@ -196,13 +215,16 @@ struct smc_rdma_buf {
 	bool mapped;
 	struct ib_mr *mr;
 	u64 iova;
-	bool registered;
+	u8 reg;
+	struct list_head reg_node;
+	struct smc_conn *reg_conn;
+	struct ib_cqe reg_cqe;
 };
 
 enum smc_rdma_state {
 	SMC_RDMA_RESET,		/* queue pair exists */
 	SMC_RDMA_RECEIVING,	/* receives posted, ready to receive */
-	SMC_RDMA_READY,		/* ready to send, receive rings registered */
+	SMC_RDMA_READY,		/* ready to send */
 	SMC_RDMA_ACTIVE,	/* CONFIRM LINK done */
 };
 
@@ -237,9 +259,10 @@ struct smc_rdma_peer {
  * @connect: INIT, receives posted, RTR towards link->peer
  * @ready: RTS
  * @destroy: the queue pair is drained; get rid of it
+ * @loop: connect a queue pair for local operations to itself: RTS
  *
  * RoCE takes everything from the CLC messages and modifies the queue pair
- * itself; a bring-up by rdma_cm (iWARP, InfiniBand) has the same four steps.
+ * itself; a bring-up by rdma_cm (iWARP, InfiniBand) has the same steps.
  * All in process context, 0 or -errno.
  */
 struct smc_bringup {
@@ -247,6 +270,7 @@ struct smc_bringup {
 	int (*connect)(struct smc_rdma_link *link);
 	int (*ready)(struct smc_rdma_link *link);
 	void (*destroy)(struct smc_rdma_link *link);
+	int (*loop)(struct smc_rdma_link *link, struct ib_qp *qp);
 };
 
 /**
@@ -269,15 +293,13 @@ struct smc_bringup {
  * @qpn: its number
  * @psn: own first packet sequence number
  * @qp_used: the queue pair has left RESET and has to be drained
- * @stop_mutex: see above
- * @stopped: drained
+ * @reg_qp: queue pair for registrations
  * @confirmed: smc_lgr_changed() has been called
- * @wait: conn_unbind() and lgr_down() wait here for slots
+ * @wait: lgr_down() waits here for slots
  *
  * @post_lock: see above
  * @state: enum smc_rdma_state
  * @dead: nothing may be posted any more
- * @holds: registrations that want the send queue empty
  * @inline_ok: messages are copied by ib_post_send()
  * @tx: slots
  * @tx_data: their messages
@@ -289,6 +311,9 @@ struct smc_bringup {
  *	0 before it is sent and after that was noticed
  * @test_end: @tx_tail once TEST LINK has arrived; 0 before it is posted
  * @waiting: connections without a slot, first come first served
+ * @regs: rings to be registered; the first one is, if @reg_posted
+ * @reg_posted: the device has a REG_MR
+ * @reg_looks: looks since then
  *
  * @rx: receives
  * @rx_num: how many
@@ -299,7 +324,6 @@ struct smc_bringup {
  * @rx_posted: receives the device has (completion handler only)
  * @rx_count: receives so far, modulo 2^32
  *
- * @reg_mutex: see above
  * @mem_mutex: see above
  * @bufs: rings in use or in the group's pool
  * @retired: receive rings whose key the peer is being told to forget
@@ -343,8 +367,7 @@ struct smc_rdma_link {
 	u32 qpn;
 	u32 psn;
 	bool qp_used;
-	struct mutex stop_mutex;	/* see above */
-	bool stopped;
+	struct ib_qp *reg_qp;
 	bool confirmed;
 	wait_queue_head_t wait;
 
@@ -356,13 +379,15 @@ struct smc_rdma_link {
 	struct smc_rdma_tx tx[SMC_RDMA_TX_SLOTS];
 	u8 *tx_data;
 	u64 tx_dma;
-	u32 holds;
 	u64 tx_head;
 	u64 tx_tail;
 	u32 tx_quiet;
 	u64 confirm_end;
 	u64 test_end;
 	struct list_head waiting;
+	struct list_head regs;
+	bool reg_posted;
+	u32 reg_looks;
 
 	struct smc_rdma_rx *rx ____cacheline_aligned_in_smp;
 	u32 rx_num;
@@ -373,7 +398,6 @@ struct smc_rdma_link {
 	u32 rx_posted;
 	u32 rx_count;
 
-	struct mutex reg_mutex;	/* see above */
 	struct mutex mem_mutex;	/* see above */
 	struct list_head bufs;
 	struct list_head retired;
@@ -438,6 +462,7 @@ void smc_rdma_link_raise(struct smc_rdma_link *link,
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why);
 bool smc_rdma_link_mark_dead(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why);
+enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
 bool smc_rdma_stalled(struct smc_rdma_link *link,
@@ -449,19 +474,25 @@ void smc_rdma_llc_wake(struct smc_rdma_link *link);
 void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what);
 
 /* bringup_roce.c */
+void smc_rdma_qp_event(struct ib_event *event, void *context);
 extern const struct smc_bringup smc_rdma_bringup_roce;
 
 /* mem.c */
 int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf);
 void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf);
-int smc_rdma_buf_key(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
-		     u32 *rkey);
-enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_mem_down(struct smc_rdma_link *link);
 bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey);
 void smc_rdma_retire_sent(struct smc_rdma_link *link);
 bool smc_rdma_retire_done(struct smc_rdma_link *link);
 void smc_rdma_retire_tick(struct smc_rdma_link *link);
+
+/* reg.c */
+int smc_rdma_reg_init(struct smc_rdma_link *link);
+void smc_rdma_reg_stop(struct smc_rdma_link *link);
+void smc_rdma_reg_exit(struct smc_rdma_link *link);
+int smc_rdma_reg_key(struct smc_rdma_link *link, struct smc_conn *conn,
+		     u32 *rkey);
+void smc_rdma_reg_tick(struct smc_rdma_link *link);
 
 /* tx.c */
 int smc_rdma_tx_init(struct smc_rdma_link *link);
@@ -470,15 +501,10 @@ void smc_rdma_link_stop(struct smc_rdma_link *link);
 void smc_rdma_tx_kick(struct smc_rdma_link *link);
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p);
 void smc_rdma_conn_init(struct smc_conn *conn);
-void smc_rdma_conn_unbind(struct smc_conn *conn);
+bool smc_rdma_conn_unbind(struct smc_conn *conn);
 int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end);
 bool smc_rdma_tx_idle(struct smc_rdma_link *link);
 bool smc_rdma_tx_awaited(struct smc_rdma_link *link);
-void smc_rdma_tx_hold(struct smc_rdma_link *link);
-void smc_rdma_tx_release(struct smc_rdma_link *link);
-unsigned long smc_rdma_alone_limit(const struct smc_rdma_link *link);
-int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr,
-		       unsigned long limit);
 
 /* rx.c */
 int smc_rdma_rx_init(struct smc_rdma_link *link);

@@ -17,12 +17,6 @@
  *  - a quarter of a send ring is never left without a completion, and who
  *    wants the rest (close, a full ring) sets smc_push.last.
  *
- * A memory region is registered when nothing else is in the send queue: while
- * link->holds is not 0, connections and LLC wait.  Soft-RoCE executes a REG_MR
- * once more if a message in front of it has to be sent again, and breaks the
- * queue pair over that; elsewhere the pause is a round trip that a new ring
- * can afford.  Rings that come together share a pause.
- *
  * An error completion says only that the link is dead: slots are then given
  * back after the queue pair has been drained (tx_flushed()).
  *
@@ -40,14 +34,6 @@ struct push_wrs {
 	struct ib_sge src[SMC_RING_SEGS];
 	struct ib_send_wr send;
 	struct ib_sge msg;
-};
-
-/* A local work request somebody waits for. */
-struct local_wr {
-	struct ib_cqe cqe;
-	struct smc_rdma_link *link;
-	struct completion done;
-	enum ib_wc_status status;
 };
 
 static u32 in_flight(const struct smc_rdma_link *link)
@@ -186,8 +172,7 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
  */
 static bool may_send(const struct smc_rdma_link *link)
 {
-	return link->state >= SMC_RDMA_READY && !link->dead && !link->holds &&
-	       conn_room(link);
+	return link->state >= SMC_RDMA_READY && !link->dead && conn_room(link);
 }
 
 /* May this connection post now?  Otherwise it queues.  post_lock held. */
@@ -256,7 +241,7 @@ int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end)
 		spin_unlock_bh(&link->post_lock);
 		return -ENOLINK;
 	}
-	if (link->holds || in_flight(link) >= SMC_RDMA_TX_SLOTS) {
+	if (in_flight(link) >= SMC_RDMA_TX_SLOTS) {
 		link->llc_blocked = true;
 		spin_unlock_bh(&link->post_lock);
 		return -EAGAIN;
@@ -314,6 +299,25 @@ static void retire_slots(struct smc_rdma_link *link, u64 end,
 	smc_stats_add(link->lgr->sn, SMC_STAT_WR_COMPLETED, n_wrs);
 }
 
+/*
+ * Up-calls of @xp or its slots have ended, @n in all.  With the last of them an
+ * unbinding connection may be freed.  post_lock is dropped for its up-call.
+ */
+static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
+		     u32 n)
+{
+	struct smc_conn *conn = xp->conn;
+
+	lockdep_assert_held(&link->post_lock);
+	xp->busy -= n;
+	if (xp->busy || !xp->unbinding)
+		return;
+	xp->unbinding = false;
+	spin_unlock(&link->post_lock);
+	smc_conn_unbound(conn);
+	spin_lock(&link->post_lock);
+}
+
 /* Tell the connections, each once, what has been read from their rings. */
 static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 {
@@ -330,33 +334,36 @@ static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 		spin_unlock(&link->post_lock);
 		smc_conn_tx_done(xp->conn, done_pos);
 		spin_lock(&link->post_lock);
-		/* Only now may conn_unbind() let go of it. */
-		xp->busy -= n;
+		put_busy(link, xp, n);
 	}
+}
+
+/* Let the first that waits try again. */
+static void kick_first(struct smc_rdma_link *link)
+{
+	struct smc_rdma_conn *xp;
+
+	lockdep_assert_held(&link->post_lock);
+	xp = list_first_entry(&link->waiting, struct smc_rdma_conn, wait_node);
+	list_del_init(&xp->wait_node);
+	xp->busy++;
+	xp->turn = true;
+	spin_unlock(&link->post_lock);
+	smc_conn_kick(xp->conn);
+	spin_lock(&link->post_lock);
+	xp->turn = false;
+	put_busy(link, xp, 1);
 }
 
 /*
  * Let those who wait try again while there is room.  A peer's message can make
- * a connection wait before the link is ready to send, and registering the first
- * rings ends a hold by then: that kicks nobody, smc_rdma_tx_kick() will.
- * post_lock held.
+ * a connection wait before the link is ready to send: smc_rdma_tx_kick() kicks
+ * it.  post_lock held.
  */
 static void kick_waiting(struct smc_rdma_link *link)
 {
-	struct smc_rdma_conn *xp;
-
-	while (!list_empty(&link->waiting) && may_send(link)) {
-		xp = list_first_entry(&link->waiting, struct smc_rdma_conn,
-				      wait_node);
-		list_del_init(&xp->wait_node);
-		xp->busy++;
-		xp->turn = true;
-		spin_unlock(&link->post_lock);
-		smc_conn_kick(xp->conn);
-		spin_lock(&link->post_lock);
-		xp->turn = false;
-		xp->busy--;
-	}
+	while (!list_empty(&link->waiting) && may_send(link))
+		kick_first(link);
 }
 
 /**
@@ -428,47 +435,49 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The queue pair is drained: give all slots back.  No up-call: what was in
- * the slots may never have been sent.
+ * The queue pair is drained: give all slots back.  What was in them may never
+ * have been sent: connections hear nothing of it, unless they are unbinding.
+ * Those that wait for a slot hear that none will come.
  */
 static void tx_flushed(struct smc_rdma_link *link)
 {
 	struct smc_rdma_conn *xp;
 	LIST_HEAD(batch);
+	u32 n;
 
 	spin_lock_bh(&link->post_lock);
 	retire_slots(link, link->tx_head, &batch);
+	link->tx_quiet = 0;
 	while (!list_empty(&batch)) {
 		xp = list_first_entry(&batch, struct smc_rdma_conn, done_node);
 		list_del_init(&xp->done_node);
-		xp->busy -= xp->retired;
+		n = xp->retired;
 		xp->retired = 0;
+		put_busy(link, xp, n);
 	}
-	link->tx_quiet = 0;
+	/* nobody waits once more on a dead link */
+	while (!list_empty(&link->waiting))
+		kick_first(link);
 	spin_unlock_bh(&link->post_lock);
 	wake_up_all(&link->wait);
 }
 
 /**
- * smc_rdma_link_stop() - stop the queue pair and wait for all completions
+ * smc_rdma_link_stop() - stop the queue pairs and wait for all completions
  * @link: link
  *
- * Context: process, sleeps.  Idempotent.
+ * Context: process (lgr_down), waits for the device.
  */
 void smc_rdma_link_stop(struct smc_rdma_link *link)
 {
-	mutex_lock(&link->stop_mutex);
 	smc_rdma_link_mark_dead(link, READ_ONCE(link->lgr->why));
-	if (!link->stopped) {
-		/* In RESET nothing was posted, and there is no way to ERR. */
-		if (link->qp && link->qp_used)
-			ib_drain_qp(link->qp);
-		tx_flushed(link);
-		/* What the device still had would be freed under it. */
-		WARN_ON_ONCE(link->rx_posted);
-		link->stopped = true;
-	}
-	mutex_unlock(&link->stop_mutex);
+	smc_rdma_reg_stop(link);
+	/* In RESET nothing was posted, and there is no way to ERR. */
+	if (link->qp_used)
+		ib_drain_qp(link->qp);
+	tx_flushed(link);
+	/* What the device still had would be freed under it. */
+	WARN_ON_ONCE(link->rx_posted);
 }
 
 /**
@@ -520,220 +529,51 @@ void smc_rdma_conn_init(struct smc_conn *conn)
 	xp->conn = conn;
 }
 
-/* Done with the connection, or the link cannot finish it any more. */
-static bool unbind_over(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
+/* Nothing new is sent; a completion of what was sent is asked for. */
+static bool unbind_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 {
 	bool over;
-
-	spin_lock_bh(&link->post_lock);
-	over = !xp->busy || link->dead;
-	spin_unlock_bh(&link->post_lock);
-	return over;
-}
-
-static bool unbound(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
-{
-	bool idle;
-
-	spin_lock_bh(&link->post_lock);
-	idle = !xp->busy;
-	spin_unlock_bh(&link->post_lock);
-	return idle;
-}
-
-/**
- * smc_rdma_conn_unbind() - forget a connection
- * @conn: no longer found by its token, marked so that nothing pushes
- *
- * Waits until the device has read everything from the send ring and no
- * up-call runs.  A link that makes no progress (smc_rdma_stalled()), or too
- * little, is given up: there is no other way to get the memory back from the
- * device.
- *
- * Context: process, sleeps.  Idempotent.
- */
-void smc_rdma_conn_unbind(struct smc_conn *conn)
-{
-	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
-	struct smc_rdma_conn *xp = conn->xp;
-	struct smc_rdma_stall stall;
-	unsigned int looks = 0;
 	int rc = 0;
 
-	if (!xp || !xp->conn)
-		return;
-	/* Whoever is pushing now ends here; later ones see the mark. */
-	spin_lock_bh(&conn->tx_lock);
-	spin_unlock_bh(&conn->tx_lock);
-
+	smc_rdma_stall_begin(link, &xp->stall);
 	spin_lock_bh(&link->post_lock);
 	list_del_init(&xp->wait_node);
-	if (xp->busy && !link->dead)
+	over = !xp->busy;
+	xp->unbinding = !over;
+	/* Of a dead link lgr_down drains the queue pair. */
+	if (!over && !link->dead)
 		rc = flush_locked(link);
 	spin_unlock_bh(&link->post_lock);
 	if (rc)
 		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
-
-	smc_rdma_stall_begin(link, &stall);
-	while (!wait_event_timeout(link->wait, unbind_over(link, xp),
-				   msecs_to_jiffies(SMC_RDMA_LOOK_MS))) {
-		if (smc_rdma_stalled(link, &stall) ||
-		    ++looks > SMC_RDMA_LOOKS(SMC_RDMA_UNBIND_MS))
-			smc_rdma_link_lost(link, SMC_REASON_LINK_UNBIND);
-	}
-	if (!unbound(link, xp)) {
-		smc_rdma_link_stop(link);
-		wait_event(link->wait, unbound(link, xp));
-	}
-	xp->conn = NULL;
-}
-
-static void local_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct local_wr *local = container_of(wc->wr_cqe, struct local_wr, cqe);
-
-	smc_stats_inc(local->link->lgr->sn, SMC_STAT_WR_COMPLETED);
-	local->status = wc->status;
-	complete(&local->done);
+	return over;
 }
 
 /**
- * smc_rdma_tx_hold() - nothing more is sent for now
- * @link: link
+ * smc_rdma_conn_unbind() - begin to forget a connection, or look once more
+ * @conn: no longer found by its token, nothing pushes any more
  *
- * Completions of what has been sent are asked for.  Nests.
+ * It is over when the device has read everything from the send ring and no
+ * up-call runs.  A link that makes no progress (smc_rdma_stalled()), or too
+ * little, is given up: there is no other way to get the memory back from the
+ * device.
  *
  * Context: process.
+ * Return: see struct smc_xport.
  */
-void smc_rdma_tx_hold(struct smc_rdma_link *link)
+bool smc_rdma_conn_unbind(struct smc_conn *conn)
 {
-	int rc;
+	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
+	struct smc_rdma_conn *xp = conn->xp;
 
-	spin_lock_bh(&link->post_lock);
-	link->holds++;
-	rc = link->dead ? 0 : flush_locked(link);
-	spin_unlock_bh(&link->post_lock);
-	if (rc)
-		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
-}
-
-/**
- * smc_rdma_tx_release() - undo smc_rdma_tx_hold(): the last one lets send
- * @link: link
- *
- * Context: process.
- */
-void smc_rdma_tx_release(struct smc_rdma_link *link)
-{
-	bool llc_blocked;
-
-	spin_lock_bh(&link->post_lock);
-	if (--link->holds) {
-		spin_unlock_bh(&link->post_lock);
-		return;
-	}
-	llc_blocked = link->llc_blocked;
-	link->llc_blocked = false;
-	kick_waiting(link);
-	spin_unlock_bh(&link->post_lock);
-	if (llc_blocked)
-		smc_rdma_llc_wake(link);
-	wake_up_all(&link->wait);
-}
-
-/**
- * smc_rdma_alone_limit() - until when smc_rdma_post_wait() may wait
- * @link: link
- *
- * A handshake waits for this, and its peer for the handshake: rather than being
- * silent to the end it declines at half time.  What is in the queue may be
- * megabytes on a long or slow path: net.smc.handshake_timeout_ms counts here,
- * too.  Whether the link is stuck for good is not decided here.
- *
- * Context: any.
- * Return: jiffies.
- */
-unsigned long smc_rdma_alone_limit(const struct smc_rdma_link *link)
-{
-	unsigned int hs_ms = READ_ONCE(link->lgr->sn->handshake_timeout_ms);
-
-	return jiffies + msecs_to_jiffies(max(SMC_RDMA_ALONE_MS, hs_ms / 2));
-}
-
-/* Post @wr as soon as the send queue is empty, tried once after the limit. */
-static int post_alone(struct smc_rdma_link *link, struct ib_send_wr *wr,
-		      unsigned long limit)
-{
-	int rc = -EBUSY;
-	long left;
-
-	do {
-		left = max((long)(limit - jiffies), 0L);
-		wait_event_timeout(link->wait, smc_rdma_tx_idle(link), left);
-		spin_lock_bh(&link->post_lock);
-		if (link->dead)
-			rc = -ENOLINK;
-		else if (!in_flight(link))
-			rc = ib_post_send(link->qp, wr, NULL);
-		spin_unlock_bh(&link->post_lock);
-	} while (rc == -EBUSY && left);
-	return rc;
-}
-
-/*
- * Wait for a work request that the device has.  A link that died meanwhile, or
- * makes no progress, has to be drained: the completion has come then.
- */
-static int local_wait(struct local_wr *local)
-{
-	struct smc_rdma_link *link = local->link;
-	unsigned long look = msecs_to_jiffies(SMC_RDMA_LOOK_MS);
-	struct smc_rdma_stall stall;
-
-	smc_rdma_stall_begin(link, &stall);
-	while (!wait_for_completion_timeout(&local->done, look)) {
-		if (!READ_ONCE(link->dead) && !smc_rdma_stalled(link, &stall))
-			continue;
-		smc_rdma_link_lost(link, SMC_REASON_LINK_REG);
-		smc_rdma_link_stop(link);
-		wait_for_completion(&local->done);
-		return -ETIMEDOUT;
-	}
-	return local->status == IB_WC_SUCCESS ? 0 : -EIO;
-}
-
-/**
- * smc_rdma_post_wait() - post a local work request and wait for its end
- * @link: link, reg_mutex held: one such request at a time
- * @wr: REG_MR; completion and flags are set here
- * @limit: from smc_rdma_alone_limit(), before the wait for reg_mutex
- *
- * Context: process, sleeps.
- * Return: 0, -ENOLINK, -EIO, -EBUSY if the link does not send, or -ETIMEDOUT:
- * then the link has been stopped.
- */
-int smc_rdma_post_wait(struct smc_rdma_link *link, struct ib_send_wr *wr,
-		       unsigned long limit)
-{
-	struct local_wr local = {
-		.cqe.done = local_done,
-		.link = link,
-	};
-	int rc;
-
-	lockdep_assert_held(&link->reg_mutex);
-	init_completion(&local.done);
-	wr->wr_cqe = &local.cqe;
-	wr->send_flags = IB_SEND_SIGNALED;
-	smc_rdma_tx_hold(link);
-	rc = post_alone(link, wr, limit);
-	if (rc)
-		goto out;
-	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_POSTED);
-	rc = local_wait(&local);
-out:
-	smc_rdma_tx_release(link);
-	return rc;
+	if (!xp->conn)
+		return true;
+	if (!xp->looks++)
+		return unbind_begin(link, xp);
+	if (smc_rdma_stalled(link, &xp->stall) ||
+	    xp->looks > SMC_RDMA_LOOKS(SMC_RDMA_UNBIND_MS))
+		smc_rdma_link_lost(link, SMC_REASON_LINK_UNBIND);
+	return false;
 }
 
 /**

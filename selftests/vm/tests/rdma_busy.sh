@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Many connections at once over a long path (100 ms there and back, megabytes
 # under way): all of them are SMC-R and share one link, though none was there
-# when they began, and each new ring has to wait until the link has nothing in
-# flight before it can be registered.
+# when they began, and new rings are registered while the link is busy.
 # when: long debug, not yet seen to pass there
 # guests: 2
 # mtu: 9000
@@ -41,6 +40,6 @@ for x in A B; do
 		tc qdisc replace dev eth0 root netem delay 50ms limit 10000'
 done
 burst 8 1
-# some rings are new; that the link was busy says that they had to wait
+# some rings are new
 burst 16 0 'BufCreated\>0' 'TxBusy\>0'
 for x in A B; do g $x 'tc qdisc replace dev eth0 root pfifo_fast'; done
