@@ -26,25 +26,26 @@
 /* How long the last flags may wait for a free send slot. */
 #define LAST_FLAGS_MS		1000
 
-static struct workqueue_struct *release_wq;
-
 static void release_fn(struct work_struct *work);
 
 /**
  * smc_conn_alloc() - make a connection; no group yet
+ * @sn: the socket's namespace
  * @owner: the socket's callbacks
  * @sk: the socket; its reference passes to the connection
  *
  * Context: process.
  * Return: connection with one reference, or NULL: @sk is still the caller's.
  */
-struct smc_conn *smc_conn_alloc(const struct smc_conn_owner *owner,
+struct smc_conn *smc_conn_alloc(struct smc_net *sn,
+				const struct smc_conn_owner *owner,
 				struct sock *sk)
 {
 	struct smc_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
 
 	if (!conn)
 		return NULL;
+	conn->sn = sn;
 	conn->owner = owner;
 	conn->sk = sk;
 	refcount_set(&conn->refs, 1);
@@ -98,7 +99,7 @@ void smc_conn_put(struct smc_conn *conn)
 		return;
 	conn->flags_limit = jiffies + msecs_to_jiffies(LAST_FLAGS_MS);
 	set_bit(SMC_CONN_ENDING, &conn->flags);
-	queue_delayed_work(release_wq, &conn->release, 0);
+	queue_delayed_work(conn->sn->end_wq, &conn->release, 0);
 }
 
 /**
@@ -363,7 +364,7 @@ void smc_conn_pushed_last(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->tx_lock);
 	if (conn->end == SMC_END_FLAGS && last_flags_sent(conn))
-		mod_delayed_work(release_wq, &conn->release, 0);
+		mod_delayed_work(conn->sn->end_wq, &conn->release, 0);
 }
 
 /**
@@ -378,7 +379,7 @@ void smc_conn_unbound(struct smc_conn *conn)
 	rcu_read_lock();
 	spin_lock_bh(&conn->tx_lock);
 	conn->end = SMC_END_FREE;
-	mod_delayed_work(release_wq, &conn->release, 0);
+	mod_delayed_work(conn->sn->end_wq, &conn->release, 0);
 	spin_unlock_bh(&conn->tx_lock);
 	rcu_read_unlock();
 }
@@ -444,7 +445,7 @@ static bool leave_step(struct smc_conn *conn)
 	if (conn->end == SMC_END_FLAGS) {
 		smc_conn_push(conn);
 		if (!last_flags_sent(conn) && left > 0) {
-			queue_delayed_work(release_wq, &conn->release, left);
+			queue_delayed_work(conn->sn->end_wq, &conn->release, left);
 			return false;
 		}
 		retract(conn);
@@ -454,7 +455,7 @@ static bool leave_step(struct smc_conn *conn)
 	over = conn->end == SMC_END_FREE;
 	spin_unlock_bh(&conn->tx_lock);
 	if (!over && !conn->xport->conn_unbind(conn)) {
-		queue_delayed_work(release_wq, &conn->release,
+		queue_delayed_work(conn->sn->end_wq, &conn->release,
 				   msecs_to_jiffies(SMC_UNBIND_LOOK_MS));
 		return false;
 	}
@@ -474,26 +475,4 @@ static void release_fn(struct work_struct *work)
 	cancel_delayed_work(&conn->release);
 	conn->owner->release(conn);
 	kfree_rcu(conn, rcu);
-}
-
-/**
- * smc_conn_init() - the worker that ends connections
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int smc_conn_init(void)
-{
-	release_wq = alloc_workqueue("smc_conn", WQ_UNBOUND, 0);
-	return release_wq ? 0 : -ENOMEM;
-}
-
-/**
- * smc_conn_exit() - undo smc_conn_init()
- *
- * Context: process; no socket is left.
- */
-void smc_conn_exit(void)
-{
-	destroy_workqueue(release_wq);
 }

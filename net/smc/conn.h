@@ -125,6 +125,7 @@ enum smc_conn_end {
 
 struct smc_conn {
 	const struct smc_conn_owner *owner;
+	struct smc_net *sn;		/* as long as @sk */
 	struct sock *sk;		/* referenced until owner->release() */
 	void *owner_data;		/* the same */
 	refcount_t refs;
@@ -224,9 +225,8 @@ static inline u32 smc_conn_unsent(const struct smc_conn *conn)
 	return READ_ONCE(conn->prod_pos) - READ_ONCE(conn->sent_pos);
 }
 
-int smc_conn_init(void);
-void smc_conn_exit(void);
-struct smc_conn *smc_conn_alloc(const struct smc_conn_owner *owner,
+struct smc_conn *smc_conn_alloc(struct smc_net *sn,
+				const struct smc_conn_owner *owner,
 				struct sock *sk);
 bool smc_conn_tryget(struct smc_conn *conn);
 void smc_conn_get(struct smc_conn *conn);

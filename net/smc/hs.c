@@ -453,12 +453,22 @@ enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr)
 
 int smc_hs_net_init(struct smc_net *sn)
 {
+	int rc;
+
 	atomic_set(&sn->hs_count, 0);
-	return smc_hs_memory_net_init(sn);
+	sn->hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, 0);
+	if (!sn->hs_wq)
+		return -ENOMEM;
+	rc = smc_hs_memory_net_init(sn);
+	if (rc)
+		destroy_workqueue(sn->hs_wq);
+	return rc;
 }
 
 void smc_hs_net_exit(struct smc_net *sn)
 {
+	/* the last step may not have returned yet */
+	destroy_workqueue(sn->hs_wq);
 	smc_hs_memory_net_exit(sn);
 }
 
@@ -466,27 +476,17 @@ int smc_hs_init(void)
 {
 	int rc;
 
-	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, 0);
-	if (!smc_hs_wq)
-		return -ENOMEM;
 	rc = smc_hs_tcp_init();
 	if (rc)
-		goto err_wq;
+		return rc;
 	rc = smc_synopt_init();
 	if (rc)
-		goto err_tcp;
-	return 0;
-
-err_tcp:
-	smc_hs_tcp_exit();
-err_wq:
-	destroy_workqueue(smc_hs_wq);
+		smc_hs_tcp_exit();
 	return rc;
 }
 
 void smc_hs_exit(void)
 {
 	smc_synopt_exit();
-	destroy_workqueue(smc_hs_wq);
 	smc_hs_tcp_exit();
 }

@@ -13,7 +13,7 @@
  * and under it smc_hs_stop() takes the connection away.  The worker gives back
  * what a stopped handshake still has.
  *
- * Context: steps run in process context on smc_hs_wq and hold no lock.
+ * Context: steps run in process context on sn->hs_wq and hold no lock.
  */
 #ifndef SMC_HS_H
 #define SMC_HS_H

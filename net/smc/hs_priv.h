@@ -232,8 +232,6 @@ struct smc_hs_role_ops {
 /* All of these but smc_hs_kick(): process context, from a step. */
 
 /* hs_wait.c */
-extern struct workqueue_struct *smc_hs_wq;
-
 void smc_hs_kick(struct smc_hs *hs);
 void smc_hs_need(struct smc_hs *hs, u32 bytes);
 void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline);

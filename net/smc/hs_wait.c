@@ -14,8 +14,6 @@
 #include <linux/workqueue.h>
 #include "hs_priv.h"
 
-struct workqueue_struct *smc_hs_wq;
-
 /**
  * smc_hs_kick() - queue a step unless there is one
  * @hs: handshake
@@ -29,7 +27,7 @@ void smc_hs_kick(struct smc_hs *hs)
 		return;
 	hs->queued = true;
 	refcount_inc(&hs->refs);
-	queue_work(smc_hs_wq, &hs->work);
+	queue_work(hs->setup.sn->hs_wq, &hs->work);
 }
 
 static void settled_fn(struct smc_lgr_waiter *waiter, enum smc_reason why)

@@ -39,7 +39,6 @@
 static struct {
 	struct mutex lock;	/* list */
 	struct list_head list;	/* smc_net.node */
-	struct workqueue_struct *wq;
 } spaces = {
 	.lock = __MUTEX_INITIALIZER(spaces.lock),
 	.list = LIST_HEAD_INIT(spaces.list),
@@ -116,7 +115,7 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 	if (!ours)
 		return false;
 	settle(lgr, why);
-	queue_work(spaces.wq, &lgr->kill_work);
+	queue_work(sn->end_wq, &lgr->kill_work);
 	return true;
 }
 
@@ -446,7 +445,7 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	keep = idle && lgr->state == SMC_LGR_ACTIVE && lgr->xport->pools;
 	if (keep) {
 		refcount_inc(&lgr->refs);	/* the timer's */
-		if (mod_delayed_work(spaces.wq, &lgr->linger, delay))
+		if (mod_delayed_work(lgr->sn->end_wq, &lgr->linger, delay))
 			refcount_dec(&lgr->refs);	/* it has one */
 	}
 	spin_unlock_bh(&lgr->lock);
@@ -602,15 +601,20 @@ void smc_lgr_kill_dev(struct smc_dev *dev)
  * @sn: its state
  *
  * Context: process.
+ * Return: 0 or -ENOMEM.
  */
-void smc_lgr_net_init(struct smc_net *sn)
+int smc_lgr_net_init(struct smc_net *sn)
 {
+	sn->end_wq = alloc_workqueue("smc_end", WQ_UNBOUND, 0);
+	if (!sn->end_wq)
+		return -ENOMEM;
 	spin_lock_init(&sn->lgr_lock);
 	INIT_LIST_HEAD(&sn->lgrs);
 	atomic_set(&sn->lgr_count, 0);
 	mutex_lock(&spaces.lock);
 	list_add_tail(&sn->node, &spaces.list);
 	mutex_unlock(&spaces.lock);
+	return 0;
 }
 
 /**
@@ -626,26 +630,6 @@ void smc_lgr_net_exit(struct smc_net *sn)
 	mutex_lock(&spaces.lock);
 	list_del(&sn->node);
 	mutex_unlock(&spaces.lock);
-}
-
-/**
- * smc_lgr_init() - the workers that end groups
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int smc_lgr_init(void)
-{
-	spaces.wq = alloc_workqueue("smc_lgr", WQ_UNBOUND, 0);
-	return spaces.wq ? 0 : -ENOMEM;
-}
-
-/**
- * smc_lgr_exit() - undo smc_lgr_init()
- *
- * Context: process; no transport is left, and no group.
- */
-void smc_lgr_exit(void)
-{
-	destroy_workqueue(spaces.wq);
+	/* the last work may not have returned yet */
+	destroy_workqueue(sn->end_wq);
 }

@@ -176,10 +176,8 @@ void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
 int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 		 void *arg);
 
-void smc_lgr_net_init(struct smc_net *sn);
+int smc_lgr_net_init(struct smc_net *sn);
 /* Terminates all groups of @sn and waits for them. */
 void smc_lgr_net_exit(struct smc_net *sn);
-int smc_lgr_init(void);
-void smc_lgr_exit(void);
 
 #endif /* SMC_LGR_H */

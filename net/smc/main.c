@@ -39,7 +39,9 @@ static int __net_init net_init(struct net *net)
 	if (err)
 		return err;
 	smc_pnet_net_init(sn);
-	smc_lgr_net_init(sn);
+	err = smc_lgr_net_init(sn);
+	if (err)
+		goto err_stats;
 	err = smc_hs_net_init(sn);
 	if (err)
 		goto err_groups;
@@ -52,6 +54,7 @@ err_hs:
 	smc_hs_net_exit(sn);
 err_groups:
 	smc_lgr_net_exit(sn);
+err_stats:
 	smc_stats_net_exit(sn);
 	return err;
 }
@@ -107,8 +110,6 @@ static const struct {
 	void (*exit)(void);
 } parts[] = {
 	{ "namespaces",	namespaces_init,	namespaces_exit },
-	{ "groups",	smc_lgr_init,		smc_lgr_exit },
-	{ "connections", smc_conn_init,		smc_conn_exit },
 	{ "identity",	identity_init,		identity_exit },
 	{ "smcd",	smc_lo_init,		smc_lo_exit },
 	{ "smcr",	smc_rdma_init,		smc_rdma_exit },

@@ -14,6 +14,7 @@
 #include "stats.h"
 
 struct ctl_table_header;
+struct workqueue_struct;
 struct smc_negcache;
 
 /* Bits of smc_net.transports. */
@@ -37,6 +38,9 @@ struct smc_negcache;
  * @max_conns: connections per group, 16..255
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: sysctl limit_smc_hs: set and read back, has no effect
+ * @hs_wq: steps of handshakes
+ * @end_wq: ends of connections and groups: no number of handshakes delays them,
+ *	nor they a handshake
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_next_id, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first
@@ -66,6 +70,9 @@ struct smc_net {
 	unsigned int max_conns;
 	unsigned int testlink_s;
 	int limit_hs;
+
+	struct workqueue_struct *hs_wq;
+	struct workqueue_struct *end_wq;
 
 	struct list_head node;
 	spinlock_t lgr_lock;

@@ -121,7 +121,7 @@ struct smc_conn *smc_owner_new_conn(struct smc_sock *smc)
 
 	sock_hold(sk);		/* the connection's */
 	smc_sock_hold(smc);
-	conn = smc_conn_alloc(&conn_owner, sk);
+	conn = smc_conn_alloc(smc_net(sock_net(sk)), &conn_owner, sk);
 	if (!conn) {
 		smc_sock_put(smc);
 		__sock_put(sk);
