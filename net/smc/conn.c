@@ -98,7 +98,6 @@ void smc_conn_put(struct smc_conn *conn)
 	if (!refcount_dec_and_test(&conn->refs))
 		return;
 	conn->flags_limit = jiffies + msecs_to_jiffies(LAST_FLAGS_MS);
-	set_bit(SMC_CONN_ENDING, &conn->flags);
 	queue_delayed_work(conn->sn->end_wq, &conn->release, 0);
 }
 
@@ -340,33 +339,6 @@ void smc_conn_stop(struct smc_conn *conn)
 	smc_conn_stop_timer(conn, &conn->keepalive.timer);
 }
 
-/* The flags that the peer is to have seen before the connection goes. */
-static bool last_flags_sent(const struct smc_conn *conn)
-{
-	u8 flags = 0;
-
-	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
-		flags = SMC_CDC_ABORT;
-	else if (test_bit(SMC_CONN_WANT_CLOSED, &conn->flags))
-		flags = SMC_CDC_CLOSED;
-	return (READ_ONCE(conn->tx_conn_flags) & flags) == flags ||
-	       test_bit(SMC_CONN_DEAD, &conn->flags) ||
-	       !test_bit(SMC_CONN_BOUND, &conn->flags);
-}
-
-/**
- * smc_conn_pushed_last() - a push of a connection that ends: was it the last?
- * @conn: connection without references
- *
- * Context: tx_lock held.
- */
-void smc_conn_pushed_last(struct smc_conn *conn)
-{
-	lockdep_assert_held(&conn->tx_lock);
-	if (conn->end == SMC_END_FLAGS && last_flags_sent(conn))
-		mod_delayed_work(conn->sn->end_wq, &conn->release, 0);
-}
-
 /**
  * smc_conn_unbound() - the transport has forgotten the connection
  * @conn: connection whose conn_unbind() returned false
@@ -384,13 +356,28 @@ void smc_conn_unbound(struct smc_conn *conn)
 	rcu_read_unlock();
 }
 
+static void set_end(struct smc_conn *conn, enum smc_conn_end end)
+{
+	spin_lock_bh(&conn->tx_lock);
+	conn->end = end;
+	spin_unlock_bh(&conn->tx_lock);
+}
+
+static enum smc_conn_end get_end(struct smc_conn *conn)
+{
+	enum smc_conn_end end;
+
+	spin_lock_bh(&conn->tx_lock);
+	end = conn->end;
+	spin_unlock_bh(&conn->tx_lock);
+	return end;
+}
+
 /* Unpublish it; nothing is pushed and nothing delivered afterwards. */
 static void retract(struct smc_conn *conn)
 {
-	spin_lock_bh(&conn->tx_lock);
-	conn->end = SMC_END_UNBIND;
-	spin_unlock_bh(&conn->tx_lock);
-	/* the next step is a look, which smc_conn_pushed_last() must not cause */
+	set_end(conn, SMC_END_UNBIND);
+	/* the next step is a look, which a push must not cause */
 	cancel_delayed_work(&conn->release);
 	if (left_silently(conn))
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
@@ -434,27 +421,32 @@ static void leave(struct smc_conn *conn)
 	smc_lgr_leave(lgr);
 }
 
+/* Have the last flags gone out?  If not, this is called again. */
+static bool flags_step(struct smc_conn *conn)
+{
+	long left = conn->flags_limit - jiffies;
+
+	/* A push queues the work from now on, and not before it has begun. */
+	set_end(conn, SMC_END_FLAGS);
+	smc_conn_push(conn);
+	if (smc_conn_last_sent(conn) || left <= 0)
+		return true;
+	queue_delayed_work(conn->sn->end_wq, &conn->release, left);
+	return false;
+}
+
 /* Has the group been left?  If not, this is called again. */
 static bool leave_step(struct smc_conn *conn)
 {
-	long left = conn->flags_limit - jiffies;
-	bool over;
-
 	if (!test_bit(SMC_CONN_JOINED, &conn->flags))
 		return true;
-	if (conn->end == SMC_END_FLAGS) {
-		smc_conn_push(conn);
-		if (!last_flags_sent(conn) && left > 0) {
-			queue_delayed_work(conn->sn->end_wq, &conn->release, left);
+	if (get_end(conn) <= SMC_END_FLAGS) {
+		if (!flags_step(conn))
 			return false;
-		}
 		retract(conn);
 	}
 	/* pairs with smc_conn_unbound() */
-	spin_lock_bh(&conn->tx_lock);
-	over = conn->end == SMC_END_FREE;
-	spin_unlock_bh(&conn->tx_lock);
-	if (!over && !conn->xport->conn_unbind(conn)) {
+	if (get_end(conn) != SMC_END_FREE && !conn->xport->conn_unbind(conn)) {
 		queue_delayed_work(conn->sn->end_wq, &conn->release,
 				   msecs_to_jiffies(SMC_UNBIND_LOOK_MS));
 		return false;

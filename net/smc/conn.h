@@ -83,7 +83,6 @@ enum smc_conn_bits {
 	SMC_CONN_JOINED,
 	SMC_CONN_TELL_SENT,	/* owner->writable() when bytes leave, too */
 	SMC_CONN_DESCRIBING,	/* describe() is in progress, with a reference */
-	SMC_CONN_ENDING,	/* no reference is left: its worker is told */
 	/* the socket's */
 	SMC_CONN_STOPPED,	/* taken from its socket, for good */
 	SMC_CONN_PEER_DONE,	/* its last byte is here: end of file for good */
@@ -118,6 +117,7 @@ struct smc_keepalive {
 
 /* What is left to do after the last reference, in this order. */
 enum smc_conn_end {
+	SMC_END_NOT,		/* there are references */
 	SMC_END_FLAGS,		/* the last flags are to be sent */
 	SMC_END_UNBIND,		/* the transport is to forget it */
 	SMC_END_FREE,
@@ -250,7 +250,8 @@ void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
 		    void *arg);
 /* The peer's ring is known: data may flow. */
 int smc_conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer);
-void smc_conn_pushed_last(struct smc_conn *conn);
+/* Has it sent what the peer is to see before it goes? */
+bool smc_conn_last_sent(const struct smc_conn *conn);
 
 /* The reader advanced read_pos: announce it if that is due. */
 void smc_conn_read_done(struct smc_conn *conn, bool force);

@@ -183,6 +183,33 @@ static int push_one(struct smc_conn *conn)
 }
 
 /**
+ * smc_conn_last_sent() - have the last flags been sent, or cannot be?
+ * @conn: any state
+ *
+ * Context: any.
+ */
+bool smc_conn_last_sent(const struct smc_conn *conn)
+{
+	u8 flags = 0;
+
+	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+		flags = SMC_CDC_ABORT;
+	else if (test_bit(SMC_CONN_WANT_CLOSED, &conn->flags))
+		flags = SMC_CDC_CLOSED;
+	return (READ_ONCE(conn->tx_conn_flags) & flags) == flags ||
+	       test_bit(SMC_CONN_DEAD, &conn->flags) ||
+	       !test_bit(SMC_CONN_BOUND, &conn->flags);
+}
+
+/* A push of a connection without references: its worker may wait for it. */
+static void pushed_last(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->tx_lock);
+	if (smc_conn_last_sent(conn))
+		mod_delayed_work(conn->sn->end_wq, &conn->release, 0);
+}
+
+/**
  * smc_conn_push() - push what may be pushed: data, then state
  * @conn: any state; nothing happens unless it is bound and alive
  *
@@ -198,8 +225,8 @@ void smc_conn_push(struct smc_conn *conn)
 	if (test_bit(SMC_CONN_FLUSH, &conn->flags) &&
 	    READ_ONCE(conn->prod_pos) == conn->sent_pos)
 		flushed = test_and_clear_bit(SMC_CONN_FLUSH, &conn->flags);
-	if (unlikely(test_bit(SMC_CONN_ENDING, &conn->flags)))
-		smc_conn_pushed_last(conn);
+	if (unlikely(conn->end == SMC_END_FLAGS))
+		pushed_last(conn);
 	spin_unlock_bh(&conn->tx_lock);
 
 	if (any && conn->xport->pushed)

@@ -252,6 +252,7 @@ static void described(void *arg)
  */
 enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
 {
+	unsigned long until, last;
 	int rc;
 
 	smc_conn_await(hs->conn, described, hs);
@@ -262,11 +263,16 @@ enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
 		return rc ? smc_hs_errno_reason(rc, SMC_REASON_ERR_REGBUF) :
 			    SMC_REASON_OK;
 	}
-	if (hs->state != SMC_HS_RING)
-		smc_hs_enter(hs, SMC_HS_RING,
-			     max(SMC_HS_RING_MS, hs->span_ms / 2));
-	else if (smc_hs_expired(hs))
-		return SMC_REASON_ERR_REGBUF;
+	if (hs->state == SMC_HS_RING)
+		return smc_hs_expired(hs) ? SMC_REASON_ERR_REGBUF :
+					    SMC_REASON_OK;
+	until = jiffies + msecs_to_jiffies(max(SMC_HS_RING_MS,
+					       hs->span_ms / 2));
+	/* The client has to read something before its own limit. */
+	last = hs->limit - msecs_to_jiffies(hs->span_ms / 8);
+	if (type == SMC_CLC_ACCEPT && time_after(until, last))
+		until = last;
+	smc_hs_enter_until(hs, SMC_HS_RING, until);
 	return SMC_REASON_OK;
 }
 
@@ -352,6 +358,14 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 	return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL : SMC_REASON_OK;
 }
 
+/* No word of its transport, no up-call any more. */
+static void stop_conn(struct smc_hs *hs)
+{
+	smc_conn_await(hs->conn, NULL, NULL);
+	smc_conn_stop(hs->conn);
+	hs->conn = NULL;
+}
+
 /**
  * smc_hs_drop_conn() - there will be no SMC, or it is the socket's by now
  * @hs: handshake
@@ -364,9 +378,7 @@ void smc_hs_drop_conn(struct smc_hs *hs)
 
 	if (!conn)
 		return;
-	hs->conn = NULL;
-	smc_conn_await(conn, NULL, NULL);
-	smc_conn_stop(conn);
+	stop_conn(hs);
 	smc_conn_put(conn);
 }
 
@@ -378,21 +390,19 @@ void smc_hs_drop_conn(struct smc_hs *hs)
 void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
 {
 	struct smc_conn *conn = hs->conn;
-	struct smc_lgr *lgr = conn ? conn->lgr : NULL;
 
 	smc_hs_stop_waiting(hs);
 	if (hs->group)
 		smc_lgr_leave(hs->group);
 	hs->group = NULL;
-	if (!lgr)
+	if (!conn || !conn->lgr)
 		return;
-	smc_lgr_get(lgr);
 	/* A peer that has declined needs no word, nor do we wait for it. */
 	if (why == SMC_REASON_PEERDECL)
 		set_bit(SMC_CONN_DEAD, &conn->flags);
-	smc_hs_drop_conn(hs);
-	if (test_bit(SMC_HS_FIRST, &hs->bits))
-		smc_lgr_kill(lgr, why);
-	smc_lgr_put(lgr);
-	clear_bit(SMC_HS_FIRST, &hs->bits);
+	stop_conn(hs);
+	/* before the connection leaves it: an idle group ends for no reason */
+	if (test_and_clear_bit(SMC_HS_FIRST, &hs->bits))
+		smc_lgr_kill(conn->lgr, why);
+	smc_conn_put(conn);
 }

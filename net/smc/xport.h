@@ -243,10 +243,10 @@ struct smc_xport_info {
  *	Context: spinlock held, must not sleep.
  * @lgr_connect: The peer's Accept (client) or Confirm (server) of the first
  *	contact has arrived: bring the link up to the point where the peer may
- *	send (R, client: INIT, RTR, receives posted; server: also RTS and the
- *	connection's receive buffer registered).  @prop is the Proposal, for
- *	the server only (GID and MAC are taken from there).  Neither this nor
- *	lgr_confirm runs beside or after lgr_down.  Context: process.
+ *	send (R, client: INIT, RTR, receives posted; server: also RTS).  @prop
+ *	is the Proposal, for the server only (GID and MAC are taken from
+ *	there).  Neither this nor lgr_confirm runs beside or after lgr_down.
+ *	Context: process.
  * @lgr_confirm: Start the confirmation of the first link without waiting
  *	(R: server sends CONFIRM LINK, client waits for it).  The outcome is
  *	reported by smc_lgr_changed(); a transport without confirmation calls

@@ -32,31 +32,6 @@
 #define HOPS_DIRECT		1
 #define HOPS_GATEWAY		64
 
-/**
- * smc_rdma_qp_event() - an event of one of a link's queue pairs
- * @event: event; fatal for the queue pair, whatever it was
- * @context: the link
- *
- * Context: any.
- */
-void smc_rdma_qp_event(struct ib_event *event, void *context)
-{
-	struct smc_rdma_link *link = context;
-
-	switch (event->event) {
-	case IB_EVENT_QP_FATAL:
-	case IB_EVENT_QP_REQ_ERR:
-	case IB_EVENT_QP_ACCESS_ERR:
-		smc_rdma_link_lost(link, SMC_REASON_LINK_QUEUE);
-		break;
-	case IB_EVENT_DEVICE_FATAL:
-		smc_rdma_link_lost(link, SMC_REASON_LINK_FATAL);
-		break;
-	default:
-		break;
-	}
-}
-
 static int roce_prepare(struct smc_rdma_link *link)
 {
 	struct ib_qp_init_attr attr = {

@@ -462,6 +462,7 @@ void smc_rdma_link_raise(struct smc_rdma_link *link,
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why);
 bool smc_rdma_link_mark_dead(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why);
+void smc_rdma_qp_event(struct ib_event *event, void *context);
 enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
@@ -474,7 +475,6 @@ void smc_rdma_llc_wake(struct smc_rdma_link *link);
 void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what);
 
 /* bringup_roce.c */
-void smc_rdma_qp_event(struct ib_event *event, void *context);
 extern const struct smc_bringup smc_rdma_bringup_roce;
 
 /* mem.c */
