@@ -12,10 +12,10 @@
  * A group without connections lingers for a while if its transport keeps
  * buffers for the next one, otherwise it ends at once.
  *
- * Locks: lgr->setup (mutex) keeps lgr_connect and lgr_confirm out of a group
- * that lgr_down takes apart.  sn->lgr_lock (spinlock, BH) protects the table; inside it lgr->lock
- * (spinlock, BH), see lgr.h.  spaces.lock (mutex) protects the list of
- * namespaces; it is outer to both.
+ * Locks: lgr->setup (mutex) keeps lgr_up, lgr_connect and lgr_confirm out of a
+ * group that lgr_down takes apart.  sn->lgr_lock (spinlock, BH) protects the
+ * table; inside it lgr->lock (spinlock, BH), see lgr.h.  spaces.lock (mutex)
+ * protects the list of namespaces; it is outer to both.
  * Tests: selftests/vm/tests (LgrCreated, LgrDestroyed).
  */
 #include <linux/err.h>
@@ -191,6 +191,7 @@ static void kill_work_fn(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, kill_work);
 	bool orderly = lgr->why == SMC_REASON_GOING;
+	bool up;
 
 	if (cancel_delayed_work_sync(&lgr->linger))
 		smc_lgr_put(lgr);
@@ -198,10 +199,13 @@ static void kill_work_fn(struct work_struct *work)
 	smc_buf_pool_drain(lgr);
 	/* No handshake may be at work on what lgr_down takes apart. */
 	mutex_lock(&lgr->setup);
+	up = lgr->up;
 	lgr->up = false;
 	mutex_unlock(&lgr->setup);
-	lgr->xport->lgr_down(lgr, orderly);
-	smc_path_put(&lgr->path);
+	if (up) {
+		lgr->xport->lgr_down(lgr, orderly);
+		smc_path_put(&lgr->path);
+	}
 	smc_lgr_put(lgr);
 }
 
@@ -300,7 +304,8 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
  * @lgr: from smc_lgr_create(), everything that lgr_match looks at is set
  *
  * Context: process.
- * Return: 0 or -ENODEV if the device is being removed.
+ * Return: 0 or -ENODEV if the device is being removed, or the group has died
+ * already.
  */
 int smc_lgr_publish(struct smc_lgr *lgr)
 {
@@ -308,11 +313,13 @@ int smc_lgr_publish(struct smc_lgr *lgr)
 	int rc = 0;
 
 	spin_lock_bh(&sn->lgr_lock);
-	/* smc_dev_del() sets this before it looks into the table */
-	if (READ_ONCE(lgr->path.dev->removing))
+	spin_lock(&lgr->lock);
+	/* smc_dev_del() sets "removing" before it looks into the table */
+	if (lgr->state == SMC_LGR_DEAD || READ_ONCE(lgr->path.dev->removing))
 		rc = -ENODEV;
 	else
 		list_add_tail(&lgr->node, &sn->lgrs);
+	spin_unlock(&lgr->lock);
 	lgr->seq = ++sn->lgr_seq;
 	spin_unlock_bh(&sn->lgr_lock);
 	return rc;
@@ -366,16 +373,19 @@ struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 	lgr->path = *path;
 	strscpy(lgr->dev, path->dev->name, sizeof(lgr->dev));
 	lgr->version = version;
-	rc = xport->lgr_up(lgr);
-	if (rc)
-		goto err_free;
-	lgr->up = true;
-	memset(path, 0, sizeof(*path));
 	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
+	/* Its device may end it before this is over: kill_work_fn() waits. */
+	mutex_lock(&lgr->setup);
+	rc = xport->lgr_up(lgr);
+	lgr->up = !rc;
+	mutex_unlock(&lgr->setup);
+	if (rc) {
+		smc_lgr_put(lgr);
+		return ERR_PTR(rc);
+	}
+	memset(path, 0, sizeof(*path));
 	return lgr;
 
-err_free:
-	kfree(lgr);
 err_count:
 	if (atomic_dec_and_test(&sn->lgr_count))
 		wake_up_var(&sn->lgr_count);

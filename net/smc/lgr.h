@@ -77,8 +77,8 @@ struct smc_lgr_waiter {
  * @pool: idle buffers by direction
  * @pool_num: how many
  * @alloc: bytes of all buffers, idle ones included, by direction
- * @setup: held across lgr_connect and lgr_confirm, which the handshake calls;
- *	the kill worker takes it to clear @up
+ * @setup: held across lgr_up, lgr_connect and lgr_confirm, which the handshake
+ *	calls; the kill worker takes it to clear @up
  * @up: lgr_up succeeded, lgr_down has not begun
  * @rcu: frees the group
  */
