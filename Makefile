@@ -124,7 +124,7 @@ One thing at a time
   make kselftest [TESTS="sockopts *.smcd"]
                          the suites on this host, and against a second one
   make shell [K=6.12|debug] [N=2]        a prompt in guest A, B beside it
-  make lab [K=6.12|debug] [OBJ=net/smc/ring.o] [C=2]
+  make lab [K=6.12|debug] [OBJ=net/smc/wire/ring.o] [C=2]
                          compile in the laboratory's root, for a look at
                          warnings on a host without kernel headers
 endef

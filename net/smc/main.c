@@ -18,15 +18,15 @@
 #include <net/net_namespace.h>
 #include "ctl/genl.h"
 #include "ctl/sysctl.h"
-#include "host.h"
-#include "hs.h"
-#include "lgr.h"
-#include "lo.h"
+#include "handshake/peer_id.h"
+#include "handshake/hs.h"
+#include "core/lgr.h"
+#include "transport/loopback.h"
 #include "net.h"
 #include "pnet.h"
-#include "rdma/init.h"
-#include "sock.h"
-#include "ueid.h"
+#include "transport/rdma/init.h"
+#include "sock/sock.h"
+#include "handshake/ueid.h"
 
 static int __net_init net_init(struct net *net)
 {

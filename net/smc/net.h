@@ -52,7 +52,7 @@ struct smc_negcache;
  * @past: those of connections that fell back
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
- * @negcache: peers whose handshake was spoilt (hs_memory.c)
+ * @negcache: peers whose handshake was spoilt (handshake/cache.c)
  * @hs_count: handshakes in progress
  */
 struct smc_net {

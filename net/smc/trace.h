@@ -20,7 +20,7 @@
 #include <linux/types.h>
 #include <linux/tracepoint.h>
 #include <linux/smc_reason.h>
-#include "state.h"
+#include "sock/state.h"
 
 #ifndef SMC_TRACE_NAMES
 #define SMC_TRACE_NAMES

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of net/smc/hs_select.c.
+ * Tests of net/smc/handshake/select.c.
  */
 #include "unit.h"
-#include "hs_select.h"
+#include "handshake/select.h"
 
 #define OWN_GID		0x1122334455667788ULL
 #define OWN_EXT		0x99aabbccddeeff00ULL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/smc/ring.c.
+ * Unit tests of net/smc/wire/ring.c.
  *
  * Rings of 1 to 8 bytes are tested exhaustively: every pair of sizes, every
  * position over several wraps, every length, every cursor.  Larger rings, and
@@ -10,7 +10,7 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
-#include "ring.h"
+#include "wire/ring.h"
 #include "unit.h"
 #include "wire/cdc.h"
 

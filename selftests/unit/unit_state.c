@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/smc/state.c.
+ * Unit tests of net/smc/sock/state.c.
  *
  * Three looks at the table: every cell (state x event x flags) against rules
  * that must hold everywhere; every transition of the specification written
@@ -11,7 +11,7 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
-#include "state.h"
+#include "sock/state.h"
 #include "unit.h"
 #include "wire/cdc.h"
 

@@ -8,9 +8,9 @@
 set -eu
 cd "$1"
 
-command=$(sed -n 's/^\(saved\)\?cmd_.*ring\.o := //p' net/smc/.ring.o.cmd |
+command=$(sed -n 's/^\(saved\)\?cmd_.*ring\.o := //p' net/smc/wire/.ring.o.cmd |
 	sed -e 's/ ;.*//' -e 's/-Wp,-MMD,[^ ]*//' -e 's/ -c -o .*//')
-[ -n "$command" ] || { echo "no command in net/smc/.ring.o.cmd"; exit 1; }
+[ -n "$command" ] || { echo "no command in net/smc/wire/.ring.o.cmd"; exit 1; }
 # run from where kbuild ran it: the kernel's headers
 cd "${KDIR:-$(echo /lib/modules/*/build)}"
 

@@ -12,8 +12,8 @@
 seams() {
 	sed 's/#.*//' <<-'LIST'
 	# file		what it may use		why
-	include lo	conn.h lgr.h buf.h	# embeds the core's objects
-	include rdma/*	conn.h lgr.h buf.h	# embeds the core's objects
+	include transport/loopback core/conn.h core/lgr.h core/buf.h	# embeds the core's objects
+	include transport/rdma/* core/conn.h core/lgr.h core/buf.h	# embeds the core's objects
 	LIST
 }
 # The seam is what xport.h declares: of all that lies above them transports use
@@ -79,7 +79,7 @@ files=$(git ls-files -co --exclude-standard net/smc | grep '\.[ch]$' |
 {
 	echo "$layer_list" | sed 's/^/layer /'
 	seams
-	declared <net/smc/xport.h | sed 's/^/seam /'
+	declared <net/smc/core/xport.h | sed 's/^/seam /'
 	# shellcheck disable=SC2086
 	grep -nE '^[[:space:]]*#[[:space:]]*include' $files |
 		sed -E 's/^([^:]*):([0-9]+):.*include[[:space:]]*/inc \1 \2 /'
@@ -102,7 +102,7 @@ function layer_of(name, base) {
 	sub(/\.[ch]$/, "", base)
 	if (base in layer)
 		return layer[base]
-	if (base ~ /^rdma\//)
+	if (base ~ /^transport\/rdma\//)
 		return 1
 	return "?"
 }
@@ -143,7 +143,7 @@ $1 == "include" {
 	for (i = 3; i <= NF; i++) {
 		n_allow++
 		file = $2
-		sub(/\*$/, ".*", file)	# rdma/* or *
+		sub(/\*$/, ".*", file)	# transport/rdma/* or *
 		a_file[n_allow] = "^" file "$"
 		a_what[n_allow] = $i
 	}

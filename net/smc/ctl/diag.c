@@ -31,7 +31,7 @@
 #include <net/netlink.h>
 #include <net/sock.h>
 
-#include "sock.h"
+#include "sock/sock.h"
 
 static_assert(sizeof(struct smc_diag_req) == 52);
 static_assert(sizeof(struct smc_diag_msg) == 64);

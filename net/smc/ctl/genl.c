@@ -20,9 +20,9 @@
  */
 #include <linux/smc.h>
 #include <linux/string.h>
-#include "../host.h"
-#include "../net.h"
-#include "../xport.h"
+#include "handshake/peer_id.h"
+#include "net.h"
+#include "core/xport.h"
 #include "genl.h"
 
 #define SMC_VERSION	2

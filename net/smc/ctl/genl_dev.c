@@ -11,9 +11,9 @@
 #include <linux/kernel.h>
 #include <linux/smc.h>
 #include <linux/string.h>
-#include "../lgr.h"
-#include "../net.h"
-#include "../pnet.h"
+#include "core/lgr.h"
+#include "net.h"
+#include "pnet.h"
 #include "genl.h"
 
 /**

@@ -11,9 +11,9 @@
 #include <linux/kernel.h>
 #include <linux/smc.h>
 #include <linux/string.h>
-#include "../net.h"
-#include "../ueid.h"
-#include "../xport.h"
+#include "net.h"
+#include "handshake/ueid.h"
+#include "core/xport.h"
 #include "genl.h"
 
 static_assert(SMC_MAX_UEID == SMC_MAX_UEIDS);

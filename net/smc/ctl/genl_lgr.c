@@ -13,9 +13,9 @@
 #include <linux/kernel.h>
 #include <linux/smc.h>
 #include <linux/string.h>
-#include "../lgr.h"
-#include "../net.h"
-#include "../pnet.h"
+#include "core/lgr.h"
+#include "net.h"
+#include "pnet.h"
 #include "genl.h"
 
 /* Values of SMC_NLA_LGR_R_TYPE: here a group has one link or none. */

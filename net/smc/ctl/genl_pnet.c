@@ -17,8 +17,8 @@
 #include <linux/netdevice.h>
 #include <linux/smc.h>
 #include <linux/string.h>
-#include "../net.h"
-#include "../pnet.h"
+#include "net.h"
+#include "pnet.h"
 #include "genl.h"
 
 #define NO_NAME		"n/a"

@@ -11,7 +11,7 @@
  */
 #include <linux/module.h>
 #include <linux/smc.h>
-#include "../net.h"
+#include "net.h"
 #include "genl.h"
 
 /* Attribute 1 where a command takes none. */

@@ -11,10 +11,10 @@
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/smc.h>
-#include "../net.h"
-#include "../reason.h"
-#include "../stats.h"
-#include "../xport.h"
+#include "net.h"
+#include "reason.h"
+#include "stats.h"
+#include "core/xport.h"
 #include "genl.h"
 
 static_assert(SMC_STATS_XPORTS == SMC_XPORT_NUM);

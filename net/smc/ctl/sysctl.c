@@ -16,7 +16,7 @@
 #include <linux/string.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
-#include "../net.h"
+#include "net.h"
 #include "sysctl.h"
 
 #define RING_MIN	16384

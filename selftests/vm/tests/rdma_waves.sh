@@ -12,7 +12,7 @@ s=/lab/selftests/smc
 port=9600
 rtt_ms=100
 n=250			# a group takes 255
-limit=255		# RETIRED_MAX of net/smc/rdma/mem.c
+limit=255		# RETIRED_MAX of net/smc/transport/rdma/mem.c
 
 # counter GUEST NAME FILE: by how much it grew since the mark in FILE
 counter() {

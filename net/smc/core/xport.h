@@ -22,7 +22,7 @@
 #include <linux/socket.h>
 #include <linux/completion.h>
 #include <linux/smc_reason.h>
-#include "ring.h"
+#include "wire/ring.h"
 #include "wire/cdc.h"
 #include "wire/clc.h"
 

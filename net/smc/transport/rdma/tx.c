@@ -25,7 +25,7 @@
  */
 #include <linux/slab.h>
 
-#include "../wire/llc.h"
+#include "wire/llc.h"
 #include "rdma.h"
 
 /* One push as the device gets it. */

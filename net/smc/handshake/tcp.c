@@ -23,7 +23,7 @@
 #include <net/inet_common.h>
 #include <net/sock.h>
 #include <net/tcp.h>
-#include "hs_priv.h"
+#include "priv.h"
 
 static struct socket *lent;
 

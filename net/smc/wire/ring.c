@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 #include "ring.h"
-#include "wire/cdc.h"
+#include "cdc.h"
 
 /**
  * smc_ring_span() - find a stretch of the stream in a ring

@@ -3,7 +3,7 @@
  * What a handshake waits for: its state, its clock, a group that settles; and
  * how the next step is queued.
  *
- * Every step uses this, and the engine (hs.c) runs every step.  Locks and
+ * Every step uses this, and the engine (handshake/engine.c) runs every step.  Locks and
  * lifetime are described there.
  *
  * Context: process, from a step, unless a function says otherwise.
@@ -12,7 +12,7 @@
 #include <linux/jiffies.h>
 #include <linux/tcp.h>
 #include <linux/workqueue.h>
-#include "hs_priv.h"
+#include "priv.h"
 
 /**
  * smc_hs_kick() - queue a step unless there is one

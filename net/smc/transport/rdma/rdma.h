@@ -25,11 +25,11 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-#include "../xport.h"
-#include "../lgr.h"
-#include "../conn.h"
-#include "../buf.h"
-#include "../net.h"
+#include "core/xport.h"
+#include "core/lgr.h"
+#include "core/conn.h"
+#include "core/buf.h"
+#include "net.h"
 
 /*
  * Send slots.  A peer has at least 48 receives posted (RFC 7609 leaves the

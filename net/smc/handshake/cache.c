@@ -20,7 +20,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <net/inet_sock.h>
-#include "hs_priv.h"
+#include "priv.h"
 
 #define SETS		128
 #define WAYS		4

@@ -36,11 +36,11 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
-#include "buf.h"
-#include "conn.h"
-#include "lgr.h"
-#include "lo.h"
-#include "xport.h"
+#include "core/buf.h"
+#include "core/conn.h"
+#include "core/lgr.h"
+#include "loopback.h"
+#include "core/xport.h"
 
 /* The first bytes of a ring are for the CDC on the wire (IBM's SMC-D). */
 #define RING_OFFSET	SMCD_CDC_LEN

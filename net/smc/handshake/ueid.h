@@ -6,7 +6,7 @@
 #define SMC_UEID_H
 
 #include <linux/types.h>
-#include "hs_select.h"
+#include "select.h"
 
 void smc_ueid_init(void);
 int smc_ueid_list(u8 eids[][SMC_EID_LEN], int max);

@@ -20,7 +20,7 @@
 #include <linux/tcp.h>
 #include <linux/jump_label.h>
 #include <net/tcp.h>
-#include "hs_priv.h"
+#include "priv.h"
 
 #if IS_ENABLED(CONFIG_SMC)
 

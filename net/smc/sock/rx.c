@@ -30,7 +30,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-#include "ring.h"
+#include "wire/ring.h"
 #include "sock.h"
 #include "stats.h"
 #include "trace.h"

@@ -7,9 +7,9 @@
 
 #include <linux/completion.h>
 #include <linux/refcount.h>
-#include "host.h"
+#include "peer_id.h"
 #include "hs.h"
-#include "hs_select.h"
+#include "select.h"
 
 /* What a handshake waits for; indexes the role's table of steps. */
 enum smc_hs_state {
@@ -231,7 +231,7 @@ struct smc_hs_role_ops {
 
 /* All of these but smc_hs_kick(): process context, from a step. */
 
-/* hs_wait.c */
+/* handshake/wait.c */
 void smc_hs_kick(struct smc_hs *hs);
 void smc_hs_need(struct smc_hs *hs, u32 bytes);
 void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline);
@@ -246,7 +246,7 @@ bool smc_hs_settled(struct smc_hs *hs, enum smc_reason *why);
 void smc_hs_stop_waiting(struct smc_hs *hs);
 void smc_hs_put_off(struct smc_hs *hs);
 
-/* hs_tcp.c */
+/* handshake/tcp.c */
 int smc_hs_lock(struct smc_hs *hs);
 void smc_hs_unlock(struct smc_hs *hs);
 bool smc_hs_tcp_closed(const struct sock *sk);
@@ -261,14 +261,14 @@ void smc_hs_tcp_exit(void);
 int smc_hs_tcp_up(struct smc_hs *hs, int *err);
 int smc_hs_connect_again(struct smc_hs *hs);
 
-/* hs_msg.c */
+/* handshake/msg.c */
 enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 			     enum smc_reason late, bool *got);
 enum smc_reason smc_hs_look(struct smc_hs *hs);
 int smc_hs_write(struct smc_hs *hs, int mark);
 int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why);
 
-/* hs_group.c */
+/* handshake/group.c */
 enum smc_reason smc_hs_offers(struct smc_hs *hs);
 void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
@@ -286,7 +286,7 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs);
 void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why);
 void smc_hs_drop_conn(struct smc_hs *hs);
 
-/* hs_outcome.c */
+/* handshake/outcome.c */
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why);
 bool smc_hs_spoilt(enum smc_reason why);
@@ -295,14 +295,14 @@ void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome);
 void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,
 		       struct smc_hs_result *res);
 
-/* hs_client.c, hs_server.c */
+/* handshake/client.c, handshake/server.c */
 extern const struct smc_hs_role_ops smc_hs_client;
 extern const struct smc_hs_role_ops smc_hs_server;
 
-/* hs_late.c */
+/* handshake/late.c */
 bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg);
 
-/* hs_memory.c */
+/* handshake/cache.c */
 #define SMC_HS_MAX_NET		1024	/* handshakes of a namespace */
 #define SMC_HS_MAX_SOURCE	256	/* of them from one address */
 
@@ -313,7 +313,7 @@ void smc_hs_uncount(struct smc_hs *hs);
 int smc_hs_memory_net_init(struct smc_net *sn);
 void smc_hs_memory_net_exit(struct smc_net *sn);
 
-/* hs_route.c */
+/* handshake/route.c */
 int smc_route_get(struct sock *tcp, struct smc_route *route);
 void smc_route_put(struct smc_route *route);
 void smc_route_prefixes(const struct smc_route *route,

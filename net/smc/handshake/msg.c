@@ -11,7 +11,7 @@
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/tcp.h>
-#include "hs_priv.h"
+#include "priv.h"
 #include "reason.h"
 
 /* The stream has ended before a message was complete. */

@@ -94,7 +94,7 @@ enum smc_conn_bits {
 #define SMC_NO_POS	(~0ULL)
 
 /**
- * struct smc_keepalive - is the peer still there? (watch.c)
+ * struct smc_keepalive - is the peer still there? (sock/keepalive.c)
  * @timer: holds a reference while armed; the rest is its own
  * @waiting: something was waiting at the last look
  * @stamp: jiffies when it began to, or when some of it was last taken

@@ -25,7 +25,7 @@
 #include <linux/uio.h>
 #include <net/sock.h>
 
-#include "ring.h"
+#include "wire/ring.h"
 #include "sock.h"
 #include "stats.h"
 #include "trace.h"

@@ -6,7 +6,7 @@
  * A handshake is a few straight-line steps run by a work item.  Nothing waits
  * in it: the callbacks of TCP, the settling of a link group and one deadline
  * timer queue the next step.  A step returns enum smc_reason; smc_hs_conclude()
- * alone (hs_outcome.c) decides between decline, TCP and error.
+ * alone (handshake/outcome.c) decides between decline, TCP and error.
  *
  * It is an object of its own, counted.  The socket's lock protects the TCP
  * connection: under it the handshake reads, writes and hands over its outcome,
@@ -21,7 +21,7 @@
 #include <linux/workqueue.h>
 #include <linux/timer.h>
 #include <linux/socket.h>
-#include "conn.h"
+#include "core/conn.h"
 #include "net.h"
 
 enum smc_hs_outcome {
@@ -112,7 +112,7 @@ void smc_hs_wake(struct smc_hs *hs);
 bool smc_hs_stop(struct smc_hs *hs);
 void smc_hs_unlocked(struct smc_hs *hs);
 
-/* For the socket layer, too: the TCP connection (hs_tcp.c). */
+/* For the socket layer, too: the TCP connection (handshake/tcp.c). */
 u32 smc_hs_tcp_readable(const struct sock *sk);
 int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len);
 void smc_hs_tcp_reset(struct sock *sk);

@@ -14,7 +14,7 @@
  */
 #include <net/inet_sock.h>
 #include <net/tcp_states.h>
-#include "hs_priv.h"
+#include "priv.h"
 
 static enum smc_reason send_accept(struct smc_hs *hs)
 {

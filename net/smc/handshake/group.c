@@ -6,7 +6,7 @@
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
  */
-#include "hs_priv.h"
+#include "priv.h"
 #include "ueid.h"
 
 /**

@@ -11,7 +11,7 @@
  * knows nothing of SMC: a path that echoes or alters TCP options, say.  If the
  * peer is silent, talks something else or hangs up, the TCP socket connects
  * again without the option, inside the same connect() call, and the peer is
- * remembered for a while (hs_memory.c).
+ * remembered for a while (handshake/cache.c).
  *
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
@@ -20,7 +20,7 @@
 #include <linux/tcp.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
-#include "hs_priv.h"
+#include "priv.h"
 
 /* Fill in the Proposal from what the transports offer. */
 static void build_proposal(struct smc_hs *hs)

@@ -14,7 +14,7 @@
 #include <linux/string.h>
 #include <linux/etherdevice.h>
 #include <linux/utsname.h>
-#include "host.h"
+#include "peer_id.h"
 
 static struct {
 	spinlock_t lock;	/* protects the rest */

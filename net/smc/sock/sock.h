@@ -40,8 +40,8 @@
 #include <net/inet_connection_sock.h>
 #include <net/inet_sock.h>
 #include <net/tcp.h>
-#include "conn.h"
-#include "hs.h"
+#include "core/conn.h"
+#include "handshake/hs.h"
 #include "net.h"
 #include "state.h"
 
@@ -267,7 +267,7 @@ void smc_row_net_exit(struct smc_net *sn);
 int smc_sock_walk(struct net *net, u64 from,
 		  int (*fn)(const struct smc_row *row, void *arg), void *arg);
 
-/* snapshot.c */
+/* sock/info.c */
 void smc_sock_snapshot(const struct smc_row *row,
 		       struct smc_sock_snapshot *snap);
 
@@ -399,7 +399,7 @@ u32 smc_rx_inq(const struct smc_conn *conn);
 bool smc_rx_at_mark(const struct smc_conn *conn);
 bool smc_rx_urgent_valid(const struct smc_conn *conn);
 
-/* owner.c */
+/* sock/conn_events.c */
 struct smc_conn *smc_owner_new_conn(struct smc_sock *smc);
 void smc_owner_early_flags(struct smc_conn *conn);
 
@@ -444,7 +444,7 @@ void smc_orphan_end(struct smc_conn *conn);
 void smc_orphan_start_timer(struct smc_conn *conn);
 void smc_orphan_timer(struct timer_list *t);
 
-/* watch.c */
+/* sock/keepalive.c */
 void smc_watch_timer(struct timer_list *t);
 void smc_watch_start(struct smc_conn *conn);
 void smc_watch_written(struct smc_conn *conn);
@@ -464,7 +464,7 @@ int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len);
 int smc_sock_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 		     int len, int flags);
 
-/* sock.c */
+/* sock/ops.c */
 extern struct proto_ops smc_sock_ops4;
 extern struct proto_ops smc_sock_ops6;
 void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base);
@@ -492,7 +492,7 @@ void smc_defer_timer(struct timer_list *t);
 /* ulp.c */
 void smc_ulp_init(void);
 
-/* family.c */
+/* sock/create.c */
 int smc_sock_init(void);
 void smc_sock_exit(void);
 

@@ -18,7 +18,7 @@
 #include <linux/types.h>
 #include <linux/errno.h>
 #include <linux/string.h>
-#include "hs_select.h"
+#include "select.h"
 
 /* First UEID of the client's list that is ours too. */
 static bool common_eid(const struct smc_select_local *local,

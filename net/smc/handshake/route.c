@@ -19,7 +19,7 @@
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
 #include <net/route.h>
-#include "hs_priv.h"
+#include "priv.h"
 
 static int lower_vlan(struct net_device *lower, struct netdev_nested_priv *priv)
 {

@@ -21,7 +21,7 @@
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
-#include "hs_priv.h"
+#include "priv.h"
 #include "reason.h"
 
 /* Send a Decline, unless the program has written to the stream. */

@@ -25,7 +25,7 @@
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
 
-#include "../wire/llc.h"
+#include "wire/llc.h"
 #include "rdma.h"
 
 struct llc_rx {
