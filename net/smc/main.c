@@ -95,7 +95,7 @@ static void namespaces_exit(void)
 static int identity_init(void)
 {
 	smc_ueid_init();
-	smc_host_init();
+	smc_peer_id_init();
 	return 0;
 }
 

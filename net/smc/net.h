@@ -28,7 +28,7 @@ struct smc_negcache;
  * @sysctl_hdr: net.smc
  * @transports: SMC_USE_* bits (sysctl transports)
  * @handshake_timeout_ms: floor of the handshake deadline
- * @fallback_memory_s: how long a spoilt peer is remembered
+ * @fallback_memory_s: how long a incompatible peer is remembered
  * @orphan_timeout_s: how long data of a closed socket waits for a peer that
  *	takes nothing
  * @max_orphans: closed sockets that may wait for their peers
@@ -52,7 +52,7 @@ struct smc_negcache;
  * @past: those of connections that fell back
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
- * @negcache: peers whose handshake was spoilt (handshake/cache.c)
+ * @negcache: peers whose handshake was incompatible (handshake/cache.c)
  * @hs_count: handshakes in progress
  */
 struct smc_net {

@@ -29,7 +29,7 @@ static const struct entry entries[] = {
 static const struct entry unknown;
 
 /* SMC_REASON_OK ends the table. */
-static const struct entry *find(u32 code)
+static const struct entry *reason_find(u32 code)
 {
 	const struct entry *entry = entries;
 
@@ -46,7 +46,7 @@ static const struct entry *find(u32 code)
  */
 unsigned int smc_reason_index(u32 code)
 {
-	const struct entry *entry = find(code);
+	const struct entry *entry = reason_find(code);
 
 	return entry == &unknown ? SMC_REASON_NUM : entry - entries;
 }
@@ -70,7 +70,7 @@ u32 smc_reason_code(unsigned int index)
  */
 int smc_reason_errno(u32 code)
 {
-	return find(code)->err;
+	return reason_find(code)->err;
 }
 
 /**
@@ -83,7 +83,7 @@ int smc_reason_errno(u32 code)
 bool smc_reason_on_wire(u32 code)
 {
 	return code && code < SMC_REASON_LOCAL_MIN &&
-	       find(code) != &unknown &&
+	       reason_find(code) != &unknown &&
 	       code != SMC_REASON_PEERDECL && code != SMC_REASON_OPTUNSUPP;
 }
 

@@ -22,7 +22,7 @@
 	X(LINK_DOWN_RETRY, "LinkDownRetry", "links ended: the device gave up repeating a message") \
 	X(LINK_DOWN_STUCK, "LinkDownStuck", "links ended: no message taken, none received") \
 	X(LINK_DOWN_TEST, "LinkDownTest", "links ended: TEST LINK taken, not answered") \
-	X(LINK_DOWN_UNBIND, "LinkDownUnbind", "links ended: the last of a connection not taken") \
+	X(LINK_DOWN_DETACH, "LinkDownDetach", "links ended: the last of a connection not taken") \
 	X(LINK_DOWN_REG, "LinkDownReg", "links ended: a buffer was not registered in time") \
 	X(LINK_DOWN_KEYS, "LinkDownKeys", "links ended: DELETE RKEY not answered") \
 	X(LINK_DOWN_SEND, "LinkDownSend", "links ended: a message or a write failed") \
@@ -51,7 +51,7 @@
 	X(HS_CLNT_ERR, "HsClientErr", "client handshakes that failed")	\
 	X(HS_SRV_ERR, "HsServerErr", "server handshakes that failed")	\
 	X(HS_RECONNECT, "HsReconnect", "clients that connected again without the option") \
-	X(HS_REMEMBERED, "HsRemembered", "connects made plain TCP by the memory of spoilt peers") \
+	X(HS_REMEMBERED, "HsRemembered", "connects to remembered peers, plain TCP") \
 	X(HS_LIMIT, "HsLimit", "handshakes refused by a limit")		\
 	X(CLC_MALFORMED, "ClcMalformed", "CLC messages refused")	\
 	X(LLC_MALFORMED, "LlcMalformed", "LLC messages refused")	\

@@ -133,7 +133,7 @@
 	X(NOTCLC, 0x0a020000, "NOTCLC",					\
 	  "the peer's first bytes were data, not a CLC message",	\
 	  "something on the path echoes or removes TCP option 254", 0)	\
-	X(SPOILT_RESET, 0x0a030000, "SPOILT_RESET",			\
+	X(INCOMPATIBLE_RESET, 0x0a030000, "INCOMPATIBLE_RESET",			\
 	  "the peer reset or closed the connection before it accepted SMC", \
 	  "something on the path may echo TCP option 254", \
 	  0)								\
@@ -213,7 +213,7 @@
 	X(LINK_TEST, 0x0a180003, "LINK_TEST",				\
 	  "the peer's RDMA device took TEST LINK, but no answer came", \
 	  "see whether the peer still runs", ETIMEDOUT)			\
-	X(LINK_UNBIND, 0x0a180004, "LINK_UNBIND",			\
+	X(LINK_DETACH, 0x0a180004, "LINK_DETACH",			\
 	  "the last messages of a closed connection were not taken",	\
 	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
 	  ETIMEDOUT)							\

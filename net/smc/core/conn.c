@@ -8,7 +8,7 @@
  *
  *   FLAGS   the last flags wait for a free send slot: until a push has sent
  *           them, or the connection is dead, or LAST_FLAGS_MS have passed
- *   UNBIND  no longer in the group's table; until smc_conn_unbound().  A look
+ *   UNBIND  no longer in the group's table; until smc_conn_detached().  A look
  *           every SMC_UNBIND_LOOK_MS lets the transport give a group up
  *   FREE    rings, place in the group and socket are given back
  *
@@ -31,14 +31,14 @@ static void release_fn(struct work_struct *work);
 /**
  * smc_conn_alloc() - make a connection; no group yet
  * @sn: the socket's namespace
- * @owner: the socket's callbacks
+ * @events: the socket's callbacks
  * @sk: the socket; its reference passes to the connection
  *
  * Context: process.
  * Return: connection with one reference, or NULL: @sk is still the caller's.
  */
 struct smc_conn *smc_conn_alloc(struct smc_net *sn,
-				const struct smc_conn_owner *owner,
+				const struct smc_conn_events *events,
 				struct sock *sk)
 {
 	struct smc_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
@@ -46,7 +46,7 @@ struct smc_conn *smc_conn_alloc(struct smc_net *sn,
 	if (!conn)
 		return NULL;
 	conn->sn = sn;
-	conn->owner = owner;
+	conn->events = events;
 	conn->sk = sk;
 	refcount_set(&conn->refs, 1);
 	INIT_DELAYED_WORK(&conn->release, release_fn);
@@ -275,23 +275,23 @@ void smc_conn_described(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_bind() - learn the peer's ring; data may flow from now on
+ * smc_conn_attach() - learn the peer's ring; data may flow from now on
  * @conn: joined
  * @peer: the peer's Accept or Confirm
  *
  * Context: process.
  * Return: 0, or -EPROTO if the peer's description is refused.
  */
-int smc_conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
+int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 {
 	int rc;
 
-	rc = conn->xport->conn_bind(conn, peer);
+	rc = conn->xport->conn_attach(conn, peer);
 	if (rc)
 		return rc;
 	/* who sees the bit knows the peer's ring: pairs with test_bit_acquire() */
 	smp_mb__before_atomic();
-	set_bit(SMC_CONN_BOUND, &conn->flags);
+	set_bit(SMC_CONN_ATTACHED, &conn->flags);
 	return 0;
 }
 
@@ -306,7 +306,7 @@ static void mark_used(struct smc_buf *buf, u32 ring_offset, u64 pos)
 /* Closed in the middle of the handshake: the peer may have begun to use it. */
 static bool left_silently(const struct smc_conn *conn)
 {
-	return test_bit(SMC_CONN_BOUND, &conn->flags) &&
+	return test_bit(SMC_CONN_ATTACHED, &conn->flags) &&
 	       !test_bit(SMC_CONN_DEAD, &conn->flags) &&
 	       !smc_conn_done_writing(conn) &&
 	       smc_lgr_settled(conn->lgr) == SMC_REASON_OK;
@@ -333,19 +333,19 @@ void smc_conn_stop(struct smc_conn *conn)
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	/* An up-call that is under way ends first. */
 	spin_lock_bh(&conn->rx_lock);
-	conn->unbound = true;
+	conn->detached = true;
 	spin_unlock_bh(&conn->rx_lock);
 	smc_conn_stop_timer(conn, &conn->timer);
 	smc_conn_stop_timer(conn, &conn->keepalive.timer);
 }
 
 /**
- * smc_conn_unbound() - the transport has forgotten the connection
- * @conn: connection whose conn_unbind() returned false
+ * smc_conn_detached() - the transport has forgotten the connection
+ * @conn: connection whose conn_detach() returned false
  *
  * Context: any.  See xport.h.
  */
-void smc_conn_unbound(struct smc_conn *conn)
+void smc_conn_detached(struct smc_conn *conn)
 {
 	/* the worker frees it as soon as it sees this */
 	rcu_read_lock();
@@ -386,7 +386,7 @@ static void retract(struct smc_conn *conn)
 
 	/* Whoever found the connection before that sees the mark now. */
 	spin_lock_bh(&conn->rx_lock);
-	conn->unbound = true;
+	conn->detached = true;
 	spin_unlock_bh(&conn->rx_lock);
 	/* A push that passed the DEAD test before we set it is over now. */
 	spin_lock_bh(&conn->tx_lock);
@@ -445,8 +445,8 @@ static bool leave_step(struct smc_conn *conn)
 			return false;
 		retract(conn);
 	}
-	/* pairs with smc_conn_unbound() */
-	if (get_end(conn) != SMC_END_FREE && !conn->xport->conn_unbind(conn)) {
+	/* pairs with smc_conn_detached() */
+	if (get_end(conn) != SMC_END_FREE && !conn->xport->conn_detach(conn)) {
 		queue_delayed_work(conn->sn->end_wq, &conn->release,
 				   msecs_to_jiffies(SMC_UNBIND_LOOK_MS));
 		return false;
@@ -465,6 +465,6 @@ static void release_fn(struct work_struct *work)
 		return;
 	/* nothing queues it any more, but it may be queued */
 	cancel_delayed_work(&conn->release);
-	conn->owner->release(conn);
+	conn->events->release(conn);
 	kfree_rcu(conn, rcu);
 }

@@ -14,7 +14,7 @@
  *
  * All positions are free-running 64-bit byte counts with a single writer each;
  * free space, window and readable bytes are derived, never stored.  Builds
- * without struct sock: the socket is reached through struct smc_conn_owner.
+ * without struct sock: the socket is reached through struct smc_conn_events.
  *
  * Locks: tx_lock (spinlock, BH) covers sent_pos, announced_pos, the CDC
  * sequence and flags; rx_lock (spinlock, BH) serialises smc_conn_rx() and
@@ -43,7 +43,7 @@ struct smc_conn;
 struct sock;
 
 /**
- * struct smc_conn_owner - core to socket, all with BH disabled, no sleeping,
+ * struct smc_conn_events - core to socket, all with BH disabled, no sleeping,
  *	rx_lock possibly held: must not call smc_conn_push() or anything that
  *	does (smc_conn_mark_flags() is the way to answer from here)
  * @release: the connection is over, its group left: let go of the socket.
@@ -57,7 +57,7 @@ struct sock;
  *	a close or shutdown asked for it
  * @aborted: the connection cannot go on: @err is for sk_err
  */
-struct smc_conn_owner {
+struct smc_conn_events {
 	void (*release)(struct smc_conn *conn);
 	void (*readable)(struct smc_conn *conn, bool urgent);
 	bool (*out_of_line)(struct smc_conn *conn);
@@ -70,24 +70,24 @@ struct smc_conn_owner {
 enum smc_conn_bits {
 	SMC_CONN_CORKED,	/* TCP_CORK or MSG_MORE: hold small data */
 	SMC_CONN_NEED_CDC,	/* publish state although there is no data */
-	SMC_CONN_FLUSH,		/* owner->flushed() is wanted */
+	SMC_CONN_FLUSH,		/* events->flushed() is wanted */
 	SMC_CONN_DEAD,		/* no push any more */
 	SMC_CONN_URG_PENDING,	/* an urgent byte is being sent */
 	SMC_CONN_TOKEN,		/* published in lgr->conns */
-	SMC_CONN_BOUND,		/* conn_bind succeeded, data may flow */
+	SMC_CONN_ATTACHED,	/* conn_attach succeeded, data may flow */
 	SMC_CONN_SIGNAL,	/* ask for a completion with the next push */
 	SMC_CONN_KICK,		/* an up-call marked something to be pushed */
 	SMC_CONN_WANT_DONE,	/* state flags to be sent: after the last byte */
 	SMC_CONN_WANT_CLOSED,
 	SMC_CONN_WANT_ABORT,	/* ... at once */
 	SMC_CONN_JOINED,
-	SMC_CONN_TELL_SENT,	/* owner->writable() when bytes leave, too */
+	SMC_CONN_TELL_SENT,	/* events->writable() when bytes leave, too */
 	SMC_CONN_DESCRIBING,	/* describe() is in progress, with a reference */
 	/* the socket's */
 	SMC_CONN_STOPPED,	/* taken from its socket, for good */
 	SMC_CONN_PEER_DONE,	/* its last byte is here: end of file for good */
 	SMC_CONN_SHUT_RD,	/* the program has shut reading down */
-	SMC_CONN_LATE,		/* bytes came after that, and were answered */
+	SMC_CONN_UNWANTED,	/* bytes came after that, and were answered */
 };
 
 /* No urgent mark. */
@@ -124,10 +124,10 @@ enum smc_conn_end {
 };
 
 struct smc_conn {
-	const struct smc_conn_owner *owner;
+	const struct smc_conn_events *events;
 	struct smc_net *sn;		/* as long as @sk */
-	struct sock *sk;		/* referenced until owner->release() */
-	void *owner_data;		/* the same */
+	struct sock *sk;		/* referenced until events->release() */
+	void *events_data;		/* the same */
 	refcount_t refs;
 	struct delayed_work release;	/* what the last reference leaves to do */
 	u8 end;				/* enum smc_conn_end, under tx_lock */
@@ -142,7 +142,7 @@ struct smc_conn {
 	u32 peer_token;
 	unsigned long flags;		/* enum smc_conn_bits */
 	bool merged;			/* snd_base is the peer's ring */
-	bool unbound;			/* rx_lock: no up-call any more */
+	bool detached;			/* rx_lock: no up-call any more */
 	void (*described)(void *arg);	/* rx_lock: who waits for describe() */
 	void *described_arg;
 
@@ -179,7 +179,7 @@ struct smc_conn {
 	/* the socket's: writing and reading */
 	struct mutex tx_mutex ____cacheline_aligned_in_smp;
 	u32 tx_want;			/* free bytes waited for, 0: none */
-	u64 nudge_pos;			/* a completion was asked for up to it */
+	u64 completion_pos;		/* a completion was asked for up to it */
 	struct mutex rx_mutex;
 	u64 shut_pos;			/* rcvd_pos when both ways were shut */
 	u64 urg_read_pos;		/* taken by recv(MSG_OOB) */
@@ -226,7 +226,7 @@ static inline u32 smc_conn_unsent(const struct smc_conn *conn)
 }
 
 struct smc_conn *smc_conn_alloc(struct smc_net *sn,
-				const struct smc_conn_owner *owner,
+				const struct smc_conn_events *events,
 				struct sock *sk);
 bool smc_conn_tryget(struct smc_conn *conn);
 void smc_conn_get(struct smc_conn *conn);
@@ -249,7 +249,7 @@ int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc);
 void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
 		    void *arg);
 /* The peer's ring is known: data may flow. */
-int smc_conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer);
+int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer);
 /* Has it sent what the peer is to see before it goes? */
 bool smc_conn_last_sent(const struct smc_conn *conn);
 
@@ -264,7 +264,7 @@ void smc_conn_probe(struct smc_conn *conn);
 /* Announce that the byte just before @end_pos is urgent; then publish it. */
 void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos);
 /* Ask for a completion of everything sent (SIOCOUTQ, a full ring). */
-void smc_conn_nudge(struct smc_conn *conn);
+void smc_conn_request_completion(struct smc_conn *conn);
 /*
  * Progress of the reader, in bytes, that is announced at once: a tenth of the
  * ring, but not less than what a small packet costs (RFC 7609 section 4.5.1

@@ -129,7 +129,7 @@ static int push_one(struct smc_conn *conn)
 	u8 flags;
 	int rc;
 
-	if (!test_bit_acquire(SMC_CONN_BOUND, &conn->flags) ||
+	if (!test_bit_acquire(SMC_CONN_ATTACHED, &conn->flags) ||
 	    test_bit(SMC_CONN_DEAD, &conn->flags))
 		return -ENODATA;
 	/*
@@ -198,7 +198,7 @@ bool smc_conn_last_sent(const struct smc_conn *conn)
 		flags = SMC_CDC_CLOSED;
 	return (READ_ONCE(conn->tx_conn_flags) & flags) == flags ||
 	       test_bit(SMC_CONN_DEAD, &conn->flags) ||
-	       !test_bit(SMC_CONN_BOUND, &conn->flags);
+	       !test_bit(SMC_CONN_ATTACHED, &conn->flags);
 }
 
 /* A push of a connection without references: its worker may wait for it. */
@@ -232,9 +232,9 @@ void smc_conn_push(struct smc_conn *conn)
 	if (any && conn->xport->pushed)
 		conn->xport->pushed(conn);
 	if (any && test_bit(SMC_CONN_TELL_SENT, &conn->flags))
-		conn->owner->writable(conn);
+		conn->events->writable(conn);
 	if (flushed)
-		conn->owner->flushed(conn);
+		conn->events->flushed(conn);
 }
 
 /* Does the peer need to know how far we have read? */
@@ -323,7 +323,7 @@ void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
 }
 
 /**
- * smc_conn_nudge() - make sure that a completion for all that was sent comes
+ * smc_conn_request_completion() - make sure that a completion for all that was sent comes
  * @conn: bound
  *
  * Completions are asked for selectively; a caller that needs done_pos to catch
@@ -331,7 +331,7 @@ void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
  *
  * Context: process, no lock of the connection held.
  */
-void smc_conn_nudge(struct smc_conn *conn)
+void smc_conn_request_completion(struct smc_conn *conn)
 {
 	if (conn->merged ||
 	    READ_ONCE(conn->done_pos) == READ_ONCE(conn->sent_pos))
@@ -359,8 +359,8 @@ static void rx_abort(struct smc_conn *conn, enum smc_reason why)
 
 	smc_stats_inc(sn, SMC_STAT_CONN_ABORTED);
 	smc_conn_mark_flags(conn, SMC_CDC_ABORT);
-	conn->unbound = true;
-	conn->owner->aborted(conn, ECONNRESET, why);
+	conn->detached = true;
+	conn->events->aborted(conn, ECONNRESET, why);
 }
 
 /*
@@ -374,7 +374,7 @@ static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
 	if (!(cdc->prod_flags & SMC_CDC_URG_PRESENT) || conn->rcvd_pos == prod)
 		return;
 	if (conn->urg_rx_pos == READ_ONCE(conn->read_pos) &&
-	    conn->owner->out_of_line(conn))
+	    conn->events->out_of_line(conn))
 		WRITE_ONCE(conn->urg_drop_pos, conn->urg_rx_pos);
 	WRITE_ONCE(conn->urg_rx_pos, prod - 1);
 }
@@ -395,7 +395,7 @@ static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 	 * Before the peer's ring is known (its Confirm is still on the way)
 	 * we have sent nothing, and only zero can be acknowledged.
 	 */
-	if (!test_bit_acquire(SMC_CONN_BOUND, &conn->flags)) {
+	if (!test_bit_acquire(SMC_CONN_ATTACHED, &conn->flags)) {
 		if (cdc->cons.count || cdc->cons.wrap)
 			return false;
 	} else if (smc_cursor_get(conn->peer_size, cons,
@@ -461,13 +461,13 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 
 	readable = conn->rcvd_pos != old_rcvd;
 	if (news)
-		conn->owner->peer_flags(conn, news);
+		conn->events->peer_flags(conn, news);
 	if (readable || urgent || news ||
 	    cdc->prod_flags & SMC_CDC_WRITE_BLOCKED)
-		conn->owner->readable(conn, urgent);
+		conn->events->readable(conn, urgent);
 	if (conn->peer_read_pos != old_read && conn->merged) {
 		smp_store_release(&conn->done_pos, conn->peer_read_pos);
-		conn->owner->writable(conn);
+		conn->events->writable(conn);
 	}
 	/* pairs with smc_conn_read_done(): one of the two sees the other */
 	if (cdc->prod_flags & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ))
@@ -492,7 +492,7 @@ bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc)
 	bool push = false;
 
 	spin_lock(&conn->rx_lock);
-	if (!conn->unbound) {
+	if (!conn->detached) {
 		push = rx_locked(conn, cdc);
 		if (test_and_clear_bit(SMC_CONN_KICK, &conn->flags))
 			push = true;
@@ -512,9 +512,9 @@ void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos)
 {
 	spin_lock(&conn->rx_lock);
 	WRITE_ONCE(conn->acks, conn->acks + 1);
-	if (!conn->unbound && (s64)(end_pos - conn->done_pos) > 0) {
+	if (!conn->detached && (s64)(end_pos - conn->done_pos) > 0) {
 		smp_store_release(&conn->done_pos, end_pos);
-		conn->owner->writable(conn);
+		conn->events->writable(conn);
 	}
 	spin_unlock(&conn->rx_lock);
 }
@@ -540,7 +540,7 @@ void smc_conn_kick(struct smc_conn *conn)
 void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why)
 {
 	spin_lock_bh(&conn->rx_lock);
-	if (!conn->unbound)
+	if (!conn->detached)
 		rx_abort(conn, why);
 	spin_unlock_bh(&conn->rx_lock);
 	smc_conn_push(conn);
@@ -558,11 +558,11 @@ void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
 	smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	set_bit(SMC_CONN_DEAD, &conn->flags);
 	spin_lock_bh(&conn->rx_lock);
-	if (!conn->unbound) {
+	if (!conn->detached) {
 		smc_stats_inc(conn->lgr->sn, SMC_STAT_CONN_ABORTED);
-		conn->unbound = true;
+		conn->detached = true;
 		/* a peer that does not answer is what TCP calls a timeout */
-		conn->owner->aborted(conn, smc_reason_errno(why) == ETIMEDOUT ?
+		conn->events->aborted(conn, smc_reason_errno(why) == ETIMEDOUT ?
 				     ETIMEDOUT : ECONNABORTED, why);
 	}
 	spin_unlock_bh(&conn->rx_lock);

@@ -219,7 +219,7 @@ static void linger_fn(struct work_struct *work)
 }
 
 /* A place in the group for one more connection? */
-static bool take_place(struct smc_lgr *lgr)
+static bool reserve_place(struct smc_lgr *lgr)
 {
 	bool ok;
 
@@ -263,7 +263,7 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
 		if (lgr->xport != xport || lgr->role != role ||
 		    lgr->path.vlan_id != path->vlan_id ||
 		    !xport->lgr_match(lgr, path, prop, acc) ||
-		    !take_place(lgr))
+		    !reserve_place(lgr))
 			continue;
 		refcount_inc(&lgr->refs);
 		found = lgr;

@@ -29,10 +29,10 @@ static struct {
 static bool complete_table(const struct smc_xport *xport)
 {
 	return xport->name && xport->lgr_size && xport->buf_size &&
-	       xport->offer && xport->lgr_up &&
+	       xport->find_path && xport->lgr_up &&
 	       xport->lgr_connect && xport->lgr_confirm && xport->lgr_down &&
 	       xport->buf_alloc && xport->buf_free && xport->describe &&
-	       xport->conn_bind && xport->conn_unbind && xport->push &&
+	       xport->conn_attach && xport->conn_detach && xport->push &&
 	       xport->fill_info && xport->fill_dev;
 }
 
@@ -101,7 +101,7 @@ void smc_dev_put(struct smc_dev *dev)
 
 /**
  * smc_path_put() - drop the device reference of a path
- * @path: filled by xport->offer(), or empty
+ * @path: filled by xport->find_path(), or empty
  *
  * Context: any.
  */

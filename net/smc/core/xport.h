@@ -224,12 +224,12 @@ struct smc_xport_info {
  *	connection (conn->xp); may be 0
  * @ring_offset: bytes in front of the ring inside a receive buffer (SMC-D: 32)
  * @has_seq: CDC messages carry a sequence number (SMC-R)
- * @merges: the send ring is the peer's receive ring, mapped by conn_bind;
+ * @merges: the send ring is the peer's receive ring, mapped by conn_attach;
  *	no send buffer is allocated
  * @pools: idle buffers stay in the group for reuse; false frees them at once
  * @max_size_code: largest receive-buffer size code (SMC-R 15, SMC-D 6)
  *
- * @offer: Can this route be served, and how?  Fills @path (with a device
+ * @find_path: Can this route be served, and how?  Fills @path (with a device
  *	reference) and returns SMC_REASON_OK, or the reason why not.
  *	Context: process, may sleep.
  * @lgr_up: Create the local resources of a group in state CONNECTING from
@@ -271,12 +271,12 @@ struct smc_xport_info {
  *	asks again after smc_conn_described().
  *	After it returns early CDC messages must find the connection.
  *	Context: process, does not wait.  0 or -errno.
- * @conn_bind: Learn the peer's ring from its Accept or Confirm; sets
+ * @conn_attach: Learn the peer's ring from its Accept or Confirm; sets
  *	conn->peer_size, and for merged rings conn->snd_base, snd_size, merged.
  *	-EPROTO refuses nonsense.  Context: process.
- * @conn_unbind: Begin to forget the connection.  It is over when no up-call for
+ * @conn_detach: Begin to forget the connection.  It is over when no up-call for
  *	it happens any more and no work request refers to its send buffer.
- *	True: that is so.  False: smc_conn_unbound() is called once when it is,
+ *	True: that is so.  False: smc_conn_detached() is called once when it is,
  *	and until then this is called again every SMC_UNBIND_LOOK_MS: a group
  *	that makes no progress is to be given up then, so that lgr_down ends
  *	it.  Context: process, does not wait; no lock held.
@@ -303,8 +303,8 @@ struct smc_xport {
 	bool pools;
 	u8 max_size_code;
 
-	enum smc_reason (*offer)(const struct smc_route *route,
-				 struct smc_path *path);
+	enum smc_reason (*find_path)(const struct smc_route *route,
+				     struct smc_path *path);
 	int (*lgr_up)(struct smc_lgr *lgr);
 	bool (*lgr_match)(const struct smc_lgr *lgr,
 			  const struct smc_path *path,
@@ -318,9 +318,9 @@ struct smc_xport {
 	int (*buf_alloc)(struct smc_lgr *lgr, struct smc_buf *buf);
 	void (*buf_free)(struct smc_lgr *lgr, struct smc_buf *buf);
 	int (*describe)(struct smc_conn *conn, struct smc_clc_accept *acc);
-	int (*conn_bind)(struct smc_conn *conn,
-			 const struct smc_clc_accept *peer);
-	bool (*conn_unbind)(struct smc_conn *conn);
+	int (*conn_attach)(struct smc_conn *conn,
+			   const struct smc_clc_accept *peer);
+	bool (*conn_detach)(struct smc_conn *conn);
 	int (*push)(struct smc_conn *conn, const struct smc_push *p);
 	void (*pushed)(struct smc_conn *conn);
 	void (*fill_info)(const struct smc_lgr *lgr,
@@ -390,11 +390,11 @@ void smc_conn_kick(struct smc_conn *conn);
 void smc_conn_described(struct smc_conn *conn);
 
 /*
- * The end of a conn_unbind() that returned false, and the last up-call for
+ * The end of a conn_detach() that returned false, and the last up-call for
  * @conn: neither it nor its private area may be touched afterwards.  Context:
  * any, no transport lock held.
  */
-void smc_conn_unbound(struct smc_conn *conn);
+void smc_conn_detached(struct smc_conn *conn);
 
 /*
  * The peer or the wire did something that ends this one connection (an

@@ -74,7 +74,7 @@ struct diag_filter {
  * struct diag_dump - one call of the dump function
  * @skb: message being filled
  * @cb: the dump as netlink knows it
- * @snap: of the socket at hand; too large for the stack
+ * @si: of the socket at hand; too large for the stack
  * @user_ns: of the requester, for user ids
  * @filter: which sockets to show
  * @ext: attributes asked for, 1 << (attribute - 1)
@@ -84,7 +84,7 @@ struct diag_filter {
 struct diag_dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
-	struct smc_sock_snapshot *snap;
+	struct smc_sock_info *si;
 	struct user_namespace *user_ns;
 	struct diag_filter filter;
 	u8 ext;
@@ -177,13 +177,13 @@ static bool end_matches(const struct diag_end *end, bool v6,
 }
 
 static bool matches(const struct diag_filter *filter,
-		    const struct smc_sock_snapshot *snap)
+		    const struct smc_sock_info *si)
 {
-	return filter->states & (1U << snap->state) &&
-	       filter->modes & (1U << snap->mode) &&
-	       end_matches(&filter->local, snap->v6, &snap->saddr,
-			   snap->sport) &&
-	       end_matches(&filter->peer, snap->v6, &snap->daddr, snap->dport);
+	return filter->states & (1U << si->state) &&
+	       filter->modes & (1U << si->mode) &&
+	       end_matches(&filter->local, si->v6, &si->saddr,
+			   si->sport) &&
+	       end_matches(&filter->peer, si->v6, &si->daddr, si->dport);
 }
 
 static bool wants(const struct diag_dump *d, int attr)
@@ -193,20 +193,20 @@ static bool wants(const struct diag_dump *d, int attr)
 
 static void fill_msg(const struct diag_dump *d, struct smc_diag_msg *msg)
 {
-	const struct smc_sock_snapshot *snap = d->snap;
+	const struct smc_sock_info *si = d->si;
 
 	memset(msg, 0, sizeof(*msg));
-	msg->diag_family = snap->family;
-	msg->diag_state = snap->state;
-	msg->diag_mode = snap->mode;
-	msg->id.idiag_sport = snap->sport;
-	msg->id.idiag_dport = snap->dport;
+	msg->diag_family = si->family;
+	msg->diag_state = si->state;
+	msg->diag_mode = si->mode;
+	msg->id.idiag_sport = si->sport;
+	msg->id.idiag_dport = si->dport;
 	/* IPv4: one word, the others stay 0, by which readers tell it */
-	memcpy(msg->id.idiag_src, &snap->saddr, sizeof(msg->id.idiag_src));
-	memcpy(msg->id.idiag_dst, &snap->daddr, sizeof(msg->id.idiag_dst));
-	msg->id.idiag_if = snap->bound_if;
-	msg->diag_uid = from_kuid_munged(d->user_ns, snap->uid);
-	msg->diag_inode = snap->inode;
+	memcpy(msg->id.idiag_src, &si->saddr, sizeof(msg->id.idiag_src));
+	memcpy(msg->id.idiag_dst, &si->daddr, sizeof(msg->id.idiag_dst));
+	msg->id.idiag_if = si->bound_if;
+	msg->diag_uid = from_kuid_munged(d->user_ns, si->uid);
+	msg->diag_inode = si->inode;
 }
 
 static void fill_cursor(struct smc_diag_cursor *out,
@@ -218,83 +218,83 @@ static void fill_cursor(struct smc_diag_cursor *out,
 
 static int put_conninfo(const struct diag_dump *d)
 {
-	const struct smc_sock_snapshot *snap = d->snap;
+	const struct smc_sock_info *si = d->si;
 	struct smc_diag_conninfo info;
 
 	memset(&info, 0, sizeof(info));
-	info.token = d->admin ? snap->token : 0;
-	info.sndbuf_size = snap->sndbuf_size;
-	info.rmbe_size = snap->rmbe_size;
-	info.peer_rmbe_size = snap->peer_rmbe_size;
-	fill_cursor(&info.rx_prod, &snap->rx_prod);
-	fill_cursor(&info.rx_cons, &snap->rx_cons);
-	fill_cursor(&info.tx_prod, &snap->tx_prod);
-	fill_cursor(&info.tx_cons, &snap->tx_cons);
-	info.rx_prod_flags = snap->rx_prod_flags;
-	info.rx_conn_state_flags = snap->rx_conn_flags;
-	info.tx_prod_flags = snap->tx_prod_flags;
-	info.tx_conn_state_flags = snap->tx_conn_flags;
-	fill_cursor(&info.tx_prep, &snap->tx_prep);
-	fill_cursor(&info.tx_sent, &snap->tx_sent);
-	fill_cursor(&info.tx_fin, &snap->tx_fin);
+	info.token = d->admin ? si->token : 0;
+	info.sndbuf_size = si->sndbuf_size;
+	info.rmbe_size = si->rmbe_size;
+	info.peer_rmbe_size = si->peer_rmbe_size;
+	fill_cursor(&info.rx_prod, &si->rx_prod);
+	fill_cursor(&info.rx_cons, &si->rx_cons);
+	fill_cursor(&info.tx_prod, &si->tx_prod);
+	fill_cursor(&info.tx_cons, &si->tx_cons);
+	info.rx_prod_flags = si->rx_prod_flags;
+	info.rx_conn_state_flags = si->rx_conn_flags;
+	info.tx_prod_flags = si->tx_prod_flags;
+	info.tx_conn_state_flags = si->tx_conn_flags;
+	fill_cursor(&info.tx_prep, &si->tx_prep);
+	fill_cursor(&info.tx_sent, &si->tx_sent);
+	fill_cursor(&info.tx_fin, &si->tx_fin);
 	return nla_put(d->skb, SMC_DIAG_CONNINFO, sizeof(info), &info);
 }
 
 static int put_lgrinfo(const struct diag_dump *d)
 {
-	const struct smc_sock_snapshot *snap = d->snap;
+	const struct smc_sock_info *si = d->si;
 	struct smc_diag_lgrinfo info;
 
 	memset(&info, 0, sizeof(info));
-	info.lnk[0].link_id = snap->info.link_id;
-	strscpy((char *)info.lnk[0].ibname, snap->info.dev,
+	info.lnk[0].link_id = si->info.link_id;
+	strscpy((char *)info.lnk[0].ibname, si->info.dev,
 		sizeof(info.lnk[0].ibname));
-	info.lnk[0].ibport = snap->info.port;
+	info.lnk[0].ibport = si->info.port;
 	snprintf((char *)info.lnk[0].gid, sizeof(info.lnk[0].gid), "%pI6",
-		 snap->info.gid);
+		 si->info.gid);
 	snprintf((char *)info.lnk[0].peer_gid, sizeof(info.lnk[0].peer_gid),
-		 "%pI6", snap->info.peer_gid);
-	info.role = snap->role;
+		 "%pI6", si->info.peer_gid);
+	info.role = si->role;
 	return nla_put(d->skb, SMC_DIAG_LGRINFO, sizeof(info), &info);
 }
 
 static int put_dmbinfo(const struct diag_dump *d)
 {
-	const struct smc_sock_snapshot *snap = d->snap;
+	const struct smc_sock_info *si = d->si;
 	struct smcd_diag_dmbinfo info;
 
 	memset(&info, 0, sizeof(info));
-	info.linkid = snap->lgr_id;
-	info.peer_gid = snap->info.peer_ism_gid;
-	info.my_gid = snap->info.ism_gid;
+	info.linkid = si->lgr_id;
+	info.peer_gid = si->info.peer_ism_gid;
+	info.my_gid = si->info.ism_gid;
 	if (d->admin) {
-		info.token = snap->info.token;
-		info.peer_token = snap->info.peer_token;
+		info.token = si->info.token;
+		info.peer_token = si->info.peer_token;
 	}
-	info.peer_gid_ext = snap->info.peer_ism_gid_ext;
-	info.my_gid_ext = snap->info.ism_gid_ext;
+	info.peer_gid_ext = si->info.peer_ism_gid_ext;
+	info.my_gid_ext = si->info.ism_gid_ext;
 	return nla_put(d->skb, SMC_DIAG_DMBINFO, sizeof(info), &info);
 }
 
 static int put_attrs(const struct diag_dump *d)
 {
-	const struct smc_sock_snapshot *snap = d->snap;
+	const struct smc_sock_info *si = d->si;
 	struct smc_diag_fallback fallback = {
-		.reason = snap->reason,
-		.peer_diagnosis = snap->peer_diagnosis,
+		.reason = si->reason,
+		.peer_diagnosis = si->peer_diagnosis,
 	};
 	int rc;
 
-	rc = nla_put_u8(d->skb, SMC_DIAG_SHUTDOWN, snap->shutdown);
+	rc = nla_put_u8(d->skb, SMC_DIAG_SHUTDOWN, si->shutdown);
 	if (!rc)
 		rc = nla_put(d->skb, SMC_DIAG_FALLBACK, sizeof(fallback),
 			     &fallback);
-	if (!rc && snap->has_conn && wants(d, SMC_DIAG_CONNINFO))
+	if (!rc && si->has_conn && wants(d, SMC_DIAG_CONNINFO))
 		rc = put_conninfo(d);
-	if (!rc && snap->has_lgr && snap->mode == SMC_DIAG_MODE_SMCR &&
+	if (!rc && si->has_lgr && si->mode == SMC_DIAG_MODE_SMCR &&
 	    wants(d, SMC_DIAG_LGRINFO))
 		rc = put_lgrinfo(d);
-	if (!rc && snap->has_lgr && snap->mode == SMC_DIAG_MODE_SMCD &&
+	if (!rc && si->has_lgr && si->mode == SMC_DIAG_MODE_SMCD &&
 	    wants(d, SMC_DIAG_DMBINFO))
 		rc = put_dmbinfo(d);
 	return rc;
@@ -308,8 +308,8 @@ static int dump_sock(const struct smc_row *row, void *arg)
 	struct smc_diag_msg *msg;
 	struct nlmsghdr *nlh;
 
-	smc_sock_snapshot(row, d->snap);
-	if (!matches(&d->filter, d->snap))
+	smc_sock_info(row, d->si);
+	if (!matches(&d->filter, d->si))
 		return 0;
 	nlh = nlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid,
 			d->cb->nlh->nlmsg_seq, SOCK_DIAG_BY_FAMILY,
@@ -345,11 +345,11 @@ static int diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	if (rc)
 		return rc;
 
-	d.snap = kmalloc(sizeof(*d.snap), GFP_KERNEL);
-	if (!d.snap)
+	d.si = kmalloc(sizeof(*d.si), GFP_KERNEL);
+	if (!d.si)
 		return -ENOMEM;
 	smc_sock_walk(sock_net(skb->sk), d.last, dump_sock, &d);
-	kfree(d.snap);
+	kfree(d.si);
 	cb->args[0] = d.last;
 	return skb->len;
 }
@@ -374,30 +374,30 @@ static int diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 /**
  * struct diag_find - which socket is to be found
  * @id: as a dump shows it
- * @snap: room for a snapshot
+ * @si: room for a snapshot
  * @found: the socket, with a reference
  */
 struct diag_find {
 	const struct inet_diag_sockid *id;
-	struct smc_sock_snapshot *snap;
+	struct smc_sock_info *si;
 	struct sock *found;
 };
 
 /* smc_sock_walk() calls this for each socket; 1: this is it. */
-static int find_sock(const struct smc_row *row, void *arg)
+static int diag_find_sock(const struct smc_row *row, void *arg)
 {
 	const struct inet_diag_sockid *id;
-	struct smc_sock_snapshot *snap;
+	struct smc_sock_info *si;
 	struct diag_find *f = arg;
 
 	id = f->id;
-	snap = f->snap;
-	smc_sock_snapshot(row, snap);
-	if (snap->state == SMC_CLOSED || snap->sport != id->idiag_sport ||
-	    snap->dport != id->idiag_dport ||
-	    memcmp(&snap->saddr, id->idiag_src, sizeof(id->idiag_src)) ||
-	    memcmp(&snap->daddr, id->idiag_dst, sizeof(id->idiag_dst)) ||
-	    (id->idiag_if && id->idiag_if != snap->bound_if) ||
+	si = f->si;
+	smc_sock_info(row, si);
+	if (si->state == SMC_CLOSED || si->sport != id->idiag_sport ||
+	    si->dport != id->idiag_dport ||
+	    memcmp(&si->saddr, id->idiag_src, sizeof(id->idiag_src)) ||
+	    memcmp(&si->daddr, id->idiag_dst, sizeof(id->idiag_dst)) ||
+	    (id->idiag_if && id->idiag_if != si->bound_if) ||
 	    sock_diag_check_cookie(row->sk, id->idiag_cookie))
 		return 0;
 	sock_hold(row->sk);
@@ -416,11 +416,11 @@ static int diag_destroy(struct sk_buff *skb, struct nlmsghdr *nlh)
 		return -EINVAL;
 	if (!netlink_net_capable(skb, CAP_NET_ADMIN))
 		return -EPERM;
-	f.snap = kmalloc(sizeof(*f.snap), GFP_KERNEL);
-	if (!f.snap)
+	f.si = kmalloc(sizeof(*f.si), GFP_KERNEL);
+	if (!f.si)
 		return -ENOMEM;
-	smc_sock_walk(sock_net(skb->sk), 0, find_sock, &f);
-	kfree(f.snap);
+	smc_sock_walk(sock_net(skb->sk), 0, diag_find_sock, &f);
+	kfree(f.si);
 	if (!f.found)
 		return -ENOENT;
 	rc = smc_sock_abort(f.found);

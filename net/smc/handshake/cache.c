@@ -67,7 +67,7 @@ static u32 addr_hash(const struct smc_negcache *cache,
 		      cache->seed ^ port);
 }
 
-static struct entry *find(struct smc_negcache *cache, const struct entry *key)
+static struct entry *cache_find(struct smc_negcache *cache, const struct entry *key)
 {
 	struct entry *set;
 	int i;
@@ -102,7 +102,7 @@ static struct entry *victim(struct smc_negcache *cache,
 }
 
 /**
- * smc_hs_remember() - this peer was spoilt: plain TCP for a while
+ * smc_hs_remember() - this peer was incompatible: plain TCP for a while
  * @sn: namespace state
  * @addr: where connect() went
  */
@@ -125,7 +125,7 @@ void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr)
 		sets = NULL;
 	}
 	if (cache->sets) {
-		entry = find(cache, &key);
+		entry = cache_find(cache, &key);
 		if (!entry)
 			entry = victim(cache, &key);
 		*entry = key;
@@ -135,7 +135,7 @@ void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr)
 }
 
 /**
- * smc_hs_remembered() - was this peer spoilt a short while ago?
+ * smc_hs_remembered() - was this peer incompatible a short while ago?
  * @sn: namespace state
  * @addr: where connect() goes
  */
@@ -149,7 +149,7 @@ bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr)
 	    !make_key(addr, &key))
 		return false;
 	spin_lock_bh(&cache->lock);
-	entry = find(cache, &key);
+	entry = cache_find(cache, &key);
 	if (entry) {
 		known = time_before(jiffies, entry->until);
 		entry->used = known;

@@ -39,7 +39,7 @@ static void build_proposal(struct smc_hs *hs)
 	prop->offer_v2 = smc_offer_make(local->r_v2, local->d_v2);
 	prop->has_ism = true;
 	if (local->r_v1) {
-		smc_host_peer_id(prop->peer_id);
+		smc_peer_id_get(prop->peer_id);
 		memcpy(prop->gid, r->gid_v1, SMC_GID_LEN);
 		memcpy(prop->mac, r->mac, SMC_MAC_LEN);
 		prop->v4_net = pfx->v4_net;
@@ -78,7 +78,7 @@ static enum smc_reason propose(struct smc_hs *hs)
 
 	if (smc_hs_secured(hs->setup.sk))
 		return SMC_REASON_IPSEC;
-	why = smc_hs_offers(hs);
+	why = smc_hs_find_paths(hs);
 	if (why != SMC_REASON_OK)
 		return why;
 	wanted_v1 = data->local.r_v1;
@@ -91,7 +91,7 @@ static enum smc_reason propose(struct smc_hs *hs)
 	data->msg.version = 2;
 	data->msg.proposal = *prop;
 	if (smc_hs_write(hs, -1))
-		return SMC_REASON_SPOILT_RESET;
+		return SMC_REASON_INCOMPATIBLE_RESET;
 	smc_hs_enter_until(hs, SMC_HS_ACCEPT, hs->limit);
 	return SMC_REASON_OK;
 }
@@ -123,7 +123,7 @@ static enum smc_reason step_open(struct smc_hs *hs)
 		/* These two: it was established, and the peer hung up. */
 		if (err != ECONNRESET && err != EPIPE)
 			hs->err = err ?: ECONNREFUSED;
-		return SMC_REASON_SPOILT_RESET;
+		return SMC_REASON_INCOMPATIBLE_RESET;
 	}
 	smc_hs_start_clock(hs);
 	if (!smc_synopt_peer_has(hs->setup.sk) || to_itself(hs->setup.sk))
@@ -142,7 +142,7 @@ static enum smc_reason send_confirm(struct smc_hs *hs)
 	if (why != SMC_REASON_OK || !filled)
 		return why;
 	/* The server may write to us as soon as it has the Confirm. */
-	rc = smc_conn_bind(conn, &hs->data->peer);
+	rc = smc_conn_attach(conn, &hs->data->peer);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_MEM);
 	if (smc_hs_write(hs, SMC_HS_SENT_CONFIRM))
@@ -168,7 +168,7 @@ static enum smc_reason agree_on_way(struct smc_hs *hs)
 	return SMC_REASON_OK;
 }
 
-static enum smc_reason first_contact(struct smc_hs *hs)
+static enum smc_reason client_first_contact(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
 	struct smc_conn *conn = hs->conn;
@@ -185,8 +185,8 @@ static enum smc_reason first_contact(struct smc_hs *hs)
 	return why != SMC_REASON_OK ? why : send_confirm(hs);
 }
 
-static enum smc_reason use_group(struct smc_hs *hs,
-				 struct smc_lgr *lgr)
+static enum smc_reason client_use_group(struct smc_hs *hs,
+					struct smc_lgr *lgr)
 {
 	enum smc_reason why = smc_hs_join_group(hs, lgr);
 
@@ -210,7 +210,7 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 		return SMC_REASON_OK;
 	}
 	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
-		return use_group(hs, lgr);
+		return client_use_group(hs, lgr);
 	smc_lgr_leave(lgr);
 	return SMC_REASON_SYNCERR;
 }
@@ -230,12 +230,12 @@ static enum smc_reason step_accept(struct smc_hs *hs)
 		return why;
 	hs->version = data->msg.version;
 	data->peer = data->msg.accept;
-	return data->peer.first_contact ? first_contact(hs) :
+	return data->peer.first_contact ? client_first_contact(hs) :
 					  next_contact(hs);
 }
 
 /* Waiting for hs->group, which the server knows already. */
-static enum smc_reason step_group(struct smc_hs *hs)
+static enum smc_reason client_step_group(struct smc_hs *hs)
 {
 	enum smc_reason why;
 
@@ -249,7 +249,7 @@ static enum smc_reason step_group(struct smc_hs *hs)
 	smc_hs_stop_waiting(hs);
 	if (why != SMC_REASON_OK)
 		return SMC_REASON_SYNCERR;
-	return use_group(hs, hs->group);
+	return client_use_group(hs, hs->group);
 }
 
 /* Waiting for our ring to be registered. */
@@ -306,7 +306,7 @@ static enum smc_reason why_declined(const struct smc_hs *hs)
 	return SMC_REASON_PEERDECL;
 }
 
-/* The stream is spoilt: connect again as plain TCP. */
+/* The stream is incompatible: connect again as plain TCP. */
 static enum smc_hs_verdict reopen(struct smc_hs *hs)
 {
 	/* nor is a message for the old one to leave */
@@ -316,8 +316,8 @@ static enum smc_hs_verdict reopen(struct smc_hs *hs)
 	return SMC_HS_V_GO_ON;
 }
 
-static enum smc_hs_verdict conclude(struct smc_hs *hs,
-				    enum smc_reason why, bool first)
+static enum smc_hs_verdict client_conclude(struct smc_hs *hs,
+					   enum smc_reason why, bool first)
 {
 	if (hs->err)
 		return SMC_HS_V_ERR;
@@ -325,7 +325,7 @@ static enum smc_hs_verdict conclude(struct smc_hs *hs,
 		hs->why = why_declined(hs);
 	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_PEERNOSMC)
 		return SMC_HS_V_TCP;
-	if (!smc_hs_spoilt(why) && !smc_hs_write_decline(hs, why))
+	if (!smc_hs_incompatible(why) && !smc_hs_write_decline(hs, why))
 		return SMC_HS_V_TCP;
 	return reopen(hs);
 }
@@ -336,9 +336,9 @@ const struct smc_hs_role_ops smc_hs_client = {
 			"open", step_open, SMC_REASON_LOSTPEER, true },
 		/* half of the Proposal may be in the stream */
 		[SMC_HS_ACCEPT] = {
-			"accept", step_accept, SMC_REASON_SPOILT_RESET },
+			"accept", step_accept, SMC_REASON_INCOMPATIBLE_RESET },
 		[SMC_HS_GROUP] = {
-			"group", step_group, SMC_REASON_LOSTPEER },
+			"group", client_step_group, SMC_REASON_LOSTPEER },
 		[SMC_HS_RING] = {
 			"ring", step_ring, SMC_REASON_LOSTPEER },
 		[SMC_HS_LINK] = {
@@ -349,7 +349,7 @@ const struct smc_hs_role_ops smc_hs_client = {
 			"reopen", step_reopen, SMC_REASON_LOSTPEER, true },
 	},
 	.first = SMC_HS_OPEN,
-	.conclude = conclude,
+	.conclude = client_conclude,
 	/* half of the Decline may be in the stream */
 	.unsent = reopen,
 	.stat_err = SMC_STAT_HS_CLNT_ERR,

@@ -108,7 +108,7 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 			return SMC_HS_V_GO_ON;
 		why = rc ? step->lost : step->run(hs);
 		trace_step(hs, step, why);
-		if (hs->state == SMC_HS_BOUND) {
+		if (hs->state == SMC_HS_ATTACHED) {
 			/* From here on other handshakes use the group. */
 			clear_bit(SMC_HS_FIRST, &hs->bits);
 			return SMC_HS_V_SMC;
@@ -183,7 +183,7 @@ static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 		hs->conn = NULL;
 	else if (res->outcome == SMC_HS_ERR && hs->ops->failed)
 		hs->ops->failed(hs);
-	if (res->hides) {
+	if (res->holds_back) {
 		/* first_at was the time of the peer's Accept or Confirm */
 		if (test_bit(SMC_HS_LATE_DECLINE, &hs->bits))
 			hs->first_at = 0;
@@ -191,7 +191,7 @@ static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 		hs->write_seq = tcp_sk(hs->setup.sk)->write_seq;
 		smc_hs_enter(hs, SMC_HS_LATE, 0);
 	}
-	hs->setup.owner->done(hs->setup.arg, res);
+	hs->setup.events->done(hs->setup.arg, res);
 }
 
 /* There is a verdict: carry it out.  Called again if the socket is owned. */
@@ -224,7 +224,7 @@ static void finish(struct smc_hs *hs)
 	hs->verdict = SMC_HS_V_GO_ON;
 	hand_over(hs, &res);
 	smc_hs_unlock(hs);
-	if (res.hides) {
+	if (res.holds_back) {
 		smc_hs_drop_conn(hs);
 		kick(hs);
 	} else {
@@ -245,7 +245,7 @@ static void step_late(struct smc_hs *hs)
 	if (!rc) {
 		over = smc_hs_late(hs, buf, msg);
 		if (over)
-			hs->setup.owner->revealed(hs->setup.arg);
+			hs->setup.events->revealed(hs->setup.arg);
 		smc_hs_unlock(hs);
 	} else if (rc == -EAGAIN) {
 		over = false;
@@ -368,7 +368,7 @@ void smc_hs_put(struct smc_hs *hs)
 	if (hs->conn)
 		smc_conn_put(hs->conn);
 	kfree(hs->data);
-	hs->setup.owner->release(hs->setup.arg);
+	hs->setup.events->release(hs->setup.arg);
 	sock_put(hs->setup.sk);
 	kfree_rcu(hs, rcu);
 }

@@ -10,12 +10,12 @@
 #include "ueid.h"
 
 /**
- * smc_hs_offers() - ask the transports what they can do on the route
+ * smc_hs_find_paths() - ask the transports what they can do on the route
  * @hs: handshake; data->path and data->local are filled in
  *
  * Return: SMC_REASON_OK if at least one can do something.
  */
-enum smc_reason smc_hs_offers(struct smc_hs *hs)
+enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 {
 	unsigned int use = READ_ONCE(hs->setup.sn->transports);
 	enum smc_reason why[SMC_XPORT_NUM] = {
@@ -40,7 +40,7 @@ enum smc_reason smc_hs_offers(struct smc_hs *hs)
 			why[id] = SMC_REASON_DISABLED;
 			continue;
 		}
-		why[id] = xport->offer(&data->route, &data->path[id]);
+		why[id] = xport->find_path(&data->route, &data->path[id]);
 		data->has_path[id] = why[id] == SMC_REASON_OK;
 	}
 	smc_route_prefixes(&data->route, &local->prefixes);
@@ -50,7 +50,7 @@ enum smc_reason smc_hs_offers(struct smc_hs *hs)
 	local->r_why = why[SMC_XPORT_R];
 	local->n_eids = smc_ueid_list(local->eids, SMC_MAX_UEIDS);
 	if (data->has_path[SMC_XPORT_R]) {
-		smc_host_learn_mac(path->mac);
+		smc_peer_id_learn_mac(path->mac);
 		local->r_v1 = path->v1;
 		local->r_v2 = path->v2 && local->n_eids;
 	}
@@ -207,7 +207,7 @@ static int fill_accept(struct smc_hs *hs, u8 type)
 	if (rc)
 		return rc;
 	if (is_r)
-		smc_host_peer_id(acc->r.peer_id);
+		smc_peer_id_get(acc->r.peer_id);
 	if (choice->version < 2)
 		return 0;
 	memcpy(acc->eid, choice->eid, SMC_EID_LEN);
@@ -216,7 +216,7 @@ static int fill_accept(struct smc_hs *hs, u8 type)
 	fce->direct = is_r && conn->lgr->direct;
 	fce->os = SMC_OS_LINUX;
 	fce->release = choice->release;
-	smc_host_name(fce->hostname);
+	smc_peer_id_hostname(fce->hostname);
 	if (choice->release) {
 		fce->feature_mask = choice->feature_mask;
 		fce->max_conns = is_r ? choice->max_conns : 0;
@@ -331,7 +331,7 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 	}
 	why = smc_lgr_settled(lgr);
 	if (why == SMC_REASON_OK)
-		smc_hs_enter(hs, SMC_HS_BOUND, 0);
+		smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
 	return why;
 }
 
@@ -349,7 +349,7 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 	if (smc_hs_settled(hs, &why)) {
 		smc_hs_stop_waiting(hs);
 		if (why == SMC_REASON_OK)
-			smc_hs_enter(hs, SMC_HS_BOUND, 0);
+			smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
 		return why;
 	}
 	why = smc_hs_look(hs);

@@ -35,8 +35,8 @@ enum smc_hs_outcome {
  * @outcome: see there
  * @conn: SMC_HS_SMC: the connection; the handshake's reference passes to the
  *	owner
- * @hides: SMC_HS_TCP: the bytes at the head of the stream may be a late Proposal
- *	or Decline.  Until owner->revealed() is called the stream is to be treated
+ * @holds_back: SMC_HS_TCP: the bytes at the head of the stream may be a late Proposal
+ *	or Decline.  Until events->revealed() is called the stream is to be treated
  *	as if it had no byte and no end: no EPOLLIN, SIOCINQ 0, -EAGAIN; blocking
  *	readers must not sleep inside TCP.  Writing is free
  * @reason: own code (SMC_REASON_PEERDECL if the peer declined and nothing here
@@ -47,7 +47,7 @@ enum smc_hs_outcome {
 struct smc_hs_result {
 	enum smc_hs_outcome outcome;
 	struct smc_conn *conn;
-	bool hides;
+	bool holds_back;
 	enum smc_reason reason;
 	u32 peer_diagnosis;
 	int err;
@@ -56,15 +56,15 @@ struct smc_hs_result {
 struct smc_hs;
 
 /**
- * struct smc_hs_owner - the socket that wants the handshake
+ * struct smc_hs_events - the socket that wants the handshake
  * @done: called once, unless smc_hs_stop() came first.  The socket's spinlock is
  *	held, and it is not owned
- * @revealed: nothing is to be hidden any more (@hides above); there may be bytes
+ * @revealed: nothing is to be held back any more (@holds_back above); there may be bytes
  *	to read or the end of the stream: wake up readers.  After done(), unless
  *	smc_hs_stop() came first.  As for @done
  * @release: the last reference has gone.  Any context
  */
-struct smc_hs_owner {
+struct smc_hs_events {
 	void (*done)(void *arg, const struct smc_hs_result *res);
 	void (*revealed)(void *arg);
 	void (*release)(void *arg);
@@ -72,10 +72,10 @@ struct smc_hs_owner {
 
 /**
  * struct smc_hs_setup - what does not change during a handshake
- * @owner: callbacks
+ * @events: callbacks
  * @sk: the socket; referenced until the handshake is freed
  * @sn: namespace state
- * @arg: for @owner; its reference passes
+ * @arg: for @events; its reference passes
  * @memcg: cgroup the rings are charged to, @sk's reference; or NULL
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
@@ -83,7 +83,7 @@ struct smc_hs_owner {
  * @refuse: server: decline for this reason, whatever the client proposes
  */
 struct smc_hs_setup {
-	const struct smc_hs_owner *owner;
+	const struct smc_hs_events *events;
 	struct sock *sk;
 	struct smc_net *sn;
 	void *arg;

@@ -37,14 +37,14 @@ static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	msg->version = version;
 	msg->decline.os = version > 1 ? SMC_OS_LINUX : 0;
 	msg->decline.diagnosis = smc_reason_wire(SMC_REASON_LATECLC);
-	smc_host_peer_id(msg->decline.peer_id);
+	smc_peer_id_get(msg->decline.peer_id);
 	len = smc_clc_encode(buf, SMC_CLC_MAX_LEN, msg);
 	return len >= 0 && !smc_hs_tcp_send(hs->setup.sk, buf, len);
 }
 
 /* A complete message is at the head: is it the one to take away? */
-static bool take(struct smc_hs *hs, u8 *buf, size_t len,
-		 struct smc_clc_msg *msg)
+static bool take_message(struct smc_hs *hs, u8 *buf, size_t len,
+			 struct smc_clc_msg *msg)
 {
 	bool crossing = test_bit(SMC_HS_LATE_DECLINE, &hs->bits);
 	enum smc_reason why;
@@ -62,7 +62,7 @@ static bool take(struct smc_hs *hs, u8 *buf, size_t len,
 	return true;
 }
 
-/* Peek at what is there.  True: nothing has to be hidden any more. */
+/* Peek at what is there.  True: nothing has to be held back any more. */
 static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {
 	struct sock *sk = hs->setup.sk;
@@ -86,7 +86,7 @@ static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	if (total < 0 ? total != -EAGAIN : total > SMC_CLC_MAX_LEN)
 		return true;
 	if (total > 0 && n >= total) {
-		take(hs, buf, total, msg);
+		take_message(hs, buf, total, msg);
 		return true;
 	}
 	smc_hs_need(hs, n + 1);
@@ -99,7 +99,7 @@ static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
  * @buf: scratch, SMC_CLC_MAX_LEN bytes
  * @msg: scratch
  *
- * Return: true if nothing has to be hidden any more.
+ * Return: true if nothing has to be held back any more.
  */
 bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {

@@ -18,7 +18,7 @@
 static enum smc_reason gone(const struct smc_hs *hs)
 {
 	return test_bit(SMC_HS_SPOKE, &hs->bits) ? SMC_REASON_LOSTPEER :
-						     SMC_REASON_SPOILT_RESET;
+						     SMC_REASON_INCOMPATIBLE_RESET;
 }
 
 /* Have a step queued at @want bytes; a reason if they cannot come. */
@@ -151,7 +151,7 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
  * @got: true if it is in data->msg
  *
  * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; SMC_REASON_PEERDECL for
- * a Decline; NOTCLC with every byte left where it was; SPOILT_RESET or LOSTPEER
+ * a Decline; NOTCLC with every byte left where it was; INCOMPATIBLE_RESET or LOSTPEER
  * if the stream has ended (before or after the peer's first message);
  * MALFORMED.
  */
@@ -226,6 +226,6 @@ int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why)
 	msg->decline.os = hs->version > 1 ? SMC_OS_LINUX : 0;
 	msg->decline.diagnosis = smc_reason_wire(why);
 	if (hs->data->choice.mode != SMC_CLC_MODE_D)
-		smc_host_peer_id(msg->decline.peer_id);
+		smc_peer_id_get(msg->decline.peer_id);
 	return smc_hs_write(hs, -1);
 }

@@ -15,17 +15,17 @@
 #include "reason.h"
 
 /**
- * smc_hs_spoilt() - does it mean that the program cannot have the stream?
+ * smc_hs_incompatible() - does it mean that the program cannot have the stream?
  * @why: reason
  *
  * What was ours is in it, or the peer may have begun to use SMC.
  */
-bool smc_hs_spoilt(enum smc_reason why)
+bool smc_hs_incompatible(enum smc_reason why)
 {
 	switch (why) {
 	case SMC_REASON_SILENT:
 	case SMC_REASON_NOTCLC:
-	case SMC_REASON_SPOILT_RESET:
+	case SMC_REASON_INCOMPATIBLE_RESET:
 	case SMC_REASON_MALFORMED:
 	case SMC_REASON_WRONGMSG:
 	case SMC_REASON_MISMATCH:
@@ -57,7 +57,7 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk)))
 		smc_stats_inc(hs->setup.sn, SMC_STAT_CLC_MALFORMED);
 	smc_hs_drop_group(hs, why);
-	if (hs->state == SMC_HS_LINK && !smc_hs_spoilt(why) &&
+	if (hs->state == SMC_HS_LINK && !smc_hs_incompatible(why) &&
 	    why != SMC_REASON_PEERDECL) {
 		/* The peer may have declined at the same time. */
 		hs->why = why;
@@ -129,7 +129,7 @@ void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,
 	res->peer_diagnosis = hs->peer_diagnosis;
 	if (v != SMC_HS_V_ERR) {
 		res->outcome = SMC_HS_TCP;
-		res->hides = v == SMC_HS_V_LATE;
+		res->holds_back = v == SMC_HS_V_LATE;
 		return;
 	}
 	res->outcome = SMC_HS_ERR;

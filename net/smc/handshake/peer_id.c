@@ -25,32 +25,32 @@ static struct {
 };
 
 /**
- * smc_host_init() - choose the random part of the peer ID
+ * smc_peer_id_init() - choose the random part of the peer ID
  *
  * Context: process, once, before any handshake.
  */
-void smc_host_init(void)
+void smc_peer_id_init(void)
 {
 	get_random_bytes(host.id, 2);
 }
 
 /**
- * smc_host_name() - this host's name
+ * smc_peer_id_hostname() - this host's name
  * @name: filled, NUL terminated, cut to SMC_HOSTNAME_LEN characters
  *
  * Always the initial UTS namespace's: a link group serves containers of
  * several.
  */
-void smc_host_name(char name[SMC_HOSTNAME_LEN + 1])
+void smc_peer_id_hostname(char name[SMC_HOSTNAME_LEN + 1])
 {
 	strscpy(name, init_utsname()->nodename, SMC_HOSTNAME_LEN + 1);
 }
 
 /**
- * smc_host_learn_mac() - an RDMA port is in use: complete the peer ID
+ * smc_peer_id_learn_mac() - an RDMA port is in use: complete the peer ID
  * @mac: its MAC address; only the first one that is not zero counts
  */
-void smc_host_learn_mac(const u8 mac[SMC_MAC_LEN])
+void smc_peer_id_learn_mac(const u8 mac[SMC_MAC_LEN])
 {
 	if (is_zero_ether_addr(mac))
 		return;
@@ -63,10 +63,10 @@ void smc_host_learn_mac(const u8 mac[SMC_MAC_LEN])
 }
 
 /**
- * smc_host_peer_id() - this host's peer ID
+ * smc_peer_id_get() - this host's peer ID
  * @id: filled; zero as long as no RDMA port has been in use
  */
-void smc_host_peer_id(u8 id[SMC_PEER_ID_LEN])
+void smc_peer_id_get(u8 id[SMC_PEER_ID_LEN])
 {
 	spin_lock_bh(&host.lock);
 	if (host.known)

@@ -22,8 +22,8 @@ enum smc_hs_state {
 	SMC_HS_LINK,		/* the first link of our own group */
 	SMC_HS_CROSSING,	/* a Decline that may be on its way */
 	SMC_HS_REOPEN,		/* client: TCP again, without the option */
-	SMC_HS_BOUND,		/* nothing: SMC may begin */
-	SMC_HS_LATE,		/* TCP: a message may come that must be hidden */
+	SMC_HS_ATTACHED,		/* nothing: SMC may begin */
+	SMC_HS_LATE,		/* TCP: a message may come that must be held back */
 	SMC_HS_STATES,
 };
 
@@ -178,7 +178,7 @@ enum smc_hs_verdict {
 	SMC_HS_V_GO_ON,
 	SMC_HS_V_SMC,
 	SMC_HS_V_TCP,
-	SMC_HS_V_LATE,		/* TCP, and a message may come that is hidden */
+	SMC_HS_V_LATE,		/* TCP, and a message may come that is held back */
 	SMC_HS_V_ERR,
 };
 
@@ -269,7 +269,7 @@ int smc_hs_write(struct smc_hs *hs, int mark);
 int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why);
 
 /* handshake/group.c */
-enum smc_reason smc_hs_offers(struct smc_hs *hs);
+enum smc_reason smc_hs_find_paths(struct smc_hs *hs);
 void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
 enum smc_reason smc_hs_create_group(struct smc_hs *hs,
@@ -289,7 +289,7 @@ void smc_hs_drop_conn(struct smc_hs *hs);
 /* handshake/outcome.c */
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why);
-bool smc_hs_spoilt(enum smc_reason why);
+bool smc_hs_incompatible(enum smc_reason why);
 enum smc_reason smc_hs_step_crossing(struct smc_hs *hs);
 void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome);
 void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,

@@ -49,15 +49,15 @@ static enum smc_reason open_group(struct smc_hs *hs)
 							      prop->gid);
 }
 
-static enum smc_reason first_contact(struct smc_hs *hs)
+static enum smc_reason server_first_contact(struct smc_hs *hs)
 {
 	enum smc_reason why = open_group(hs);
 
 	return why != SMC_REASON_OK ? why : send_accept(hs);
 }
 
-static enum smc_reason use_group(struct smc_hs *hs,
-				 struct smc_lgr *lgr)
+static enum smc_reason server_use_group(struct smc_hs *hs,
+					struct smc_lgr *lgr)
 {
 	enum smc_reason why = smc_hs_join_group(hs, lgr);
 
@@ -122,9 +122,9 @@ static enum smc_reason set_up(struct smc_hs *hs)
 		return SMC_REASON_OK;
 	}
 	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
-		return use_group(hs, lgr);
+		return server_use_group(hs, lgr);
 	smc_lgr_leave(lgr);
-	return first_contact(hs);
+	return server_first_contact(hs);
 }
 
 /* The device of a path that failed is not asked for again. */
@@ -178,7 +178,7 @@ static enum smc_reason proposed(struct smc_hs *hs)
 		return SMC_REASON_HSLIMIT;
 	if (smc_hs_secured(hs->setup.sk))
 		return SMC_REASON_IPSEC;
-	why = smc_hs_offers(hs);
+	why = smc_hs_find_paths(hs);
 	if (why != SMC_REASON_OK)
 		return why;
 	why = smc_select(&data->local, &data->prop, 0, &data->choice);
@@ -198,7 +198,7 @@ static enum smc_reason step_proposal(struct smc_hs *hs)
 }
 
 /* Waiting for hs->group, which another handshake sets up. */
-static enum smc_reason step_group(struct smc_hs *hs)
+static enum smc_reason server_step_group(struct smc_hs *hs)
 {
 	enum smc_reason why;
 
@@ -212,9 +212,9 @@ static enum smc_reason step_group(struct smc_hs *hs)
 	}
 	smc_hs_stop_waiting(hs);
 	if (why == SMC_REASON_OK)
-		return try_others(hs, use_group(hs, hs->group));
+		return try_others(hs, server_use_group(hs, hs->group));
 	smc_hs_drop_group(hs, why);
-	return try_others(hs, first_contact(hs));
+	return try_others(hs, server_first_contact(hs));
 }
 
 /* Waiting for our ring to be registered. */
@@ -244,7 +244,7 @@ static enum smc_reason confirmed(struct smc_hs *hs)
 		if (data->choice.release)
 			lgr->feature_mask = acc->fce.feature_mask;
 	}
-	rc = smc_conn_bind(conn, acc);
+	rc = smc_conn_attach(conn, acc);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 	if (first) {
@@ -284,19 +284,19 @@ static bool reset_by_peer(const struct smc_hs *hs)
 	return inet_sk_state_load(hs->setup.sk) == TCP_CLOSE;
 }
 
-static enum smc_hs_verdict conclude(struct smc_hs *hs,
-				    enum smc_reason why, bool first)
+static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
+					   enum smc_reason why, bool first)
 {
 	if (why == SMC_REASON_PEERDECL)
 		return SMC_HS_V_TCP;
-	if (why == SMC_REASON_SPOILT_RESET)
+	if (why == SMC_REASON_INCOMPATIBLE_RESET)
 		return reset_by_peer(hs) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 	if (why == SMC_REASON_NOTCLC &&
 	    !test_bit(SMC_HS_SENT_ACCEPT, &hs->bits))
 		return SMC_HS_V_TCP;
 	if (why == SMC_REASON_SILENT)
 		return SMC_HS_V_LATE;
-	if (smc_hs_spoilt(why) || !client_waits(hs, first))
+	if (smc_hs_incompatible(why) || !client_waits(hs, first))
 		return SMC_HS_V_ERR;
 	return smc_hs_write_decline(hs, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 }
@@ -323,7 +323,7 @@ const struct smc_hs_role_ops smc_hs_server = {
 		[SMC_HS_PROPOSAL] = {
 			"proposal", step_proposal, SMC_REASON_LOSTPEER },
 		[SMC_HS_GROUP] = {
-			"group", step_group, SMC_REASON_LOSTPEER },
+			"group", server_step_group, SMC_REASON_LOSTPEER },
 		[SMC_HS_RING] = {
 			"ring", step_ring, SMC_REASON_LOSTPEER },
 		[SMC_HS_CONFIRM] = {
@@ -336,7 +336,7 @@ const struct smc_hs_role_ops smc_hs_server = {
 	.first = SMC_HS_PROPOSAL,
 	.per_source = true,
 	.start = start,
-	.conclude = conclude,
+	.conclude = server_conclude,
 	.unsent = unsent,
 	.failed = failed,
 	.stat_err = SMC_STAT_HS_SRV_ERR,

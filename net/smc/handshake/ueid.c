@@ -55,7 +55,7 @@ static bool valid(const u8 *eid)
 	return true;
 }
 
-static int find(const u8 *eid)
+static int ueid_find(const u8 *eid)
 {
 	int i;
 
@@ -96,7 +96,7 @@ int smc_ueid_add(const u8 *eid)
 	if (!valid(eid))
 		return -EINVAL;
 	spin_lock_bh(&table.lock);
-	if (find(eid) >= 0)
+	if (ueid_find(eid) >= 0)
 		rc = -EEXIST;
 	else if (table.num == SMC_MAX_UEIDS)
 		rc = -ENOSPC;
@@ -117,7 +117,7 @@ int smc_ueid_remove(const u8 *eid)
 	int i;
 
 	spin_lock_bh(&table.lock);
-	i = find(eid);
+	i = ueid_find(eid);
 	if (i >= 0) {
 		table.num--;
 		memmove(table.eids + i, table.eids + i + 1,

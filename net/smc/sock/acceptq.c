@@ -68,7 +68,8 @@ bool smc_acceptq_settle(struct sock *sk)
 }
 
 /* The request of a child, taken out of the queue; or NULL. */
-static struct request_sock *take(struct sock *sk, const struct sock *child)
+static struct request_sock *take_request(struct sock *sk,
+					 const struct sock *child)
 {
 	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
 	struct request_sock *req, *prev = NULL;
@@ -100,7 +101,7 @@ bool smc_acceptq_forget(struct smc_sock *smc)
 
 	if (!smc->listener)
 		return false;
-	req = take(smc->listener, sk);
+	req = take_request(smc->listener, sk);
 	if (!req)
 		return false;
 	/* as inet_csk_listen_stop() does */

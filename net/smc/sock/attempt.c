@@ -74,8 +74,8 @@ static void established(struct smc_sock *smc, struct smc_conn *conn)
 	/* before the phase: a call that sees SMC_PHASE_SMC may send */
 	smc_conn_event(conn, SMC_EV_ESTABLISHED, 0, false);
 	smc_sock_set_phase(smc, SMC_PHASE_SMC);
-	smc_owner_early_flags(conn);
-	smc_watch_start(conn);
+	smc_sock_early_flags(conn);
+	smc_keepalive_start(conn);
 	/* An abort before ESTABLISHED was ignored, but its flag is set. */
 	smp_mb();
 	if (test_bit(SMC_CONN_DEAD, &conn->flags) ||
@@ -123,11 +123,11 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 	bool defers;
 
 	defers = smc_defer_begin(smc);
-	if (!res->hides)
+	if (!res->holds_back)
 		drop_hs(smc);
 	if (res->outcome == SMC_HS_SMC) {
 		established(smc, res->conn);
-	} else if (res->hides) {
+	} else if (res->holds_back) {
 		count_fallback(smc, res->reason, res->peer_diagnosis);
 		smc_sock_cork_tcp(smc);
 		smc_sock_set_phase(smc, SMC_PHASE_LATE);
@@ -150,7 +150,7 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 	wake_outcome(smc, usable);
 }
 
-/* The hidden bytes belong to the program: the socket is plain TCP now. */
+/* The held back bytes belong to the program: the socket is plain TCP now. */
 static void hs_revealed(void *arg)
 {
 	struct smc_sock *smc = arg;
@@ -167,7 +167,7 @@ static void hs_release(void *arg)
 	smc_sock_put(arg);
 }
 
-static const struct smc_hs_owner hs_owner = {
+static const struct smc_hs_events hs_events = {
 	.done		= hs_done,
 	.revealed	= hs_revealed,
 	.release	= hs_release,
@@ -189,7 +189,7 @@ struct smc_hs *smc_attempt_new(struct smc_sock *smc, enum smc_role role,
 			       const struct sockaddr *addr, int addr_len)
 {
 	struct smc_hs_setup setup = {
-		.owner = &hs_owner,
+		.events = &hs_events,
 		.sk = smc->sk,
 		.arg = smc,
 		.sn = smc->sn,
@@ -203,7 +203,7 @@ struct smc_hs *smc_attempt_new(struct smc_sock *smc, enum smc_role role,
 	setup.memcg = smc->listener ? smc->listener->sk_memcg :
 				      smc->sk->sk_memcg;
 #endif
-	conn = smc_owner_new_conn(smc);
+	conn = smc_sock_new_conn(smc);
 	if (!conn)
 		return NULL;
 	ring_sizes(smc, &setup.snd_len, &setup.rcv_len);

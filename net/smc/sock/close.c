@@ -285,7 +285,7 @@ static int shutdown_conn(struct smc_conn *conn, int how)
 	rc = smc_state_shut_check(READ_ONCE(conn->state));
 	if (smc_close_over(conn))
 		rc = -ENOTCONN;
-	/* shut_pos before the bits: pairs with smc_close_late() */
+	/* shut_pos before the bits: pairs with smc_close_unwanted() */
 	if (!smc_close_shut_both(conn))
 		WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	smp_mb__before_atomic();
@@ -301,9 +301,9 @@ static int shutdown_conn(struct smc_conn *conn, int how)
 		smc_conn_event(conn, SMC_EV_CLOSE, 0, false);
 	else if (!rc && how == SEND_SHUTDOWN)
 		smc_conn_event(conn, SMC_EV_SHUT_WR, 0, false);
-	/* owner_readable() saw no bits when bytes came in between */
+	/* conn_readable() saw no bits when bytes came in between */
 	if (!rc && smc_close_shut_both(conn))
-		smc_close_late(conn, false);
+		smc_close_unwanted(conn, false);
 	smc->state_change(conn->sk);
 	return rc;
 }
@@ -386,9 +386,9 @@ static void close_conn(struct smc_sock *smc, bool abort)
 	/* before the event: work that it queues stops the timer */
 	smc_orphan_start_timer(conn);
 	smc_conn_event(conn, ev, SMC_ST_RELEASED, false);
-	/* owner_readable() saw no bits when bytes came in between */
+	/* conn_readable() saw no bits when bytes came in between */
 	if (!abort)
-		smc_close_late(conn, false);
+		smc_close_unwanted(conn, false);
 	if (unlikely(many))
 		smc_orphan_end(conn);
 	smc_conn_put(conn);

@@ -15,7 +15,7 @@
 
 #include "sock.h"
 
-static void owner_release(struct smc_conn *conn)
+static void conn_release(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
 
@@ -23,7 +23,7 @@ static void owner_release(struct smc_conn *conn)
 	sock_put(sk);
 }
 
-static void owner_readable(struct smc_conn *conn, bool urgent)
+static void conn_readable(struct smc_conn *conn, bool urgent)
 {
 	struct sock *sk = conn->sk;
 
@@ -39,10 +39,10 @@ static void owner_readable(struct smc_conn *conn, bool urgent)
 	}
 	smc_of_conn(conn)->data_ready(sk);
 	if (unlikely(smc_close_shut_both(conn)) && smc_conn_is_current(conn))
-		smc_close_late(conn, true);
+		smc_close_unwanted(conn, true);
 }
 
-static bool owner_out_of_line(struct smc_conn *conn)
+static bool conn_out_of_line(struct smc_conn *conn)
 {
 	return !sock_flag(conn->sk, SOCK_URGINLINE);
 }
@@ -58,20 +58,20 @@ static void peer_flags(struct smc_conn *conn, u8 flags, bool upcall)
 	smc_conn_event(conn, ev, 0, upcall);
 }
 
-static void owner_peer_flags(struct smc_conn *conn, u8 flags)
+static void conn_peer_flags(struct smc_conn *conn, u8 flags)
 {
 	peer_flags(conn, flags, true);
 }
 
 /**
- * smc_owner_early_flags() - what the peer said during our handshake counts now
+ * smc_sock_early_flags() - what the peer said during our handshake counts now
  * @conn: connection, just now the socket's
  *
  * The peer may be quicker than the end of our own handshake.
  *
  * Context: any.
  */
-void smc_owner_early_flags(struct smc_conn *conn)
+void smc_sock_early_flags(struct smc_conn *conn)
 {
 	u8 flags;
 
@@ -83,12 +83,12 @@ void smc_owner_early_flags(struct smc_conn *conn)
 		peer_flags(conn, flags, false);
 }
 
-static void owner_flushed(struct smc_conn *conn)
+static void conn_flushed(struct smc_conn *conn)
 {
 	smc_conn_event(conn, SMC_EV_FLUSHED, 0, true);
 }
 
-static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
+static void conn_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 {
 	WRITE_ONCE(conn->abort_err, err);
 	WRITE_ONCE(conn->abort_reason, why);
@@ -97,39 +97,39 @@ static void owner_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 	smc_defer_ready(smc_of_conn(conn));
 }
 
-static const struct smc_conn_owner conn_owner = {
-	.release	= owner_release,
-	.readable	= owner_readable,
-	.out_of_line	= owner_out_of_line,
+static const struct smc_conn_events conn_events = {
+	.release	= conn_release,
+	.readable	= conn_readable,
+	.out_of_line	= conn_out_of_line,
 	.writable	= smc_tx_writable,
-	.peer_flags	= owner_peer_flags,
-	.flushed	= owner_flushed,
-	.aborted	= owner_aborted,
+	.peer_flags	= conn_peer_flags,
+	.flushed	= conn_flushed,
+	.aborted	= conn_aborted,
 };
 
 /**
- * smc_owner_new_conn() - make the connection of a handshake that begins
+ * smc_sock_new_conn() - make the connection of a handshake that begins
  * @smc: socket, the caller has a reference
  *
  * Context: process.
  * Return: connection with one reference, or NULL.
  */
-struct smc_conn *smc_owner_new_conn(struct smc_sock *smc)
+struct smc_conn *smc_sock_new_conn(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 	struct smc_conn *conn;
 
 	sock_hold(sk);		/* the connection's */
 	smc_sock_hold(smc);
-	conn = smc_conn_alloc(smc_net(sock_net(sk)), &conn_owner, sk);
+	conn = smc_conn_alloc(smc_net(sock_net(sk)), &conn_events, sk);
 	if (!conn) {
 		smc_sock_put(smc);
 		__sock_put(sk);
 		return NULL;
 	}
-	conn->owner_data = smc;
+	conn->events_data = smc;
 	conn->state = SMC_INIT;
 	timer_setup(&conn->timer, smc_orphan_timer, 0);
-	timer_setup(&conn->keepalive.timer, smc_watch_timer, 0);
+	timer_setup(&conn->keepalive.timer, smc_keepalive_timer, 0);
 	return conn;
 }

@@ -168,7 +168,7 @@ static int idle_connect(const struct call *c)
 
 	if (for_tcp(c))
 		return connect_as_tcp(c);
-	why = smc_sock_barred(smc);
+	why = smc_sock_disabled(smc);
 	/* after shutdown(): a handshake cannot begin shut down */
 	if (why == SMC_REASON_OK && smc->sk->sk_shutdown)
 		why = SMC_REASON_OPTUNSUPP;

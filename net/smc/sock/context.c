@@ -39,7 +39,7 @@ static struct socket *model;
 static struct kmem_cache *cache;
 
 /* Calls for a socket that is TCP's which cannot be begun anew. */
-static atomic_t late_calls;
+static atomic_t tcp_calls;
 
 const struct proto_ops *smc_base6 __ro_after_init;
 void (*smc_core_ready)(struct sock *sk) __ro_after_init;
@@ -353,10 +353,10 @@ void smc_sock_stop_timer(struct smc_sock *smc)
 	__sock_put(sk);
 }
 
-static void end_late_call(void)
+static void end_tcp_call(void)
 {
-	if (atomic_dec_and_test(&late_calls))
-		wake_up_var(&late_calls);
+	if (atomic_dec_and_test(&tcp_calls))
+		wake_up_var(&tcp_calls);
 }
 
 /**
@@ -370,9 +370,9 @@ int smc_sock_close_as_tcp(struct socket *sock)
 {
 	int rc;
 
-	atomic_inc(&late_calls);
+	atomic_inc(&tcp_calls);
 	rc = smc_sock_base(sock->sk)->release(sock);
-	end_late_call();
+	end_tcp_call();
 	return rc;
 }
 
@@ -390,9 +390,9 @@ __poll_t smc_sock_poll_as_tcp(struct file *file, struct socket *sock,
 {
 	__poll_t mask;
 
-	atomic_inc(&late_calls);
+	atomic_inc(&tcp_calls);
 	mask = smc_sock_base(sock->sk)->poll(file, sock, wait);
-	end_late_call();
+	end_tcp_call();
 	return mask;
 }
 
@@ -550,7 +550,7 @@ err_cache:
  * No context exists any more.  free_rcu() may still have to return, and a
  * thread may have read sock->ops when they were ours.  Before such a thread
  * sleeps it fails to pin the module (smc_sock_pinned()), or is counted in
- * late_calls.
+ * tcp_calls.
  *
  * Context: process.
  */
@@ -558,7 +558,7 @@ void smc_context_exit(void)
 {
 	rcu_barrier();
 	synchronize_rcu_tasks();
-	wait_var_event(&late_calls, !atomic_read(&late_calls));
+	wait_var_event(&tcp_calls, !atomic_read(&tcp_calls));
 	synchronize_rcu_tasks();
 	sock_release(model);
 	mempool_destroy(pool);

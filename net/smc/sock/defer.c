@@ -94,7 +94,7 @@ void smc_defer_done(struct smc_sock *smc)
 		smc_defer_tell(smc);
 		return;
 	}
-	/* pairs with owner_readable(), which may have missed the mark */
+	/* pairs with conn_readable(), which may have missed the mark */
 	smp_mb();
 	if (has_data(smc)) {
 		smc_defer_ready(smc);

@@ -200,7 +200,7 @@ void smc_close_tcp_event(struct smc_sock *smc)
  */
 bool smc_close_over(const struct smc_conn *conn)
 {
-	if (unlikely(test_bit(SMC_CONN_LATE, &conn->flags)))
+	if (unlikely(test_bit(SMC_CONN_UNWANTED, &conn->flags)))
 		return true;
 	switch (READ_ONCE(conn->state)) {
 	case SMC_APPCLOSEWAIT2:
@@ -287,7 +287,7 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	if (err || ev == SMC_EV_CLOSE || ev == SMC_EV_CLOSE_ABORT ||
 	    step->next == SMC_CLOSED)
 		shut = SHUTDOWN_MASK;
-	/* bytes up to here are not late, see smc_close_late() */
+	/* bytes up to here are not late, see smc_close_unwanted() */
 	if (shut == SHUTDOWN_MASK && !smc_close_shut_both(conn))
 		WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	/*
@@ -429,7 +429,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 }
 
 /**
- * smc_close_late() - bytes came for a socket that is shut both ways
+ * smc_close_unwanted() - bytes came for a socket that is shut both ways
  * @conn: connection that smc_close_shut_both()
  * @upcall: called from the core, which must not be called back
  *
@@ -438,7 +438,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
  *
  * Context: any.
  */
-void smc_close_late(struct smc_conn *conn, bool upcall)
+void smc_close_unwanted(struct smc_conn *conn, bool upcall)
 {
 	struct sock *sk = conn->sk;
 	bool gone;
@@ -449,7 +449,7 @@ void smc_close_late(struct smc_conn *conn, bool upcall)
 	/* pairs with the barriers behind the stores of shut_pos */
 	smp_rmb();
 	if (smp_load_acquire(&conn->rcvd_pos) == READ_ONCE(conn->shut_pos) ||
-	    test_and_set_bit(SMC_CONN_LATE, &conn->flags))
+	    test_and_set_bit(SMC_CONN_UNWANTED, &conn->flags))
 		return;
 	gone = READ_ONCE(conn->st_flags) & SMC_ST_RELEASED ||
 	       READ_ONCE(conn->state) == SMC_CLOSED;

@@ -65,7 +65,7 @@ static long look_waiting(struct smc_conn *conn, unsigned int limit_ms)
 
 	if (!limit_ms || !waiting(conn)) {
 		WRITE_ONCE(w->waiting, false);
-		/* pairs with smc_watch_written(), which may have seen "true" */
+		/* pairs with smc_keepalive_written(), which may have seen "true" */
 		smp_mb();
 		if (!limit_ms || !waiting(conn))
 			return 0;
@@ -79,7 +79,7 @@ static long look_waiting(struct smc_conn *conn, unsigned int limit_ms)
 	if (quiet >= limit)
 		return -1;
 	/* what has arrived may not have been reported yet */
-	smc_tx_nudge(conn);
+	smc_tx_request_completion(conn);
 	return min(limit / STEPS + 1, limit - quiet);
 }
 
@@ -120,12 +120,12 @@ static bool over(const struct smc_conn *conn)
 }
 
 /**
- * smc_watch_timer() - look whether the peer is still there
+ * smc_keepalive_timer() - look whether the peer is still there
  * @t: a connection's keepalive.timer
  *
  * Context: softirq.
  */
-void smc_watch_timer(struct timer_list *t)
+void smc_keepalive_timer(struct timer_list *t)
 {
 	struct smc_conn *conn = from_timer(conn, t, keepalive.timer);
 	const struct inet_connection_sock *icsk = inet_csk(conn->sk);
@@ -149,29 +149,29 @@ void smc_watch_timer(struct timer_list *t)
 }
 
 /**
- * smc_watch_start() - an option or the connection is new: look at it
+ * smc_keepalive_start() - an option or the connection is new: look at it
  * @conn: connection, the caller has a reference
  *
  * Context: any.
  */
-void smc_watch_start(struct smc_conn *conn)
+void smc_keepalive_start(struct smc_conn *conn)
 {
 	if (READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout) || keepalive(conn))
 		smc_conn_start_timer(conn, &conn->keepalive.timer, jiffies + 1);
 }
 
 /**
- * smc_watch_written() - the program has written, or wants to
+ * smc_keepalive_written() - the program has written, or wants to
  * @conn: connection of a socket with TCP_USER_TIMEOUT
  *
  * Cheap while something waits already.
  *
  * Context: process.
  */
-void smc_watch_written(struct smc_conn *conn)
+void smc_keepalive_written(struct smc_conn *conn)
 {
 	/* prod_pos or tx_want first: pairs with look_waiting() */
 	smp_mb();
 	if (!READ_ONCE(conn->keepalive.waiting))
-		smc_watch_start(conn);
+		smc_keepalive_start(conn);
 }

@@ -46,7 +46,7 @@ static int unconnected_recv(struct sock *sk, int flags)
 }
 
 /* The answer to a data call: SMC_DATA_CONN, SMC_DATA_TCP, 0 or -errno. */
-static int answer(struct smc_sock *smc, int dir, int flags, long timeo)
+static int data_answer(struct smc_sock *smc, int dir, int flags, long timeo)
 {
 	struct sock *sk = smc->sk;
 	int rc;
@@ -86,7 +86,7 @@ static struct smc_conn *data_conn(struct sock *sk, int dir, int flags,
 		*rc = SMC_DATA_TCP;
 		smc = smc_sock_get(sk);
 		if (smc) {
-			*rc = answer(smc, dir, flags, timeo);
+			*rc = data_answer(smc, dir, flags, timeo);
 			smc_sock_put(smc);
 		}
 		if (*rc != SMC_DATA_CONN)
@@ -274,14 +274,14 @@ static int conn_value(struct smc_conn *conn, unsigned int cmd)
 	case SIOCATMARK:
 		return smc_rx_at_mark(conn);
 	case SIOCOUTQ:
-		smc_tx_nudge(conn);
+		smc_tx_request_completion(conn);
 		return smc_conn_outq(conn);
 	default:
 		return smc_conn_unsent(conn);
 	}
 }
 
-/* Does the phase hide this?  In LATE only the received bytes are hidden. */
+/* Does the phase hide this?  In LATE only the received bytes are held back. */
 static bool hides(struct sock *sk, unsigned int cmd)
 {
 	struct smc_sock *smc = smc_sock_get(sk);

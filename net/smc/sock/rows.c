@@ -107,8 +107,8 @@ static void drop_past(struct smc_net *sn, struct past_row *past)
 }
 
 /* The socket of a connection that fell back, with a reference; or NULL. */
-static struct sock *find_sock(const struct smc_net *sn,
-			      const struct past_row *past)
+static struct sock *row_find_sock(const struct smc_net *sn,
+				  const struct past_row *past)
 {
 	struct inet_hashinfo *hashinfo = sn->net->ipv4.tcp_death_row.hashinfo;
 	struct sock *sk;
@@ -152,7 +152,7 @@ static void reap(struct smc_net *sn)
 	lockdep_assert_held(&sn->socks_lock);
 	for (i = 0; i < REAP && !list_empty(&sn->past); i++) {
 		past = list_first_entry(&sn->past, struct past_row, node);
-		sk = find_sock(sn, past);
+		sk = row_find_sock(sn, past);
 		if (!sk) {
 			drop_past(sn, past);
 			continue;
@@ -302,8 +302,8 @@ static int collect(struct smc_net *sn, u64 *before, struct smc_row *rows)
 		next = row_of(rb_prev(&row->node));
 		*before = row->nr;
 		if (row->past) {
-			sk = find_sock(sn, container_of(row, struct past_row,
-							row));
+			sk = row_find_sock(sn, container_of(row, struct past_row,
+							    row));
 			if (!sk) {
 				drop_past(sn, container_of(row, struct past_row,
 							   row));

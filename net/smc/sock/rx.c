@@ -43,7 +43,7 @@ static u64 end_pos(const struct smc_conn *conn)
 {
 	u64 rcvd = smp_load_acquire(&conn->rcvd_pos);
 
-	if (unlikely(test_bit(SMC_CONN_LATE, &conn->flags)))
+	if (unlikely(test_bit(SMC_CONN_UNWANTED, &conn->flags)))
 		return min(rcvd, READ_ONCE(conn->shut_pos));
 	return rcvd;
 }
@@ -52,7 +52,7 @@ static u32 readable(const struct smc_conn *conn)
 {
 	s64 len = end_pos(conn) - READ_ONCE(conn->read_pos);
 
-	/* a reader may have read further before SMC_CONN_LATE was set */
+	/* a reader may have read further before SMC_CONN_UNWANTED was set */
 	return len > 0 ? len : 0;
 }
 
@@ -84,7 +84,7 @@ bool smc_rx_urgent_valid(const struct smc_conn *conn)
  * Is the byte at @pos, the next one, an old urgent one that is lost?  It stays
  * lost whatever SO_OOBINLINE is by now, see rx_urgent().
  */
-static bool dropped(const struct smc_conn *conn, u64 pos)
+static bool urgent_dropped(const struct smc_conn *conn, u64 pos)
 {
 	return unlikely(READ_ONCE(conn->urg_drop_pos) == pos);
 }
@@ -99,7 +99,7 @@ bool smc_rx_at_mark(const struct smc_conn *conn)
 {
 	u64 pos = READ_ONCE(conn->read_pos);
 
-	return !urgent_ahead(conn, pos + dropped(conn, pos));
+	return !urgent_ahead(conn, pos + urgent_dropped(conn, pos));
 }
 
 /*
@@ -129,7 +129,7 @@ bool smc_rx_readable(const struct smc_conn *conn)
 	/* An urgent byte that is next does not count. */
 	if (smc_rx_at_mark(conn) && !sock_flag(sk, SOCK_URGINLINE))
 		target++;
-	if (dropped(conn, READ_ONCE(conn->read_pos)))
+	if (urgent_dropped(conn, READ_ONCE(conn->read_pos)))
 		target++;
 	target = min(target, lowat_max(conn));
 	return readable(conn) >= target;
@@ -178,7 +178,7 @@ u32 smc_rx_inq(const struct smc_conn *conn)
 	u32 len = readable(conn);
 	u64 pos = READ_ONCE(conn->read_pos);
 
-	if (len && dropped(conn, pos)) {
+	if (len && urgent_dropped(conn, pos)) {
 		len--;
 		pos++;
 	}
@@ -340,7 +340,7 @@ static void pass_urgent(struct smc_conn *conn, const struct reader *r)
  * Deliver what is there.  1: go on, or wait if nothing was there; 0: enough;
  * -errno.
  */
-static int take(struct smc_conn *conn, struct reader *r)
+static int take_bytes(struct smc_conn *conn, struct reader *r)
 {
 	bool oobinline = sock_flag(conn->sk, SOCK_URGINLINE);
 	u64 rcvd = end_pos(conn);
@@ -356,7 +356,7 @@ static int take(struct smc_conn *conn, struct reader *r)
 	/* a call for 0 bytes does not even pass an urgent mark */
 	if (!r->len)
 		return 0;
-	if (dropped(conn, r->pos))
+	if (urgent_dropped(conn, r->pos))
 		skip_mark(conn, r);
 	urg = urgent_ahead(conn, r->pos);
 	if (!urg && rcvd != r->pos) {
@@ -472,7 +472,7 @@ static int recv_all(struct smc_conn *conn, struct reader *r)
 		/* As TCP: connect(AF_UNSPEC) has ended this connection. */
 		if (unlikely(test_bit(SMC_CONN_STOPPED, &conn->flags)))
 			return -EPIPE;
-		rc = take(conn, r);
+		rc = take_bytes(conn, r);
 		if (r->pos != before && !(r->flags & MSG_PEEK)) {
 			trace_smc_rx_recvmsg(conn->sk,
 					     sock_net(conn->sk)->net_cookie,
@@ -498,7 +498,7 @@ static int recv_all(struct smc_conn *conn, struct reader *r)
 	return rc < 0 ? rc : 0;
 }
 
-static void count_call(const struct smc_conn *conn, size_t len)
+static void count_read(const struct smc_conn *conn, size_t len)
 {
 	u32 size = conn->rcv_size;
 
@@ -587,7 +587,7 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 	};
 	int rc;
 
-	count_call(conn, len);
+	count_read(conn, len);
 	if (flags & MSG_OOB)
 		return recv_urgent(conn, msg, len, flags);
 	rc = receive(conn, &r);
@@ -622,7 +622,7 @@ ssize_t smc_rx_splice(struct smc_conn *conn, struct pipe_inode_info *pipe,
 
 	if (!len)
 		return 0;
-	count_call(conn, len);
+	count_read(conn, len);
 	smc_conn_count(conn, SMC_TECH_SPLICE, 1);
 	return receive(conn, &r);
 }

@@ -50,7 +50,7 @@ enum smc_phase {
 	SMC_PHASE_INIT,		/* neither connected nor connecting */
 	SMC_PHASE_HS,		/* the handshake has the TCP connection */
 	SMC_PHASE_SMC,
-	SMC_PHASE_LATE,		/* TCP, and what has come is hidden */
+	SMC_PHASE_LATE,		/* TCP, and what has come is held back */
 	SMC_PHASE_TCP,		/* nothing of ours is left */
 	SMC_PHASE_DEAD,		/* TCP has destroyed the socket */
 	SMC_PHASES,
@@ -199,7 +199,7 @@ extern struct tcp_ulp_ops smc_ulp_ops;
 
 static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 {
-	return conn->owner_data;
+	return conn->events_data;
 }
 
 /* The rules of its phase; under the socket's lock they stay. */
@@ -230,7 +230,7 @@ do {									\
 } while (0)
 
 /* What diag shows, copied under the right locks. */
-struct smc_sock_snapshot {
+struct smc_sock_info {
 	u16 family;		/* of the row */
 	u8 state;
 	u8 mode;		/* 0 SMC-R, 1 TCP, 2 SMC-D */
@@ -256,7 +256,7 @@ struct smc_sock_snapshot {
 	struct smc_xport_info info;
 };
 
-/* rows.c; smc_sock_walk() and smc_sock_snapshot() are for smc_diag.ko, too */
+/* rows.c; smc_sock_walk() and smc_sock_info() are for smc_diag.ko, too */
 void smc_row_add(struct smc_net *sn, struct smc_row *row, struct sock *sk);
 void smc_row_del(struct smc_net *sn, struct smc_row *row);
 void smc_row_past(struct smc_net *sn, struct smc_row *row);
@@ -268,8 +268,8 @@ int smc_sock_walk(struct net *net, u64 from,
 		  int (*fn)(const struct smc_row *row, void *arg), void *arg);
 
 /* sock/info.c */
-void smc_sock_snapshot(const struct smc_row *row,
-		       struct smc_sock_snapshot *snap);
+void smc_sock_info(const struct smc_row *row,
+		   struct smc_sock_info *si);
 
 /* phase.c */
 void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
@@ -351,7 +351,7 @@ static inline bool smc_conn_is_current(const struct smc_conn *conn)
 }
 
 /* Why this socket must not offer SMC; SMC_REASON_OK: it may. */
-static inline enum smc_reason smc_sock_barred(const struct smc_sock *smc)
+static inline enum smc_reason smc_sock_disabled(const struct smc_sock *smc)
 {
 	if (test_bit(SMC_SK_PLAIN, &smc->bits))
 		return SMC_REASON_APPTCP;
@@ -386,7 +386,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
 void smc_tx_uncork(struct smc_conn *conn);
 void smc_tx_writable(struct smc_conn *conn);
 bool smc_tx_poll(struct smc_conn *conn);
-void smc_tx_nudge(struct smc_conn *conn);
+void smc_tx_request_completion(struct smc_conn *conn);
 
 /* rx.c */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
@@ -400,8 +400,8 @@ bool smc_rx_at_mark(const struct smc_conn *conn);
 bool smc_rx_urgent_valid(const struct smc_conn *conn);
 
 /* sock/conn_events.c */
-struct smc_conn *smc_owner_new_conn(struct smc_sock *smc);
-void smc_owner_early_flags(struct smc_conn *conn);
+struct smc_conn *smc_sock_new_conn(struct smc_sock *smc);
+void smc_sock_early_flags(struct smc_conn *conn);
 
 /* event.c */
 extern struct workqueue_struct *smc_sock_wq;
@@ -416,7 +416,7 @@ bool smc_close_over(const struct smc_conn *conn);
 bool smc_close_shut_both(const struct smc_conn *conn);
 bool smc_close_peer_gone(const struct smc_conn *conn);
 void smc_close_tcp_event(struct smc_sock *smc);
-void smc_close_late(struct smc_conn *conn, bool upcall);
+void smc_close_unwanted(struct smc_conn *conn, bool upcall);
 void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why);
 void smc_close_no_reader(struct smc_conn *conn);
 
@@ -445,9 +445,9 @@ void smc_orphan_start_timer(struct smc_conn *conn);
 void smc_orphan_timer(struct timer_list *t);
 
 /* sock/keepalive.c */
-void smc_watch_timer(struct timer_list *t);
-void smc_watch_start(struct smc_conn *conn);
-void smc_watch_written(struct smc_conn *conn);
+void smc_keepalive_timer(struct timer_list *t);
+void smc_keepalive_start(struct smc_conn *conn);
+void smc_keepalive_written(struct smc_conn *conn);
 
 /* sockopt.c */
 int smc_sock_setsockopt(struct socket *sock, int level, int optname,

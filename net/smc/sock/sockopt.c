@@ -38,7 +38,7 @@ static void look_at_peer(struct sock *sk)
 
 	if (!conn)
 		return;
-	smc_watch_start(conn);
+	smc_keepalive_start(conn);
 	smc_conn_put(conn);
 }
 
@@ -141,7 +141,7 @@ static int set_plain(struct smc_sock *smc, bool on)
 	} else {
 		clear_bit(SMC_SK_PLAIN, &smc->bits);
 		if (sk->sk_state == TCP_LISTEN)
-			smc_synopt_set(sk, smc_sock_barred(smc) ==
+			smc_synopt_set(sk, smc_sock_disabled(smc) ==
 				       SMC_REASON_OK);
 	}
 	release_sock(sk);

@@ -46,7 +46,7 @@ static void over_rings(struct smc_conn *conn, struct tcp_info *info)
 	u64 sent, acked, used;
 
 	/* what the peer has may not have been reported yet */
-	smc_tx_nudge(conn);
+	smc_tx_request_completion(conn);
 	sent = READ_ONCE(conn->sent_pos);
 	acked = conn->merged ? sent : min(READ_ONCE(conn->done_pos), sent);
 	used = sent - min(READ_ONCE(conn->peer_read_pos), sent);

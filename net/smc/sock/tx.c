@@ -49,7 +49,7 @@ static void want(struct smc_conn *conn, u32 bytes)
 		;
 	smp_mb();
 	if (unlikely(READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout)))
-		smc_watch_written(conn);
+		smc_keepalive_written(conn);
 }
 
 /*
@@ -73,7 +73,7 @@ static bool limited(struct smc_conn *conn, bool wake)
 }
 
 /**
- * smc_tx_nudge() - have done_pos catch up with what has been sent
+ * smc_tx_request_completion() - have done_pos catch up with what has been sent
  * @conn: bound connection
  *
  * A completion is asked for once for each position: a program that polls a full
@@ -81,14 +81,14 @@ static bool limited(struct smc_conn *conn, bool wake)
  *
  * Context: process.
  */
-void smc_tx_nudge(struct smc_conn *conn)
+void smc_tx_request_completion(struct smc_conn *conn)
 {
 	u64 sent = READ_ONCE(conn->sent_pos);
 
-	if (READ_ONCE(conn->nudge_pos) == sent)
+	if (READ_ONCE(conn->completion_pos) == sent)
 		return;
-	WRITE_ONCE(conn->nudge_pos, sent);
-	smc_conn_nudge(conn);
+	WRITE_ONCE(conn->completion_pos, sent);
+	smc_conn_request_completion(conn);
 }
 
 /**
@@ -136,7 +136,7 @@ bool smc_tx_poll(struct smc_conn *conn)
 		return true;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
 	want(conn, min);
-	smc_tx_nudge(conn);
+	smc_tx_request_completion(conn);
 	return smc_conn_snd_free(conn) >= min && !limited(conn, true);
 }
 
@@ -222,7 +222,7 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 static bool room_or_news(struct smc_conn *conn, u32 need)
 {
 	want(conn, need);
-	smc_tx_nudge(conn);
+	smc_tx_request_completion(conn);
 	return check(conn) || (smc_conn_snd_free(conn) >= need &&
 			       !limited(conn, false));
 }
@@ -253,7 +253,7 @@ static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 	if (!*timeo) {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
 		want(conn, need);
-		smc_tx_nudge(conn);
+		smc_tx_request_completion(conn);
 		return smc_conn_snd_free(conn) >= need &&
 		       !limited(conn, false) ? 0 : -EAGAIN;
 	}
@@ -269,7 +269,7 @@ static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 }
 
 /* Let go of what was written, or hold it back for a while. */
-static void push(struct smc_conn *conn, bool more)
+static void push_or_hold(struct smc_conn *conn, bool more)
 {
 	if ((more || test_bit(SMC_SK_CORK, &smc_of_conn(conn)->bits)) &&
 	    smc_conn_unsent(conn) < conn->snd_size / 4) {
@@ -322,13 +322,13 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 			rc = check(conn);
 			continue;
 		}
-		push(conn, more);
+		push_or_hold(conn, more);
 	}
 	if (unlikely(copied && READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout)))
-		smc_watch_written(conn);
+		smc_keepalive_written(conn);
 	/* What was copied before a fault goes out like a short write. */
 	if (copied && rc)
-		push(conn, false);
+		push_or_hold(conn, false);
 	return copied ?: rc;
 }
 
@@ -361,7 +361,7 @@ static int send_owned(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 	return send_all(conn, msg, locked);
 }
 
-static void count_call(const struct smc_conn *conn, size_t len)
+static void count_write(const struct smc_conn *conn, size_t len)
 {
 	smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_MSGS);
 	smc_conn_count(conn, SMC_TECH_TX_CALLS, 1);
@@ -388,7 +388,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	bool locked = true;
 	int rc;
 
-	count_call(conn, len);
+	count_write(conn, len);
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EISCONN;
 	if (mutex_lock_interruptible(&conn->tx_mutex))

@@ -98,7 +98,7 @@ static void plain_child(struct smc_net *sn, const struct request_sock *req,
 		if (test_bit(SMC_SK_CORK, &from->bits))
 			tcp_sk(sk)->nonagle |= TCP_NAGLE_CORK;
 		/* a listener that is barred did not answer the offer */
-		why = smc_sock_barred(from);
+		why = smc_sock_disabled(from);
 	}
 	if (why == SMC_REASON_OK)
 		why = SMC_REASON_PEERNOSMC;
@@ -145,7 +145,7 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 	/* not the request's listener: the request may have migrated */
 	if (refcount_inc_not_zero(&from->sk->sk_refcnt))
 		smc->listener = from->sk;
-	smc_listen_new_child(smc, smc_sock_barred(from));
+	smc_listen_new_child(smc, smc_sock_disabled(from));
 }
 
 /*

@@ -8,7 +8,7 @@
  * only a peer on this kernel can have, too.  A token of 64 random bits names
  * one receive ring as long as its connection has no peer yet.
  *
- * conn_bind finds the peer's ring by that token and makes it our send ring, so
+ * conn_attach finds the peer's ring by that token and makes it our send ring, so
  * the copy that sendmsg makes is the only one, and a push only has to hand the
  * CDC over.  The two ends are joined by a struct pair.  The client's bind makes
  * it (its Confirm carries the client's token then), the server's finds itself
@@ -120,8 +120,8 @@ static struct lo_buf *lo_buf(struct smc_buf *buf)
 	return container_of(buf, struct lo_buf, buf);
 }
 
-static enum smc_reason offer(const struct smc_route *route,
-			     struct smc_path *path)
+static enum smc_reason lo_find_path(const struct smc_route *route,
+				    struct smc_path *path)
 {
 	if (!smc_dev_get(&lo.dev))
 		return SMC_REASON_NOSMCDDEV;
@@ -134,14 +134,14 @@ static enum smc_reason offer(const struct smc_route *route,
 	return SMC_REASON_OK;
 }
 
-static int lgr_up(struct smc_lgr *lgr)
+static int lo_lgr_up(struct smc_lgr *lgr)
 {
 	return 0;
 }
 
-static int lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
-		       const struct smc_clc_proposal *prop,
-		       const struct smc_clc_accept *peer)
+static int lo_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+			  const struct smc_clc_proposal *prop,
+			  const struct smc_clc_accept *peer)
 {
 	return 0;
 }
@@ -153,7 +153,7 @@ static int lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
 	return 0;
 }
 
-static void lgr_down(struct smc_lgr *lgr, bool orderly)
+static void lo_lgr_down(struct smc_lgr *lgr, bool orderly)
 {
 }
 
@@ -190,7 +190,7 @@ static struct lo_conn *find_token(u64 token)
 	return NULL;
 }
 
-static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
+static int lo_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 {
 	struct lo_conn *lc = conn->xp;
 
@@ -259,7 +259,8 @@ static int join_server(struct smc_conn *conn, struct lo_conn *peer)
 	return 0;
 }
 
-static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *acc)
+static int lo_conn_attach(struct smc_conn *conn,
+			  const struct smc_clc_accept *acc)
 {
 	struct lo_conn *peer;
 	struct pair *pair;
@@ -283,7 +284,7 @@ static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *acc)
 	return rc;
 }
 
-static bool conn_unbind(struct smc_conn *conn)
+static bool lo_conn_detach(struct smc_conn *conn)
 {
 	struct lo_conn *lc = conn->xp;
 	struct pair *pair;
@@ -309,7 +310,7 @@ static bool conn_unbind(struct smc_conn *conn)
 }
 
 /* Under tx_lock: the bytes are in the peer's ring already. */
-static int push(struct smc_conn *conn, const struct smc_push *p)
+static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 {
 	struct lo_conn *lc = conn->xp;
 	struct smc_conn *peer;
@@ -366,8 +367,8 @@ static void pushed(struct smc_conn *conn)
 	rcu_read_unlock();
 }
 
-static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
-		      struct smc_xport_info *info)
+static void lo_fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
+			 struct smc_xport_info *info)
 {
 	const struct lo_conn *lc;
 
@@ -399,19 +400,19 @@ static const struct smc_xport xport = {
 	.ring_offset	= RING_OFFSET,
 	.merges		= true,
 	.max_size_code	= MAX_SIZE_CODE,
-	.offer		= offer,
-	.lgr_up		= lgr_up,
-	.lgr_connect	= lgr_connect,
+	.find_path		= lo_find_path,
+	.lgr_up		= lo_lgr_up,
+	.lgr_connect	= lo_lgr_connect,
 	.lgr_confirm	= lgr_confirm,
-	.lgr_down	= lgr_down,
+	.lgr_down	= lo_lgr_down,
 	.buf_alloc	= buf_alloc,
 	.buf_free	= buf_free,
-	.describe	= describe,
-	.conn_bind	= conn_bind,
-	.conn_unbind	= conn_unbind,
-	.push		= push,
+	.describe	= lo_describe,
+	.conn_attach	= lo_conn_attach,
+	.conn_detach	= lo_conn_detach,
+	.push		= lo_push,
 	.pushed		= pushed,
-	.fill_info	= fill_info,
+	.fill_info	= lo_fill_info,
 	.fill_dev	= fill_dev,
 };
 

@@ -320,15 +320,15 @@ static int scan_devs(struct search *search, struct smc_path *path)
 }
 
 /**
- * smc_rdma_offer() - find the RDMA port for a route
+ * smc_rdma_find_path() - find the RDMA port for a route
  * @route: from the TCP connection
  * @path: filled in, with a reference to the device
  *
  * Context: process.
  * Return: SMC_REASON_OK or SMC_REASON_NOSMCRDEV.
  */
-enum smc_reason smc_rdma_offer(const struct smc_route *route,
-			       struct smc_path *path)
+enum smc_reason smc_rdma_find_path(const struct smc_route *route,
+				   struct smc_path *path)
 {
 	struct search search = { .route = route };
 	int best;
@@ -398,7 +398,7 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 }
 
 /**
- * smc_rdma_dev_list() - smc_rdma_offer() finds the device from now on
+ * smc_rdma_dev_list() - smc_rdma_find_path() finds the device from now on
  * @rdev: device
  *
  * Context: process.
@@ -411,7 +411,7 @@ void smc_rdma_dev_list(struct smc_rdma_dev *rdev)
 }
 
 /**
- * smc_rdma_dev_unlist() - smc_rdma_offer() finds the device no more
+ * smc_rdma_dev_unlist() - smc_rdma_find_path() finds the device no more
  * @rdev: device
  *
  * Context: process.

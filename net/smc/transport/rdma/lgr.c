@@ -124,7 +124,7 @@ static void dev_unlink(struct smc_rdma_link *link)
 	spin_unlock_bh(&rdev->lock);
 }
 
-static int lgr_up(struct smc_lgr *lgr)
+static int rdma_lgr_up(struct smc_lgr *lgr)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
 	int rc;
@@ -234,9 +234,9 @@ static int peer_learn(struct smc_rdma_link *link,
 	return 0;
 }
 
-static int lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
-		       const struct smc_clc_proposal *prop,
-		       const struct smc_clc_accept *peer)
+static int rdma_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+			    const struct smc_clc_proposal *prop,
+			    const struct smc_clc_accept *peer)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
 	enum smc_reason why;
@@ -256,7 +256,7 @@ static int lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 	return why == SMC_REASON_OK ? 0 : -EIO;
 }
 
-static void lgr_down(struct smc_lgr *lgr, bool orderly)
+static void rdma_lgr_down(struct smc_lgr *lgr, bool orderly)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
 
@@ -272,7 +272,7 @@ static void lgr_down(struct smc_lgr *lgr, bool orderly)
 	smc_stats_inc(lgr->sn, SMC_STAT_LINK_DESTROYED);
 }
 
-static int describe(struct smc_conn *conn, struct smc_clc_accept *acc)
+static int rdma_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 {
 	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
 	struct smc_rdma_buf *rbuf = smc_rdma_buf(conn->rmb);
@@ -316,7 +316,7 @@ static void ring_moved(struct smc_rdma_link *link, struct smc_conn *conn,
 	rcu_read_lock();
 	xa_for_each(&conn->lgr->conns, token, other) {
 		xp = READ_ONCE(other->xp);
-		/* pairs with conn_bind() */
+		/* pairs with rdma_conn_attach() */
 		if (other == conn || !xp || !smp_load_acquire(&xp->bound) ||
 		    xp->peer_rkey != rkey || xp->peer_addr != addr)
 			continue;
@@ -327,7 +327,8 @@ static void ring_moved(struct smc_rdma_link *link, struct smc_conn *conn,
 	rcu_read_unlock();
 }
 
-static int conn_bind(struct smc_conn *conn, const struct smc_clc_accept *peer)
+static int rdma_conn_attach(struct smc_conn *conn,
+			    const struct smc_clc_accept *peer)
 {
 	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
 	const struct smc_clc_accept_r *r = &peer->r;
@@ -363,8 +364,9 @@ static u8 shown_state(const struct smc_rdma_link *link)
 	return READ_ONCE(link->state) == SMC_RDMA_ACTIVE ? 3 : 2;
 }
 
-static void fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
-		      struct smc_xport_info *info)
+static void rdma_fill_info(const struct smc_lgr *lgr,
+			   const struct smc_conn *conn,
+			   struct smc_xport_info *info)
 {
 	const struct smc_rdma_link *link;
 
@@ -388,18 +390,18 @@ const struct smc_xport smc_rdma_xport = {
 	.has_seq	= true,
 	.pools		= true,
 	.max_size_code	= SMC_SIZE_CODE_MAX,
-	.offer		= smc_rdma_offer,
-	.lgr_up		= lgr_up,
+	.find_path		= smc_rdma_find_path,
+	.lgr_up		= rdma_lgr_up,
 	.lgr_match	= lgr_match,
-	.lgr_connect	= lgr_connect,
+	.lgr_connect	= rdma_lgr_connect,
 	.lgr_confirm	= smc_rdma_lgr_confirm,
-	.lgr_down	= lgr_down,
+	.lgr_down	= rdma_lgr_down,
 	.buf_alloc	= smc_rdma_buf_alloc,
 	.buf_free	= smc_rdma_buf_free,
-	.describe	= describe,
-	.conn_bind	= conn_bind,
-	.conn_unbind	= smc_rdma_conn_unbind,
+	.describe	= rdma_describe,
+	.conn_attach	= rdma_conn_attach,
+	.conn_detach	= smc_rdma_conn_detach,
 	.push		= smc_rdma_push,
-	.fill_info	= fill_info,
+	.fill_info	= rdma_fill_info,
 	.fill_dev	= smc_rdma_fill_dev,
 };

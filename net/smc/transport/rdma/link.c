@@ -58,7 +58,7 @@ static const struct {
 	DOWN(RETRY),
 	DOWN(STUCK),
 	DOWN(TEST),
-	DOWN(UNBIND),
+	DOWN(DETACH),
 	DOWN(REG),
 	DOWN(KEYS),
 	DOWN(SEND),

@@ -39,7 +39,7 @@ static bool is_v2(const struct smc_rdma_link *link)
 	return link->lgr->version > 1;
 }
 
-static void dropped(struct smc_rdma_link *link)
+static void queue_dropped(struct smc_rdma_link *link)
 {
 	smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_DROPPED);
 }
@@ -50,7 +50,7 @@ static void watch_in(struct smc_rdma_link *link, unsigned int ms)
 }
 
 /* The confirmation of the link has ended, one way or the other; told once. */
-static void confirmed(struct smc_rdma_link *link, enum smc_reason why)
+static void link_confirmed(struct smc_rdma_link *link, enum smc_reason why)
 {
 	bool first;
 
@@ -70,7 +70,7 @@ static int send_msg_end(struct smc_rdma_link *link, struct smc_llc_msg *msg,
 
 	msg->v2 = is_v2(link);
 	if (smc_llc_encode(p, sizeof(p), msg) != SMC_LLC_LEN) {
-		dropped(link);
+		queue_dropped(link);
 		return -EINVAL;
 	}
 	return smc_rdma_tx_llc(link, p, end);
@@ -96,7 +96,7 @@ static int echo(struct smc_rdma_link *link, const struct llc_rx *rx, u8 flags)
  * has acknowledged it.  Where RoCE passes in one direction only it never does,
  * and the program gets TCP instead of a dead connection.
  */
-static int send_confirm(struct smc_rdma_link *link, bool response)
+static int send_confirm_link(struct smc_rdma_link *link, bool response)
 {
 	const struct smc_lgr *lgr = link->lgr;
 	struct smc_llc_msg msg = {
@@ -139,7 +139,7 @@ static void now_active(struct smc_rdma_link *link)
 {
 	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
 	watch_in(link, SMC_RDMA_LOOK_MS);
-	confirmed(link, SMC_REASON_OK);
+	link_confirmed(link, SMC_REASON_OK);
 	smc_rdma_tx_kick(link);
 }
 
@@ -151,7 +151,7 @@ static int rx_confirm_request(struct smc_rdma_link *link,
 
 	if (link->lgr->role != SMC_CLNT || READ_ONCE(link->confirmed) ||
 	    READ_ONCE(link->confirm_end)) {
-		dropped(link);
+		queue_dropped(link);
 		return 0;
 	}
 	why = SMC_REASON_RMBE_EC;
@@ -161,10 +161,10 @@ static int rx_confirm_request(struct smc_rdma_link *link,
 		why = smc_rdma_link_ready(link);
 	}
 	if (why != SMC_REASON_OK) {
-		confirmed(link, why);
+		link_confirmed(link, why);
 		return 0;
 	}
-	return send_confirm(link, true);
+	return send_confirm_link(link, true);
 }
 
 static int rx_confirm_response(struct smc_rdma_link *link,
@@ -174,11 +174,11 @@ static int rx_confirm_response(struct smc_rdma_link *link,
 
 	if (link->lgr->role != SMC_SERV || READ_ONCE(link->confirmed) ||
 	    READ_ONCE(link->state) < SMC_RDMA_READY) {
-		dropped(link);
+		queue_dropped(link);
 		return 0;
 	}
 	if (!(msg->flags & SMC_LLC_CL_NO_EYEC)) {
-		confirmed(link, SMC_REASON_RMBE_EC);
+		link_confirmed(link, SMC_REASON_RMBE_EC);
 		return 0;
 	}
 	WRITE_ONCE(link->peer_uid, msg->confirm_link.user_id);
@@ -248,7 +248,7 @@ static int rx_delete_link(struct smc_rdma_link *link,
 	WRITE_ONCE(link->peer_bye, true);
 	/* it has given the confirmation up */
 	if (!READ_ONCE(link->confirmed))
-		confirmed(link, SMC_REASON_TIMEOUT_CL);
+		link_confirmed(link, SMC_REASON_TIMEOUT_CL);
 	else
 		smc_rdma_link_end(link, SMC_REASON_LINK_PEER);
 	return 0;
@@ -260,7 +260,7 @@ static int rx_confirm_rkey(struct smc_rdma_link *link,
 			   const struct llc_rx *rx)
 {
 	if (msg->response) {
-		dropped(link);
+		queue_dropped(link);
 		return 0;
 	}
 	return echo(link, rx, msg->confirm_rkey.overflow ?
@@ -290,7 +290,7 @@ static void revoke(struct smc_rdma_link *link, u32 rkey)
 	rcu_read_lock();
 	xa_for_each(&lgr->conns, token, conn) {
 		xp = READ_ONCE(conn->xp);
-		/* pairs with conn_bind() */
+		/* pairs with conn_attach() */
 		if (!xp || !smp_load_acquire(&xp->bound) ||
 		    xp->peer_rkey != rkey)
 			continue;
@@ -333,7 +333,7 @@ static int rx_delete_rkey(struct smc_rdma_link *link,
 	if (!msg->response)
 		return delete_rkey_request(link, msg, rx);
 	if (!smc_rdma_retire_done(link))
-		dropped(link);
+		queue_dropped(link);
 	set_bit(SMC_RDMA_DO_RETIRE, &link->llc_todo);
 	return 0;
 }
@@ -363,7 +363,7 @@ static int handle(struct smc_rdma_link *link, const struct llc_rx *rx)
 	}
 	if (msg.v2 != is_v2(link) || msg.type >= ARRAY_SIZE(handlers) ||
 	    !handlers[msg.type]) {
-		dropped(link);
+		queue_dropped(link);
 		return 0;
 	}
 	return handlers[msg.type](link, &msg, rx);
@@ -394,7 +394,7 @@ static int do_todo(struct smc_rdma_link *link, enum smc_rdma_todo what)
 {
 	switch (what) {
 	case SMC_RDMA_DO_CONFIRM:
-		return send_confirm(link, false);
+		return send_confirm_link(link, false);
 	case SMC_RDMA_DO_TEST:
 		return do_test(link);
 	case SMC_RDMA_DO_RETIRE:
@@ -479,7 +479,7 @@ void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len)
 	if (READ_ONCE(link->llc_num) < SMC_RDMA_LLC_QUEUE)
 		rx = kmalloc(struct_size(rx, data, len), GFP_ATOMIC);
 	if (!rx) {
-		dropped(link);
+		queue_dropped(link);
 		return;
 	}
 	rx->len = len;
@@ -552,7 +552,7 @@ static void watch_work(struct work_struct *work)
 	if (READ_ONCE(link->dead))
 		return;
 	if (!READ_ONCE(link->confirmed)) {
-		confirmed(link, SMC_REASON_TIMEOUT_CL);
+		link_confirmed(link, SMC_REASON_TIMEOUT_CL);
 		return;
 	}
 	watch_silence(link);

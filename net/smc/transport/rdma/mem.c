@@ -234,7 +234,7 @@ bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey)
 	mutex_lock(&link->mem_mutex);
 	rbuf = list_first_entry_or_null(&link->retired, struct smc_rdma_buf,
 					node);
-	if (link->retire_late || (link->retire_asked && !link->retire_again))
+	if (link->retire_overdue || (link->retire_asked && !link->retire_again))
 		rbuf = NULL;
 	if (rbuf)
 		*rkey = rbuf->mr->rkey;
@@ -276,11 +276,11 @@ bool smc_rdma_retire_done(struct smc_rdma_link *link)
 	if (useful) {
 		rbuf_free(link, rbuf);
 		link->retired_num--;
-		link->retire_late = link->retire_asked - 1;
+		link->retire_overdue = link->retire_asked - 1;
 		link->retire_asked = 0;
 		link->retire_again = false;
-	} else if (link->retire_late) {
-		link->retire_late--;
+	} else if (link->retire_overdue) {
+		link->retire_overdue--;
 	}
 	link->retire_looks = 0;
 	link->retire_silent = 0;
@@ -291,17 +291,17 @@ bool smc_rdma_retire_done(struct smc_rdma_link *link)
 /* Is the next key to be told about, or the last one again?  mem_mutex held. */
 static bool retire_due(struct smc_rdma_link *link)
 {
-	u32 ms = link->retire_late ? SMC_RDMA_STUCK_MS : SMC_RDMA_LLC_MS;
+	u32 ms = link->retire_overdue ? SMC_RDMA_STUCK_MS : SMC_RDMA_LLC_MS;
 
-	if (!link->retire_late && !link->retire_asked)
+	if (!link->retire_overdue && !link->retire_asked)
 		return false;
 	if (++link->retire_looks <= SMC_RDMA_LOOKS(ms))
 		return false;
 	link->retire_looks = 0;
 	/* The peer was not asked meanwhile. */
-	if (link->retire_late)
+	if (link->retire_overdue)
 		link->retire_silent = 0;
-	link->retire_late = 0;
+	link->retire_overdue = 0;
 	link->retire_again = link->retire_asked;
 	return true;
 }
@@ -364,7 +364,7 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 		rbuf_free(link, rbuf);
 	link->retired_num = 0;
 	link->retire_asked = 0;
-	link->retire_late = 0;
+	link->retire_overdue = 0;
 	link->retire_again = false;
 	mutex_unlock(&link->mem_mutex);
 }

@@ -67,7 +67,7 @@
 /* Receives, but no send completion. */
 #define SMC_RDMA_UNSENT_MS		30000
 /* A connection's last messages, whatever the link does: as an orphan's. */
-#define SMC_RDMA_UNBIND_MS		120000
+#define SMC_RDMA_DETACH_MS		120000
 /* How often a link is looked at; the limits above are counted in looks. */
 #define SMC_RDMA_LOOK_MS		SMC_UNBIND_LOOK_MS
 #define SMC_RDMA_LOOKS(ms)		((ms) / SMC_RDMA_LOOK_MS)
@@ -122,7 +122,7 @@ struct smc_rdma_dev {
  * @quiet_len: bytes pushed since the last signalled slot
  * @done_pos: end position of the newest slot that completed
  * @turn: smc_conn_kick() is running, the queue does not apply to it
- * @unbinding: smc_conn_unbound() is to be called
+ * @unbinding: smc_conn_detached() is to be called
  * @revoked: the peer has withdrawn its key, or given the ring to another
  *	connection: no data any more
  * @wait_node: in link->waiting
@@ -329,7 +329,7 @@ struct smc_bringup {
  * @retired: receive rings whose key the peer is being told to forget
  * @retire_again: DELETE RKEY for the first of @retired is to be repeated
  * @retire_asked: how often it has been sent
- * @retire_late: answers still to come about the key before it
+ * @retire_overdue: answers still to come about the key before it
  * @retire_looks: looks since it was sent, or an answer came
  * @retire_silent: looks since the peer answered, or there were too many keys
  * @retired_num: length of @retired
@@ -403,7 +403,7 @@ struct smc_rdma_link {
 	struct list_head retired;
 	bool retire_again;
 	u32 retire_asked;
-	u32 retire_late;
+	u32 retire_overdue;
 	u32 retire_looks;
 	u32 retire_silent;
 	u32 retired_num;
@@ -444,8 +444,8 @@ static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 }
 
 /* dev.c */
-enum smc_reason smc_rdma_offer(const struct smc_route *route,
-			       struct smc_path *path);
+enum smc_reason smc_rdma_find_path(const struct smc_route *route,
+				   struct smc_path *path);
 bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		       struct smc_dev_info *info);
 bool smc_rdma_gid_is_v4(const union ib_gid *gid);
@@ -501,7 +501,7 @@ void smc_rdma_link_stop(struct smc_rdma_link *link);
 void smc_rdma_tx_kick(struct smc_rdma_link *link);
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p);
 void smc_rdma_conn_init(struct smc_conn *conn);
-bool smc_rdma_conn_unbind(struct smc_conn *conn);
+bool smc_rdma_conn_detach(struct smc_conn *conn);
 int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end);
 bool smc_rdma_tx_idle(struct smc_rdma_link *link);
 bool smc_rdma_tx_awaited(struct smc_rdma_link *link);

@@ -314,7 +314,7 @@ static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 		return;
 	xp->unbinding = false;
 	spin_unlock(&link->post_lock);
-	smc_conn_unbound(conn);
+	smc_conn_detached(conn);
 	spin_lock(&link->post_lock);
 }
 
@@ -550,7 +550,7 @@ static bool unbind_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 }
 
 /**
- * smc_rdma_conn_unbind() - begin to forget a connection, or look once more
+ * smc_rdma_conn_detach() - begin to forget a connection, or look once more
  * @conn: no longer found by its token, nothing pushes any more
  *
  * It is over when the device has read everything from the send ring and no
@@ -561,7 +561,7 @@ static bool unbind_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
  * Context: process.
  * Return: see struct smc_xport.
  */
-bool smc_rdma_conn_unbind(struct smc_conn *conn)
+bool smc_rdma_conn_detach(struct smc_conn *conn)
 {
 	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
 	struct smc_rdma_conn *xp = conn->xp;
@@ -571,8 +571,8 @@ bool smc_rdma_conn_unbind(struct smc_conn *conn)
 	if (!xp->looks++)
 		return unbind_begin(link, xp);
 	if (smc_rdma_stalled(link, &xp->stall) ||
-	    xp->looks > SMC_RDMA_LOOKS(SMC_RDMA_UNBIND_MS))
-		smc_rdma_link_lost(link, SMC_REASON_LINK_UNBIND);
+	    xp->looks > SMC_RDMA_LOOKS(SMC_RDMA_DETACH_MS))
+		smc_rdma_link_lost(link, SMC_REASON_LINK_DETACH);
 	return false;
 }
 
