@@ -15,7 +15,8 @@
 
 struct ctl_table_header;
 struct workqueue_struct;
-struct smc_negcache;
+struct smc_hs_cache;
+struct smc_hs_limit;
 
 /* Bits of smc_net.transports. */
 #define SMC_USE_SMCR	0x01
@@ -28,7 +29,7 @@ struct smc_negcache;
  * @sysctl_hdr: net.smc
  * @transports: SMC_USE_* bits (sysctl transports)
  * @handshake_timeout_ms: floor of the handshake deadline
- * @fallback_memory_s: how long a incompatible peer is remembered
+ * @fallback_memory_s: how long an incompatible peer is remembered
  * @orphan_timeout_s: how long data of a closed socket waits for a peer that
  *	takes nothing
  * @max_orphans: closed sockets that may wait for their peers
@@ -52,7 +53,8 @@ struct smc_negcache;
  * @past: those of connections that fell back
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
- * @negcache: peers whose handshake was incompatible (handshake/cache.c)
+ * @hs_cache: incompatible peers (handshake/cache.c)
+ * @hs_limit: handshakes by peer (handshake/limit.c)
  * @hs_count: handshakes in progress
  */
 struct smc_net {
@@ -89,7 +91,8 @@ struct smc_net {
 	struct list_head pnet;
 	unsigned int pnet_num;
 
-	struct smc_negcache *negcache;
+	struct smc_hs_cache *hs_cache;
+	struct smc_hs_limit *hs_limit;
 	atomic_t hs_count;
 };
 

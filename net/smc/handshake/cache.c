@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the handshake remembers of peers, per network namespace.
+ * Incompatible peers of a namespace: addresses and ports where something
+ * answered the SYN option and then did not speak CLC.  For
+ * net.smc.fallback_memory_s seconds connects to them go out as plain TCP.  A
+ * set-associative cache of fixed size: a set that is full forgets its oldest
+ * entry.
  *
- * Spoilt peers: addresses and ports where something answered the SYN option
- * and then did not speak CLC.  For net.smc.fallback_memory_s seconds connects
- * to them go out as plain TCP.  A set-associative cache of fixed size: a set
- * that is full forgets its oldest entry.
- *
- * Running handshakes, by peer address: over SMC_HS_MAX_SOURCE from one address
- * or SMC_HS_MAX_NET in all, a server answers Decline.
- *
- * Context: process; smc_negcache.lock (spinlock, BH) protects everything, a
+ * Context: process; smc_hs_cache.lock (spinlock, BH) protects everything, a
  * leaf.
  * Test: selftests/smc/fallback*.sh
  */
@@ -24,7 +20,6 @@
 
 #define SETS		128
 #define WAYS		4
-#define HEADS		64
 
 struct entry {
 	struct in6_addr addr;	/* v4-mapped for IPv4 */
@@ -34,11 +29,10 @@ struct entry {
 	unsigned long until;	/* jiffies */
 };
 
-struct smc_negcache {
+struct smc_hs_cache {
 	spinlock_t lock;		/* protects the rest */
 	u32 seed;
 	struct entry (*sets)[WAYS];	/* SETS of them, made when needed */
-	struct hlist_head running[HEADS];
 };
 
 static bool make_key(const struct sockaddr *addr, struct entry *key)
@@ -60,21 +54,25 @@ static bool make_key(const struct sockaddr *addr, struct entry *key)
 	return true;
 }
 
-static u32 addr_hash(const struct smc_negcache *cache,
-		     const struct in6_addr *addr, u32 port)
+static struct entry *set_of(const struct smc_hs_cache *cache,
+			    const struct entry *key)
 {
-	return jhash2((const u32 *)addr, sizeof(*addr) / sizeof(u32),
-		      cache->seed ^ port);
+	u32 hash = jhash2((const u32 *)&key->addr,
+			  sizeof(key->addr) / sizeof(u32),
+			  cache->seed ^ key->port);
+
+	return cache->sets[hash % SETS];
 }
 
-static struct entry *cache_find(struct smc_negcache *cache, const struct entry *key)
+static struct entry *cache_find(struct smc_hs_cache *cache,
+				const struct entry *key)
 {
 	struct entry *set;
 	int i;
 
 	if (!cache->sets)
 		return NULL;
-	set = cache->sets[addr_hash(cache, &key->addr, key->port) % SETS];
+	set = set_of(cache, key);
 	for (i = 0; i < WAYS; i++)
 		if (set[i].used && set[i].port == key->port &&
 		    set[i].scope == key->scope &&
@@ -84,13 +82,13 @@ static struct entry *cache_find(struct smc_negcache *cache, const struct entry *
 }
 
 /* A place for a new entry: unused, else what would be forgotten first. */
-static struct entry *victim(struct smc_negcache *cache,
+static struct entry *victim(struct smc_hs_cache *cache,
 			    const struct entry *key)
 {
 	struct entry *set, *old;
 	int i;
 
-	set = cache->sets[addr_hash(cache, &key->addr, key->port) % SETS];
+	set = set_of(cache, key);
 	old = set;
 	for (i = 0; i < WAYS; i++) {
 		if (!set[i].used)
@@ -109,7 +107,7 @@ static struct entry *victim(struct smc_negcache *cache,
 void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr)
 {
 	unsigned int span_s = READ_ONCE(sn->fallback_memory_s);
-	struct smc_negcache *cache = sn->negcache;
+	struct smc_hs_cache *cache = sn->hs_cache;
 	struct entry (*sets)[WAYS] = NULL;
 	struct entry key, *entry;
 
@@ -141,7 +139,7 @@ void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr)
  */
 bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr)
 {
-	struct smc_negcache *cache = sn->negcache;
+	struct smc_hs_cache *cache = sn->hs_cache;
 	struct entry key, *entry;
 	bool known = false;
 
@@ -158,101 +156,23 @@ bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr)
 	return known;
 }
 
-static void peer_addr(const struct sock *tcp, struct in6_addr *addr)
+int smc_hs_cache_net_init(struct smc_net *sn)
 {
-#if IS_ENABLED(CONFIG_IPV6)
-	if (tcp->sk_family == AF_INET6) {
-		*addr = tcp->sk_v6_daddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(inet_sk(tcp)->inet_daddr, addr);
-}
-
-/* How many handshakes run with this address?  Bounded by SMC_HS_MAX_NET. */
-static unsigned int running_from(const struct hlist_head *head,
-				 const struct in6_addr *addr)
-{
-	struct smc_hs *hs;
-	unsigned int num = 0;
-
-	hlist_for_each_entry(hs, head, node)
-		num += ipv6_addr_equal(&hs->saddr, addr);
-	return num;
-}
-
-/**
- * smc_hs_count() - count a handshake that begins
- * @hs: handshake that begins
- *
- * Return: false if it is one too many; then it is not counted.
- */
-bool smc_hs_count(struct smc_hs *hs)
-{
-	struct smc_net *sn = hs->setup.sn;
-	struct smc_negcache *cache = sn->negcache;
-	struct hlist_head *head;
-	bool ok;
-
-	if (atomic_inc_return(&sn->hs_count) > SMC_HS_MAX_NET) {
-		atomic_dec(&sn->hs_count);
-		return false;
-	}
-	if (!hs->ops->per_source) {
-		set_bit(SMC_HS_COUNTED, &hs->bits);
-		return true;
-	}
-	peer_addr(hs->setup.sk, &hs->saddr);
-	head = &cache->running[addr_hash(cache, &hs->saddr, 0) % HEADS];
-	spin_lock_bh(&cache->lock);
-	ok = running_from(head, &hs->saddr) < SMC_HS_MAX_SOURCE;
-	if (ok)
-		hlist_add_head(&hs->node, head);
-	spin_unlock_bh(&cache->lock);
-	if (ok)
-		set_bit(SMC_HS_COUNTED, &hs->bits);
-	else
-		atomic_dec(&sn->hs_count);
-	return ok;
-}
-
-/**
- * smc_hs_uncount() - a handshake ends
- * @hs: handshake, counted or not
- */
-void smc_hs_uncount(struct smc_hs *hs)
-{
-	struct smc_net *sn = hs->setup.sn;
-
-	if (!test_and_clear_bit(SMC_HS_COUNTED, &hs->bits))
-		return;
-	spin_lock_bh(&sn->negcache->lock);
-	if (!hlist_unhashed(&hs->node))
-		hlist_del_init(&hs->node);
-	spin_unlock_bh(&sn->negcache->lock);
-	atomic_dec(&sn->hs_count);
-}
-
-int smc_hs_memory_net_init(struct smc_net *sn)
-{
-	struct smc_negcache *cache;
-	int i;
+	struct smc_hs_cache *cache;
 
 	cache = kzalloc(sizeof(*cache), GFP_KERNEL);
 	if (!cache)
 		return -ENOMEM;
 	spin_lock_init(&cache->lock);
 	cache->seed = get_random_u32();
-	for (i = 0; i < HEADS; i++)
-		INIT_HLIST_HEAD(&cache->running[i]);
-	sn->negcache = cache;
+	sn->hs_cache = cache;
 	return 0;
 }
 
 /* All handshakes of the namespace have ended: its sockets hold it. */
-void smc_hs_memory_net_exit(struct smc_net *sn)
+void smc_hs_cache_net_exit(struct smc_net *sn)
 {
-	kvfree(sn->negcache->sets);
-	kfree(sn->negcache);
-	sn->negcache = NULL;
+	kvfree(sn->hs_cache->sets);
+	kfree(sn->hs_cache);
+	sn->hs_cache = NULL;
 }

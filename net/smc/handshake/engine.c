@@ -455,13 +455,21 @@ int smc_hs_net_init(struct smc_net *sn)
 {
 	int rc;
 
-	atomic_set(&sn->hs_count, 0);
 	sn->hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, 0);
 	if (!sn->hs_wq)
 		return -ENOMEM;
-	rc = smc_hs_memory_net_init(sn);
+	rc = smc_hs_cache_net_init(sn);
 	if (rc)
-		destroy_workqueue(sn->hs_wq);
+		goto err_cache;
+	rc = smc_hs_limit_net_init(sn);
+	if (rc)
+		goto err_limit;
+	return 0;
+
+err_limit:
+	smc_hs_cache_net_exit(sn);
+err_cache:
+	destroy_workqueue(sn->hs_wq);
 	return rc;
 }
 
@@ -469,7 +477,8 @@ void smc_hs_net_exit(struct smc_net *sn)
 {
 	/* the last step may not have returned yet */
 	destroy_workqueue(sn->hs_wq);
-	smc_hs_memory_net_exit(sn);
+	smc_hs_limit_net_exit(sn);
+	smc_hs_cache_net_exit(sn);
 }
 
 int smc_hs_init(void)

@@ -303,15 +303,19 @@ extern const struct smc_hs_role_ops smc_hs_server;
 bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg);
 
 /* handshake/cache.c */
+void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr);
+bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr);
+int smc_hs_cache_net_init(struct smc_net *sn);
+void smc_hs_cache_net_exit(struct smc_net *sn);
+
+/* handshake/limit.c */
 #define SMC_HS_MAX_NET		1024	/* handshakes of a namespace */
 #define SMC_HS_MAX_SOURCE	256	/* of them from one address */
 
-void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr);
-bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr);
 bool smc_hs_count(struct smc_hs *hs);
 void smc_hs_uncount(struct smc_hs *hs);
-int smc_hs_memory_net_init(struct smc_net *sn);
-void smc_hs_memory_net_exit(struct smc_net *sn);
+int smc_hs_limit_net_init(struct smc_net *sn);
+void smc_hs_limit_net_exit(struct smc_net *sn);
 
 /* handshake/route.c */
 int smc_route_get(struct sock *tcp, struct smc_route *route);
