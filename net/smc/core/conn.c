@@ -33,15 +33,16 @@ static void release_fn(struct work_struct *work);
  * @sn: the socket's namespace
  * @events: the socket's callbacks
  * @sk: the socket; its reference passes to the connection
+ * @gfp: how memory may be had
  *
- * Context: process.
+ * Context: any, by @gfp.
  * Return: connection with one reference, or NULL: @sk is still the caller's.
  */
 struct smc_conn *smc_conn_alloc(struct smc_net *sn,
 				const struct smc_conn_events *events,
-				struct sock *sk)
+				struct sock *sk, gfp_t gfp)
 {
-	struct smc_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
+	struct smc_conn *conn = kzalloc(sizeof(*conn), gfp);
 
 	if (!conn)
 		return NULL;

@@ -227,7 +227,7 @@ static inline u32 smc_conn_unsent(const struct smc_conn *conn)
 
 struct smc_conn *smc_conn_alloc(struct smc_net *sn,
 				const struct smc_conn_events *events,
-				struct sock *sk);
+				struct sock *sk, gfp_t gfp);
 bool smc_conn_tryget(struct smc_conn *conn);
 void smc_conn_get(struct smc_conn *conn);
 void smc_conn_put(struct smc_conn *conn);

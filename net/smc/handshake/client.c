@@ -111,7 +111,19 @@ static bool to_itself(const struct sock *tcp)
 	return inet->inet_rcv_saddr == inet->inet_daddr;
 }
 
-/* Waiting for TCP to be established. */
+/**
+ * smc_hs_agreed() - is there to be a handshake?
+ * @sk: client, TCP is established
+ *
+ * Context: any, the socket is locked.
+ * Return: both ends have offered SMC.
+ */
+bool smc_hs_agreed(const struct sock *sk)
+{
+	return smc_synopt_peer_has(sk) && !to_itself(sk);
+}
+
+/* TCP is established, or was. */
 static enum smc_reason step_open(struct smc_hs *hs)
 {
 	int err = 0, rc;
@@ -126,8 +138,6 @@ static enum smc_reason step_open(struct smc_hs *hs)
 		return SMC_REASON_INCOMPATIBLE_RESET;
 	}
 	smc_hs_start_clock(hs);
-	if (!smc_synopt_peer_has(hs->setup.sk) || to_itself(hs->setup.sk))
-		return SMC_REASON_PEERNOSMC;
 	return propose(hs);
 }
 
@@ -285,7 +295,8 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 		 * Not before: a server that was only being restarted refuses
 		 * this attempt, and serves SMC when it is back.
 		 */
-		smc_hs_remember(hs->setup.sn, (struct sockaddr *)&hs->addr);
+		smc_hs_remember(hs->setup.sn,
+				(struct sockaddr *)&hs->setup.addr);
 	return hs->why;
 }
 
@@ -323,7 +334,7 @@ static enum smc_hs_verdict client_conclude(struct smc_hs *hs,
 		return SMC_HS_V_ERR;
 	if (why == SMC_REASON_PEERDECL)
 		hs->why = why_declined(hs);
-	if (why == SMC_REASON_PEERDECL || why == SMC_REASON_PEERNOSMC)
+	if (why == SMC_REASON_PEERDECL)
 		return SMC_HS_V_TCP;
 	if (!smc_hs_incompatible(why) && !smc_hs_write_decline(hs, why))
 		return SMC_HS_V_TCP;

@@ -309,18 +309,15 @@ static void work_fn(struct work_struct *work)
  * smc_hs_new() - make a handshake
  * @setup: copied
  * @conn: the connection to bind (no group yet); the caller's reference passes
- * @addr: client: where connect() goes, for connecting again; or NULL
- * @addr_len: its length
+ * @gfp: how memory may be had
  *
- * Context: process.
+ * Context: any, by @gfp.
  * Return: handshake with one reference, to be started; NULL: no memory, and
  * the connection is still the caller's.
  */
 struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
-			  struct smc_conn *conn, const struct sockaddr *addr,
-			  int addr_len)
+			  struct smc_conn *conn, gfp_t gfp)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
 	struct smc_hs *hs = kzalloc(sizeof(*hs), gfp);
 
 	if (!hs)
@@ -334,11 +331,6 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
 	hs->setup = *setup;
 	sock_hold(setup->sk);
 	hs->conn = conn;
-	if (addr) {
-		hs->window_clamp = tcp_sk(setup->sk)->window_clamp;
-		hs->addr_len = min_t(int, addr_len, sizeof(hs->addr));
-		memcpy(&hs->addr, addr, hs->addr_len);
-	}
 	spin_lock_init(&hs->lock);
 	INIT_WORK(&hs->work, work_fn);
 	timer_setup(&hs->timer, timer_fn, 0);
@@ -375,8 +367,8 @@ void smc_hs_put(struct smc_hs *hs)
 
 /**
  * smc_hs_start() - run it
- * @hs: new handshake that the socket shows already; client: connect() has been
- *	issued; server: a child whose SYN had the option
+ * @hs: new handshake; TCP's connection is established, and both ends have
+ *	offered SMC
  *
  * Context: any; the socket is locked.
  */
@@ -390,7 +382,7 @@ void smc_hs_start(struct smc_hs *hs)
 	refcount_inc(&hs->refs);	/* until it has ended */
 	if (hs->ops->start)
 		hs->ops->start(hs);
-	kick(hs);
+	smc_hs_wake(hs);
 }
 
 /**

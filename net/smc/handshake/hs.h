@@ -81,6 +81,9 @@ struct smc_hs_events {
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server
  * @refuse: server: decline for this reason, whatever the client proposes
+ * @addr: client: where connect() goes, for connecting again
+ * @addr_len: its length
+ * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
  */
 struct smc_hs_setup {
 	const struct smc_hs_events *events;
@@ -92,6 +95,9 @@ struct smc_hs_setup {
 	u32 rcv_len;
 	enum smc_role role;
 	enum smc_reason refuse;
+	struct sockaddr_in6 addr;
+	int addr_len;
+	u32 window_clamp;
 };
 
 enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr);
@@ -101,11 +107,11 @@ struct request_sock;
 /* SYN option (synopt_native.c). */
 void smc_synopt_set(struct sock *tcp, bool on);
 bool smc_synopt_peer_has(const struct sock *tcp); /* established: both did */
+bool smc_hs_agreed(const struct sock *tcp);
 bool smc_synopt_req_has(const struct request_sock *req, struct sock *child);
 
 struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
-			  struct smc_conn *conn, const struct sockaddr *addr,
-			  int addr_len);
+			  struct smc_conn *conn, gfp_t gfp);
 void smc_hs_put(struct smc_hs *hs);
 void smc_hs_start(struct smc_hs *hs);
 void smc_hs_wake(struct smc_hs *hs);

@@ -80,8 +80,6 @@ struct smc_hs_data {
  * @ops: of the role
  * @conn: the connection to bind; NULL once it is the socket's, or has left a
  *	group: it can join one in its life
- * @addr: client: where connect() goes, for connecting again
- * @addr_len: its length
  * @lock: protects @state, @need, @queued, @ended; interrupts off; leaf.  What
  *	smc_hs_wake() takes
  * @work: the next step; has a reference while queued
@@ -115,7 +113,6 @@ struct smc_hs_data {
  * @first_at: jiffies when the first byte of the stream was seen, 0: not yet;
  *	for a Decline that may cross ours, of the stream behind the handshake
  * @drain: bytes of a message longer than the buffer, to be thrown away
- * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
  * @write_seq: TCP sequence number when the program took over
  * @data: dropped when the handshake has ended
  */
@@ -125,8 +122,6 @@ struct smc_hs {
 	struct smc_hs_setup setup;
 	const struct smc_hs_role_ops *ops;
 	struct smc_conn *conn;
-	struct sockaddr_storage addr;
-	int addr_len;
 	spinlock_t lock;	/* see above */
 	struct work_struct work;
 	struct timer_list timer;
@@ -158,7 +153,6 @@ struct smc_hs {
 	int err;
 	unsigned long first_at;
 	u32 drain;
-	u32 window_clamp;
 	u32 write_seq;
 	struct smc_hs_data *data;
 };

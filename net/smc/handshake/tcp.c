@@ -385,7 +385,7 @@ static void put_back(struct smc_hs *hs, const struct options *kept)
 	WRITE_ONCE(sk->sk_peek_off, kept->peek_off);
 	tcp_sk(sk)->rx_opt.user_mss = kept->mss;
 	/* the present value is TCP's for the old connection */
-	WRITE_ONCE(tcp_sk(sk)->window_clamp, hs->window_clamp);
+	WRITE_ONCE(tcp_sk(sk)->window_clamp, hs->setup.window_clamp);
 	inet_csk(sk)->icsk_rto_min = kept->rto_min;
 	inet_csk(sk)->icsk_delack_max = kept->delack_max;
 }
@@ -399,11 +399,12 @@ static void put_back(struct smc_hs *hs, const struct options *kept)
  */
 int smc_hs_connect_again(struct smc_hs *hs)
 {
-	struct sockaddr_storage addr;
+	struct sockaddr_in6 addr = hs->setup.addr;
 	struct sock *sk = hs->setup.sk;
 	struct options kept;
 	int rc;
 
+	/* addr is a copy: a BPF program of the cgroup may change the address */
 	rc = own(hs);
 	if (rc)
 		return rc;
@@ -413,8 +414,6 @@ int smc_hs_connect_again(struct smc_hs *hs)
 		return -ECONNABORTED;
 	}
 	keep(sk, &kept);
-	/* a BPF program of the cgroup may change the address */
-	memcpy(&addr, &hs->addr, sizeof(addr));
 	rc = sk->sk_prot->disconnect(sk, O_NONBLOCK);
 	if (!rc) {
 		put_back(hs, &kept);
@@ -423,7 +422,7 @@ int smc_hs_connect_again(struct smc_hs *hs)
 		smc_synopt_set(sk, false);
 		rc = __inet_stream_connect(sk->sk_socket,
 					   (struct sockaddr_unsized *)&addr,
-					   hs->addr_len, O_NONBLOCK, 0);
+					   hs->setup.addr_len, O_NONBLOCK, 0);
 	}
 	if (rc == -EINPROGRESS)
 		rc = 0;

@@ -3,6 +3,10 @@
  * The handshake of a socket: begun by connect() or for a listener's child, its
  * outcome, its end from outside, and calls that wait for it.
  *
+ * A client has none before TCP says that the server answered the offer, which it
+ * says in the SYN-ACK: until then, and without that answer, an attempt costs what
+ * TCP's connect() costs.
+ *
  * While the phase is HS the TCP connection is the handshake's and nothing of it
  * is shown: data calls wait, poll() shows no event.  Its outcome is one of
  * three: the connection becomes the socket's (SMC), the socket becomes TCP's
@@ -173,58 +177,162 @@ static const struct smc_hs_events hs_events = {
 	.release	= hs_release,
 };
 
-/**
- * smc_attempt_new() - make a handshake, with its connection
- * @smc: context
- * @role: client or server
- * @refuse: server: decline for this reason, whatever the client proposes
- * @addr: client: where connect() goes
- * @addr_len: its length
- *
- * Context: process.
- * Return: handshake with one reference, or NULL.
- */
-struct smc_hs *smc_attempt_new(struct smc_sock *smc, enum smc_role role,
-			       enum smc_reason refuse,
-			       const struct sockaddr *addr, int addr_len)
+/* A handshake with its connection, or NULL. */
+static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 {
+	bool server = test_bit(SMC_SK_SERVER, &smc->bits);
 	struct smc_hs_setup setup = {
 		.events = &hs_events,
 		.sk = smc->sk,
 		.arg = smc,
 		.sn = smc->sn,
-		.role = role,
-		.refuse = refuse,
+		.role = server ? SMC_SERV : SMC_CLNT,
+		.refuse = smc->refuse,
+		.addr = smc->addr,
+		.addr_len = smc->addr_len,
+		.window_clamp = smc->window_clamp,
 	};
+	struct mem_cgroup *old;
 	struct smc_conn *conn;
 	struct smc_hs *hs;
 
 #ifdef CONFIG_MEMCG
+	/* charged to the program, wherever this runs */
 	setup.memcg = smc->listener ? smc->listener->sk_memcg :
 				      smc->sk->sk_memcg;
 #endif
-	conn = smc_sock_new_conn(smc);
-	if (!conn)
-		return NULL;
+	gfp |= __GFP_ACCOUNT | __GFP_NOWARN;
+	old = set_active_memcg(setup.memcg);
+	conn = smc_sock_new_conn(smc, gfp);
 	ring_sizes(smc, &setup.snd_len, &setup.rcv_len);
 	smc_sock_hold(smc);
-	hs = smc_hs_new(&setup, conn, addr, addr_len);
+	hs = conn ? smc_hs_new(&setup, conn, gfp) : NULL;
+	set_active_memcg(old);
 	if (!hs) {
 		smc_sock_put(smc);
-		smc_conn_put(conn);
+		if (conn)
+			smc_conn_put(conn);
 	}
 	return hs;
 }
 
-/**
- * smc_attempt_start() - the handshake has the TCP connection from now on
- * @smc: context of a locked socket in phase HS
- * @hs: new handshake; the caller's reference becomes the socket's
- */
-void smc_attempt_start(struct smc_sock *smc, struct smc_hs *hs)
+/* The handshake has the TCP connection from now on; locked. */
+static void start(struct smc_sock *smc, struct smc_hs *hs)
 {
 	smc_hs_start(hs);
 	rcu_assign_pointer(smc->hs, hs);
+}
+
+/*
+ * Locked.  TCP may give up a child that it is still making, and destroys it
+ * without its lock.
+ */
+static bool waits_for_hs(const struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	return smc_sock_locked(sk) == smc && smc_sock_rules(smc)->attempt &&
+	       !rcu_access_pointer(smc->hs) &&
+	       !((1 << inet_sk_state_load(sk)) &
+		 (TCPF_SYN_SENT | TCPF_SYN_RECV)) &&
+	       !sock_flag(sk, SOCK_DEAD);
+}
+
+/*
+ * No memory for a handshake: reset the peer, which waits for a message; locked.
+ * A client's connect() has failed with this.
+ */
+static void give_up(struct smc_sock *smc)
+{
+	smc_hs_tcp_reset(smc->sk);
+	if (!test_bit(SMC_SK_SERVER, &smc->bits)) {
+		WRITE_ONCE(smc->sk->sk_err, ENOMEM);
+		smc_sock_reset(smc);
+		wake_outcome(smc, false);
+	} else if (!smc_acceptq_forget(smc)) {
+		smc_sock_go_plain(smc);
+	}
+}
+
+/**
+ * smc_attempt_begin() - begin the handshake, for which there was no memory
+ * @smc: context; TCP's connection is established, and both ends have offered SMC
+ *
+ * Context: process.
+ * Return: false: something else has the socket, try again.
+ */
+bool smc_attempt_begin(struct smc_sock *smc)
+{
+	struct smc_hs *hs = new_hs(smc, GFP_KERNEL);
+	struct sock *sk = smc->sk;
+	bool again = false;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	if (waits_for_hs(smc)) {
+		if (hs) {
+			start(smc, hs);
+			hs = NULL;
+		} else if (sock_owned_by_user_nocheck(sk)) {
+			again = true;
+		} else {
+			give_up(smc);
+		}
+	}
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (hs)
+		smc_hs_put(hs);
+	return !again;
+}
+
+/* TCP's connection is established; locked. */
+static void opened(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+	struct smc_hs *hs;
+
+	if (!test_bit(SMC_SK_SERVER, &smc->bits) && !smc_hs_agreed(sk)) {
+		smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
+		smc_attempt_plain(smc, SMC_REASON_PEERNOSMC);
+		sk->sk_state_change(sk);
+		return;
+	}
+	hs = new_hs(smc, GFP_ATOMIC);
+	if (hs)
+		start(smc, hs);
+	else
+		smc_sock_queue_work(smc, SMC_SK_WORK_BEGIN);
+}
+
+/**
+ * smc_attempt_event() - TCP has news of an attempt without a handshake
+ * @smc: context of a locked socket in phase HS; the socket's reference of it may
+ *	be dropped
+ *
+ * A connection that was reset after it had been established is for the
+ * handshake: a client connects again.
+ */
+void smc_attempt_event(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	switch (sk->sk_state) {
+	case TCP_SYN_SENT:
+	case TCP_SYN_RECV:
+		break;
+	case TCP_CLOSE:
+		if (!test_bit(SMC_SK_SERVER, &smc->bits) &&
+		    sk->sk_err != ECONNRESET && sk->sk_err != EPIPE) {
+			smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_ERR);
+			smc_sock_reset(smc);
+			sk->sk_state_change(sk);
+			break;
+		}
+		fallthrough;
+	default:
+		/* without memory the first time, and queued since */
+		if (!test_bit(SMC_SK_WORK_BEGIN, &smc->bits))
+			opened(smc);
+	}
 }
 
 /**

@@ -179,7 +179,7 @@ void smc_sock_work(struct work_struct *work)
 	struct sock *sk = smc->sk;
 	bool again, end;
 
-	again = !do_child(smc, SMC_SK_WORK_BEGIN, smc_listen_begin);
+	again = !do_child(smc, SMC_SK_WORK_BEGIN, smc_attempt_begin);
 	/* before the other bits: work queued before FREE is done first */
 	end = test_bit(SMC_SK_WORK_FREE, &smc->bits);
 	if (READ_ONCE(smc->bits) & NEEDS_SOCKET)

@@ -110,18 +110,19 @@ static const struct smc_conn_events conn_events = {
 /**
  * smc_sock_new_conn() - make the connection of a handshake that begins
  * @smc: socket, the caller has a reference
+ * @gfp: how memory may be had
  *
- * Context: process.
+ * Context: any, by @gfp.
  * Return: connection with one reference, or NULL.
  */
-struct smc_conn *smc_sock_new_conn(struct smc_sock *smc)
+struct smc_conn *smc_sock_new_conn(struct smc_sock *smc, gfp_t gfp)
 {
 	struct sock *sk = smc->sk;
 	struct smc_conn *conn;
 
 	sock_hold(sk);		/* the connection's */
 	smc_sock_hold(smc);
-	conn = smc_conn_alloc(smc_net(sock_net(sk)), &conn_events, sk);
+	conn = smc_conn_alloc(smc_net(sock_net(sk)), &conn_events, sk, gfp);
 	if (!conn) {
 		smc_sock_put(smc);
 		__sock_put(sk);

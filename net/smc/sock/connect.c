@@ -108,25 +108,28 @@ static int begin(const struct call *c)
 {
 	struct smc_sock *smc = c->smc;
 	struct sock *sk = smc->sk;
-	struct smc_hs *hs;
 	int rc;
 
-	hs = smc_attempt_new(smc, SMC_CLNT, SMC_REASON_OK, c->addr, c->len);
-	if (!hs)
-		return -ENOMEM;
+	/* for connecting again without the option */
+	smc->window_clamp = tcp_sk(sk)->window_clamp;
+	smc->addr_len = min_t(int, c->len, sizeof(smc->addr));
+	memcpy(&smc->addr, c->addr, smc->addr_len);
 	/* a listener's child that connects again is a client */
 	clear_bit(SMC_SK_SERVER, &smc->bits);
+	smc->refuse = SMC_REASON_OK;
+	clear_bit(SMC_SK_WORK_BEGIN, &smc->bits);
 	smc_synopt_set(sk, true);
 	smc_sock_hook(smc);
 	smc_sock_set_phase(smc, SMC_PHASE_HS);
 	rc = issue(c, O_NONBLOCK);
 	if (!rc || rc == -EINPROGRESS) {
-		smc_attempt_start(smc, hs);
+		/* TCP_REPAIR: it is established, and TCP has not told */
+		if (sk->sk_state == TCP_ESTABLISHED)
+			smc_attempt_event(smc);
 		return WAIT_BEGUN;
 	}
 	smc_sock_reset(smc);
 	smc_synopt_set(sk, false);
-	smc_hs_put(hs);
 	smc->state_change(sk);
 	return rc;
 }

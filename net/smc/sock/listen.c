@@ -140,7 +140,7 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
  * @smc: its context
  * @refuse: decline for this reason; SMC_REASON_OK: do not
  *
- * Its handshake is begun by a worker, which finds it established.
+ * Its handshake begins when TCP has established it.
  *
  * Context: softirq or process, the child's spinlock is held.
  */
@@ -149,67 +149,4 @@ void smc_listen_new_child(struct smc_sock *smc, enum smc_reason refuse)
 	smc->refuse = refuse;
 	smc_sock_set_phase(smc, SMC_PHASE_HS);
 	smc_sock_hook(smc);
-	smc_sock_queue_work(smc, SMC_SK_WORK_BEGIN);
-}
-
-/*
- * Locked.  TCP may give up a child that it is still making, and destroys it
- * without its lock.
- */
-static bool waits_for_begin(const struct smc_sock *smc)
-{
-	struct sock *sk = smc->sk;
-
-	return smc_sock_locked(sk) == smc && smc_sock_rules(smc)->attempt &&
-	       !rcu_access_pointer(smc->hs) &&
-	       inet_sk_state_load(sk) != TCP_SYN_RECV &&
-	       !sock_flag(sk, SOCK_DEAD);
-}
-
-/* No handshake: reset the client, which waits for an answer; locked. */
-static void give_up(struct smc_sock *smc)
-{
-	smc_hs_tcp_reset(smc->sk);
-	if (!smc_acceptq_forget(smc))
-		smc_sock_go_plain(smc);
-}
-
-/**
- * smc_listen_begin() - begin the handshake of a child
- * @smc: its context
- *
- * Context: worker.
- * Return: false: something else has the child, try again.
- */
-bool smc_listen_begin(struct smc_sock *smc)
-{
-	struct mem_cgroup *old = NULL;
-	struct sock *sk = smc->sk;
-	bool again = false;
-	struct smc_hs *hs;
-
-#ifdef CONFIG_MEMCG
-	/* What a child needs is charged to the program, not to the worker. */
-	if (smc->listener)
-		old = set_active_memcg(smc->listener->sk_memcg);
-#endif
-	hs = smc_attempt_new(smc, SMC_SERV, smc->refuse, NULL, 0);
-#ifdef CONFIG_MEMCG
-	set_active_memcg(old);
-#endif
-	spin_lock_bh(&sk->sk_lock.slock);
-	if (waits_for_begin(smc)) {
-		if (hs) {
-			smc_attempt_start(smc, hs);
-			hs = NULL;
-		} else if (sock_owned_by_user_nocheck(sk)) {
-			again = true;
-		} else {
-			give_up(smc);
-		}
-	}
-	spin_unlock_bh(&sk->sk_lock.slock);
-	if (hs)
-		smc_hs_put(hs);
-	return !again;
 }

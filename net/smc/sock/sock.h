@@ -96,7 +96,7 @@ enum smc_sock_bits {
 	SMC_SK_ORPHAN,		/* counted in smc_net.orphan_count */
 	SMC_SK_DEFERRED,	/* a child that waits for its first data */
 	SMC_SK_SERVER,		/* a listener's child */
-	SMC_SK_WORK_BEGIN,	/* work: begin a child's handshake */
+	SMC_SK_WORK_BEGIN,	/* work: begin the handshake */
 	SMC_SK_WORK_PLAIN,	/* work: a child need not wait for data */
 	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut TCP down */
 	SMC_SK_WORK_TCP_SHUT,
@@ -140,6 +140,9 @@ struct smc_row {
  * @lowat: SO_RCVLOWAT of the program while TCP has 1
  * @tcp_err: error that TCP has had since
  * @refuse: child: why its handshake is to be declined
+ * @addr: client: where connect() goes, for connecting again
+ * @addr_len: its length
+ * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
  * @defer_accept_s: listener: TCP_DEFER_ACCEPT seconds
  * @listener: child: whom to tell that it can be accepted; referenced
  * @state_lock: see above
@@ -164,6 +167,9 @@ struct smc_sock {
 	int lowat;
 	int tcp_err;
 	u32 refuse;
+	struct sockaddr_in6 addr;
+	int addr_len;
+	u32 window_clamp;
 	int defer_accept_s;
 	struct sock *listener;
 	spinlock_t state_lock;
@@ -400,7 +406,7 @@ bool smc_rx_at_mark(const struct smc_conn *conn);
 bool smc_rx_urgent_valid(const struct smc_conn *conn);
 
 /* sock/conn_events.c */
-struct smc_conn *smc_sock_new_conn(struct smc_sock *smc);
+struct smc_conn *smc_sock_new_conn(struct smc_sock *smc, gfp_t gfp);
 void smc_sock_early_flags(struct smc_conn *conn);
 
 /* event.c */
@@ -421,10 +427,8 @@ void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why);
 void smc_close_no_reader(struct smc_conn *conn);
 
 /* attempt.c */
-struct smc_hs *smc_attempt_new(struct smc_sock *smc, enum smc_role role,
-			       enum smc_reason refuse,
-			       const struct sockaddr *addr, int addr_len);
-void smc_attempt_start(struct smc_sock *smc, struct smc_hs *hs);
+bool smc_attempt_begin(struct smc_sock *smc);
+void smc_attempt_event(struct smc_sock *smc);
 bool smc_attempt_stop(struct smc_sock *smc);
 void smc_attempt_wake(struct smc_sock *smc);
 void smc_attempt_unlocked(struct smc_sock *smc);
@@ -474,7 +478,6 @@ int smc_sock_listen(struct socket *sock, int backlog);
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg);
 void smc_listen_new_child(struct smc_sock *smc, enum smc_reason refuse);
-bool smc_listen_begin(struct smc_sock *smc);
 
 /* acceptq.c */
 bool smc_acceptq_settle(struct sock *sk);

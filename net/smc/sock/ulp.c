@@ -28,8 +28,6 @@ static void tcp_event(struct smc_sock *smc)
 		smc_attempt_wake(smc);
 	else if (smc_sock_rules(smc)->tells)
 		smc_defer_event(smc);
-	else if (test_bit(SMC_SK_SERVER, &smc->bits))
-		smc_sock_queue_work(smc, SMC_SK_WORK_BEGIN);
 }
 
 static void data_ready(struct sock *sk)
@@ -42,13 +40,18 @@ static void data_ready(struct sock *sk)
 
 static void state_change(struct sock *sk)
 {
-	struct smc_sock *smc = smc_sock_locked(sk);
+	struct smc_sock *smc = smc_sock_get(sk);
 
 	if (!smc)
 		return;
-	tcp_event(smc);
+	/* not by error_report(): our own disconnect() calls that, too */
+	if (smc_sock_rules(smc)->attempt && !rcu_access_pointer(smc->hs))
+		smc_attempt_event(smc);
+	else
+		tcp_event(smc);
 	if (smc_sock_rules(smc)->tells)
 		smc->state_change(sk);
+	smc_sock_put(smc);
 }
 
 /*
@@ -150,7 +153,7 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 
 /*
  * TCP destroys the socket, locked; but not a child that it gives up while it is
- * being made, which has neither handshake nor connection (smc_listen_begin()).
+ * being made, which has neither handshake nor connection (waits_for_hs() in attempt.c).
  * Softirq or process.
  */
 static void ulp_release(struct sock *sk)
