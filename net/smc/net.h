@@ -40,8 +40,9 @@ struct smc_hs_limit;
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: sysctl limit_smc_hs: set and read back, has no effect
  * @hs_wq: steps of handshakes
- * @end_wq: ends of connections and groups: no number of handshakes delays them,
- *	nor they a handshake
+ * @end_wq: ends of connections and of idle groups: no number of handshakes
+ *	delays them, nor they a handshake
+ * @kill_wq: ends of links, which wait for the peer's goodbye and the device
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_next_id, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first
@@ -75,6 +76,7 @@ struct smc_net {
 
 	struct workqueue_struct *hs_wq;
 	struct workqueue_struct *end_wq;
+	struct workqueue_struct *kill_wq;
 
 	struct list_head node;
 	spinlock_t lgr_lock;

@@ -115,7 +115,7 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 	if (!ours)
 		return false;
 	settle(lgr, why);
-	queue_work(sn->end_wq, &lgr->kill_work);
+	queue_work(sn->kill_wq, &lgr->kill_work);
 	return true;
 }
 
@@ -618,6 +618,11 @@ int smc_lgr_net_init(struct smc_net *sn)
 	sn->end_wq = alloc_workqueue("smc_end", WQ_UNBOUND, 0);
 	if (!sn->end_wq)
 		return -ENOMEM;
+	sn->kill_wq = alloc_workqueue("smc_kill", WQ_UNBOUND, 0);
+	if (!sn->kill_wq) {
+		destroy_workqueue(sn->end_wq);
+		return -ENOMEM;
+	}
 	spin_lock_init(&sn->lgr_lock);
 	INIT_LIST_HEAD(&sn->lgrs);
 	atomic_set(&sn->lgr_count, 0);
@@ -641,5 +646,6 @@ void smc_lgr_net_exit(struct smc_net *sn)
 	list_del(&sn->node);
 	mutex_unlock(&spaces.lock);
 	/* the last work may not have returned yet */
+	destroy_workqueue(sn->kill_wq);
 	destroy_workqueue(sn->end_wq);
 }
