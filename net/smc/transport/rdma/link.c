@@ -246,8 +246,11 @@ void smc_rdma_wq_exit(void)
  */
 void smc_rdma_llc_wake(struct smc_rdma_link *link)
 {
-	if (!READ_ONCE(link->dead))
+	/* not after smc_rdma_llc_exit(), which comes when the link is dead */
+	spin_lock_bh(&link->post_lock);
+	if (!link->dead)
 		queue_work(smc_rdma_wq(), &link->llc_work);
+	spin_unlock_bh(&link->post_lock);
 }
 
 /**
