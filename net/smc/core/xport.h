@@ -372,6 +372,8 @@ bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc);
  * Context: any, BH enabled or disabled; takes tx_lock.
  */
 void smc_conn_push(struct smc_conn *conn);
+/* The same for a connection that is only protected by RCU. */
+void smc_conn_push_rcu(struct smc_conn *conn);
 
 /*
  * All source bytes up to @end_pos have been read by the device; wakes writers

@@ -330,9 +330,8 @@ static void push_end(struct pair *pair, enum end end)
 {
 	struct smc_conn *conn = rcu_dereference(pair->conn[end]);
 
-	/* one that has left pushes nothing, and stays until the section ends */
 	if (conn)
-		smc_conn_push(conn);
+		smc_conn_push_rcu(conn);
 }
 
 /* Push what either end has to push, until neither has. */
