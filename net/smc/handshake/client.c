@@ -320,8 +320,13 @@ static enum smc_reason why_declined(const struct smc_hs *hs)
 /* The stream is incompatible: connect again as plain TCP. */
 static enum smc_hs_verdict reopen(struct smc_hs *hs)
 {
+	enum smc_xport_id id;
+
 	/* nor is a message for the old one to leave */
 	hs->data->out_len = 0;
+	/* TCP may take minutes: a device that is removed does not wait for that */
+	for (id = 0; id < SMC_XPORT_NUM; id++)
+		smc_hs_path_drop(hs, id);
 	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_RECONNECT);
 	smc_hs_enter(hs, SMC_HS_REOPEN, 0);
 	return SMC_HS_V_GO_ON;
@@ -332,10 +337,10 @@ static enum smc_hs_verdict client_conclude(struct smc_hs *hs,
 {
 	if (hs->err)
 		return SMC_HS_V_ERR;
-	if (why == SMC_REASON_PEERDECL)
+	if (why == SMC_REASON_PEERDECL) {
 		hs->why = why_declined(hs);
-	if (why == SMC_REASON_PEERDECL)
 		return SMC_HS_V_TCP;
+	}
 	if (!smc_hs_incompatible(why) && !smc_hs_write_decline(hs, why))
 		return SMC_HS_V_TCP;
 	return reopen(hs);
