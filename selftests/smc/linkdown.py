@@ -19,7 +19,7 @@ import time
 
 import cases
 from badverbs import bad
-from counters import Counters, sysctl
+from counters import Counters, read, sysctl
 from hostile_rdma import KERNEL, Peer
 from limits import await_that, limit
 from minitcp import Net
@@ -29,12 +29,19 @@ REMOTE_ACCESS = 0x62            # a NAK
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
 
 
+def conns_gone():
+    c = read()
+    return c["ConnCreated"] == c["ConnDestroyed"]
+
+
 class Link:
     """a link with one connection, to see how it ends"""
     def __init__(self, ring=131072):
         if not hasattr(Link, "net"):
             Link.net = Net("clc0", "10.99.0.2", KERNEL)
         bad("rule", "off")
+        # those of the case before end in their own time
+        await_that("older connections stay", conns_gone, LIMIT)
         self.counters = Counters()
         self.peer = Peer(Link.net, ring)
         self.sock = self.peer.sock
