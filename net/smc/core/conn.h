@@ -72,7 +72,6 @@ enum smc_conn_bits {
 	SMC_CONN_NEED_CDC,	/* publish state although there is no data */
 	SMC_CONN_FLUSH,		/* events->flushed() is wanted */
 	SMC_CONN_DEAD,		/* no push any more */
-	SMC_CONN_URG_PENDING,	/* an urgent byte is being sent */
 	SMC_CONN_TOKEN,		/* published in lgr->conns */
 	SMC_CONN_ATTACHED,	/* conn_attach succeeded, data may flow */
 	SMC_CONN_SIGNAL,	/* ask for a completion with the next push */

@@ -44,27 +44,11 @@ static struct {
 	.list = LIST_HEAD_INIT(spaces.list),
 };
 
-/**
- * smc_lgr_get() - take a reference
- * @lgr: group that the caller has a reference of
- *
- * Context: any.
+/*
+ * The last reference frees it, after a grace period: the receive path looks
+ * tokens up under RCU.
  */
-void smc_lgr_get(struct smc_lgr *lgr)
-{
-	refcount_inc(&lgr->refs);
-}
-
-/**
- * smc_lgr_put() - drop a reference
- * @lgr: group
- *
- * The last one frees it, after a grace period: the receive path looks tokens
- * up under RCU.
- *
- * Context: any.
- */
-void smc_lgr_put(struct smc_lgr *lgr)
+static void lgr_put(struct smc_lgr *lgr)
 {
 	struct smc_net *sn = lgr->sn;
 
@@ -194,7 +178,7 @@ static void kill_work_fn(struct work_struct *work)
 	bool up;
 
 	if (cancel_delayed_work_sync(&lgr->linger))
-		smc_lgr_put(lgr);
+		lgr_put(lgr);
 	tell_conns(lgr);
 	smc_buf_pool_drain(lgr);
 	/* No handshake may be at work on what lgr_down takes apart. */
@@ -206,7 +190,7 @@ static void kill_work_fn(struct work_struct *work)
 		lgr->xport->lgr_down(lgr, orderly);
 		smc_path_put(&lgr->path);
 	}
-	smc_lgr_put(lgr);
+	lgr_put(lgr);
 }
 
 static void linger_fn(struct work_struct *work)
@@ -215,7 +199,7 @@ static void linger_fn(struct work_struct *work)
 					   struct smc_lgr, linger);
 
 	kill(lgr, SMC_REASON_GOING, true);
-	smc_lgr_put(lgr);
+	lgr_put(lgr);
 }
 
 /* A place in the group for one more connection? */
@@ -380,7 +364,7 @@ struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 	lgr->up = !rc;
 	mutex_unlock(&lgr->setup);
 	if (rc) {
-		smc_lgr_put(lgr);
+		lgr_put(lgr);
 		return ERR_PTR(rc);
 	}
 	memset(path, 0, sizeof(*path));
@@ -461,7 +445,7 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	spin_unlock_bh(&lgr->lock);
 	if (idle && !keep)
 		kill(lgr, SMC_REASON_GOING, true);
-	smc_lgr_put(lgr);
+	lgr_put(lgr);
 }
 
 /**
@@ -582,7 +566,7 @@ static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
 		spin_unlock_bh(&sn->lgr_lock);
 		if (found) {
 			kill(found, why, false);
-			smc_lgr_put(found);
+			lgr_put(found);
 		}
 	} while (found);
 }

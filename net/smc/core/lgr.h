@@ -167,8 +167,6 @@ int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 		    const struct smc_clc_accept *peer);
 int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
 
-void smc_lgr_get(struct smc_lgr *lgr);
-void smc_lgr_put(struct smc_lgr *lgr);
 /* Unpublish and mark dead; a worker does the rest.  Idempotent, any context. */
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
 

@@ -15,15 +15,11 @@
 
 #include "sock.h"
 
-/**
- * smc_defer_tell() - a child can be accepted
- * @smc: its context
- *
- * A socket that has stopped listening may have callbacks of a connection.
- *
- * Context: any.
+/*
+ * Tell the listener that a child can be accepted.  A socket that has stopped
+ * listening may have callbacks of a connection.
  */
-void smc_defer_tell(struct smc_sock *smc)
+static void tell_listener(struct smc_sock *smc)
 {
 	struct sock *listener = READ_ONCE(smc->listener);
 
@@ -91,7 +87,7 @@ bool smc_defer_begin(struct smc_sock *smc)
 void smc_defer_done(struct smc_sock *smc)
 {
 	if (!test_bit(SMC_SK_DEFERRED, &smc->bits)) {
-		smc_defer_tell(smc);
+		tell_listener(smc);
 		return;
 	}
 	/* pairs with conn_readable(), which may have missed the mark */
@@ -119,7 +115,7 @@ void smc_defer_ready(struct smc_sock *smc)
 	if (smc_sock_rules(smc)->tells && !rcu_access_pointer(smc->hs))
 		smc_sock_queue_work(smc, SMC_SK_WORK_PLAIN);
 	else if (test_and_clear_bit(SMC_SK_DEFERRED, &smc->bits))
-		smc_defer_tell(smc);
+		tell_listener(smc);
 }
 
 /**
@@ -150,7 +146,7 @@ bool smc_defer_plain(struct smc_sock *smc)
 	free = !sock_owned_by_user_nocheck(sk);
 	if (free && smc_sock_locked(sk) == smc && smc_sock_rules(smc)->tells) {
 		smc_sock_go_plain(smc);
-		smc_defer_tell(smc);
+		tell_listener(smc);
 		smc->data_ready(sk);
 	}
 	spin_unlock_bh(&sk->sk_lock.slock);

@@ -62,21 +62,6 @@ void smc_sock_queue_work(struct smc_sock *smc, int bit)
 	smc_sock_kick_work(smc);
 }
 
-/**
- * smc_sock_queue_work_later() - the same, after a delay
- * @smc: context, the caller has a reference of it and of the socket
- * @bit: SMC_SK_WORK_*
- *
- * The delay lets the program take its error first.
- *
- * Context: any.
- */
-void smc_sock_queue_work_later(struct smc_sock *smc, int bit)
-{
-	set_bit(bit, &smc->bits);
-	kick_work(smc, HZ / 50 ?: 1);
-}
-
 /*
  * Set the program's error.  SO_ERROR takes sk_err, which TCP writes, too;
  * smc->err tells whether the error in it is ours.
@@ -357,8 +342,11 @@ static void queue_tcp(struct smc_conn *conn, u16 todo)
 			smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT_WR);
 		if (todo & SMC_DO_TCP_SHUT)
 			smc_sock_queue_work(smc, SMC_SK_WORK_TCP_SHUT);
-		if (todo & SMC_DO_TCP_ABORT)
-			smc_sock_queue_work_later(smc, SMC_SK_WORK_TCP_ABORT);
+		if (todo & SMC_DO_TCP_ABORT) {
+			set_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits);
+			/* the program takes its error first */
+			kick_work(smc, HZ / 50 ?: 1);
+		}
 	}
 	spin_unlock_bh(&smc->state_lock);
 }

@@ -414,7 +414,6 @@ extern struct workqueue_struct *smc_sock_wq;
 void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 		    unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
-void smc_sock_queue_work_later(struct smc_sock *smc, int bit);
 void smc_sock_kick_work(struct smc_sock *smc);
 int smc_conn_error(const struct smc_conn *conn);
 bool smc_conn_has_error(const struct smc_conn *conn);
@@ -484,7 +483,6 @@ bool smc_acceptq_settle(struct sock *sk);
 bool smc_acceptq_forget(struct smc_sock *smc);
 
 /* defer.c */
-void smc_defer_tell(struct smc_sock *smc);
 bool smc_defer_begin(struct smc_sock *smc);
 void smc_defer_done(struct smc_sock *smc);
 void smc_defer_ready(struct smc_sock *smc);

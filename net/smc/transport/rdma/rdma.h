@@ -158,7 +158,6 @@ struct smc_rdma_conn {
  * @xp: the connection, NULL for LLC; valid while the slot is in flight
  * @end_pos: send position reached
  * @n_wrs: work requests posted
- * @signaled: a completion was asked for
  */
 struct smc_rdma_tx {
 	struct ib_cqe cqe;
@@ -166,7 +165,6 @@ struct smc_rdma_tx {
 	struct smc_rdma_conn *xp;
 	u64 end_pos;
 	u8 n_wrs;
-	bool signaled;
 };
 
 /**

@@ -128,7 +128,6 @@ static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	tx->xp = xp;
 	tx->end_pos = end_pos;
 	tx->n_wrs = n_wrs;
-	tx->signaled = signal;
 	link->tx_head++;
 	link->tx_quiet = signal ? 0 : link->tx_quiet + 1;
 	if (xp)
