@@ -201,14 +201,6 @@ bool smc_conn_last_sent(const struct smc_conn *conn)
 	       !test_bit(SMC_CONN_ATTACHED, &conn->flags);
 }
 
-/* A push of a connection without references: its worker may wait for it. */
-static void pushed_last(struct smc_conn *conn)
-{
-	lockdep_assert_held(&conn->tx_lock);
-	if (smc_conn_last_sent(conn))
-		mod_delayed_work(conn->sn->end_wq, &conn->release, 0);
-}
-
 /**
  * smc_conn_push() - push what may be pushed: data, then state
  * @conn: any state; nothing happens unless it is bound and alive
@@ -225,8 +217,9 @@ void smc_conn_push(struct smc_conn *conn)
 	if (test_bit(SMC_CONN_FLUSH, &conn->flags) &&
 	    READ_ONCE(conn->prod_pos) == conn->sent_pos)
 		flushed = test_and_clear_bit(SMC_CONN_FLUSH, &conn->flags);
-	if (unlikely(conn->end == SMC_END_FLAGS))
-		pushed_last(conn);
+	/* the worker waits for the last flags */
+	if (unlikely(conn->end == SMC_END_FLAGS) && smc_conn_last_sent(conn))
+		mod_delayed_work(conn->sn->end_wq, &conn->release, 0);
 	spin_unlock_bh(&conn->tx_lock);
 
 	if (any && conn->xport->pushed)

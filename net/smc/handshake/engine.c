@@ -39,18 +39,9 @@ static const struct smc_hs_role_ops *const roles[] = {
 	[SMC_SERV] = &smc_hs_server,
 };
 
-static void kick(struct smc_hs *hs)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&hs->lock, flags);
-	smc_hs_kick(hs);
-	spin_unlock_irqrestore(&hs->lock, flags);
-}
-
 static void timer_fn(struct timer_list *t)
 {
-	kick(container_of(t, struct smc_hs, timer));
+	smc_hs_kick(container_of(t, struct smc_hs, timer));
 }
 
 /**
@@ -77,7 +68,7 @@ void smc_hs_wake(struct smc_hs *hs)
 		else
 			useful |= smc_hs_tcp_readable(sk) >= hs->need;
 		if (useful)
-			smc_hs_kick(hs);
+			smc_hs_kick_locked(hs);
 	}
 	spin_unlock_irqrestore(&hs->lock, flags);
 }
@@ -208,7 +199,7 @@ static void finish(struct smc_hs *hs)
 	if (rc && rc != -ECANCELED && hs->verdict != SMC_HS_V_SMC) {
 		hs->verdict = hs->ops->unsent(hs);
 		if (hs->verdict == SMC_HS_V_GO_ON) {
-			kick(hs);
+			smc_hs_kick(hs);
 			return;
 		}
 	}
@@ -226,7 +217,7 @@ static void finish(struct smc_hs *hs)
 	smc_hs_unlock(hs);
 	if (res.holds_back) {
 		smc_hs_drop_conn(hs);
-		kick(hs);
+		smc_hs_kick(hs);
 	} else {
 		end(hs);
 	}
@@ -400,7 +391,7 @@ bool smc_hs_stop(struct smc_hs *hs)
 {
 	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
 	WRITE_ONCE(hs->stopped, true);
-	kick(hs);
+	smc_hs_kick(hs);
 	return READ_ONCE(hs->state) != SMC_HS_LATE &&
 	       (test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
 		test_bit(SMC_HS_SENT_CONFIRM, &hs->bits));
@@ -415,7 +406,7 @@ bool smc_hs_stop(struct smc_hs *hs)
 void smc_hs_unlocked(struct smc_hs *hs)
 {
 	if (unlikely(READ_ONCE(hs->put_off)))
-		kick(hs);
+		smc_hs_kick(hs);
 }
 
 /**

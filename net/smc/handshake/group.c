@@ -231,12 +231,7 @@ static int fill_accept(struct smc_hs *hs, u8 type)
 
 static void described(void *arg)
 {
-	struct smc_hs *hs = arg;
-	unsigned long flags;
-
-	spin_lock_irqsave(&hs->lock, flags);
-	smc_hs_kick(hs);
-	spin_unlock_irqrestore(&hs->lock, flags);
+	smc_hs_kick(arg);
 }
 
 /**

@@ -223,10 +223,9 @@ struct smc_hs_role_ops {
 	enum smc_tech tech_v2;
 };
 
-/* All of these but smc_hs_kick(): process context, from a step. */
-
 /* handshake/wait.c */
 void smc_hs_kick(struct smc_hs *hs);
+void smc_hs_kick_locked(struct smc_hs *hs);
 void smc_hs_need(struct smc_hs *hs, u32 bytes);
 void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline);
 void smc_hs_enter(struct smc_hs *hs, enum smc_hs_state state,

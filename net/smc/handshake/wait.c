@@ -15,12 +15,12 @@
 #include "priv.h"
 
 /**
- * smc_hs_kick() - queue a step unless there is one
+ * smc_hs_kick_locked() - queue a step unless one is queued
  * @hs: handshake
  *
  * Context: any, hs->lock held.
  */
-void smc_hs_kick(struct smc_hs *hs)
+void smc_hs_kick_locked(struct smc_hs *hs)
 {
 	lockdep_assert_held(&hs->lock);
 	if (hs->queued || hs->ended)
@@ -30,17 +30,29 @@ void smc_hs_kick(struct smc_hs *hs)
 	queue_work(hs->setup.sn->hs_wq, &hs->work);
 }
 
+/**
+ * smc_hs_kick() - queue a step unless one is queued
+ * @hs: handshake
+ *
+ * Context: any.
+ */
+void smc_hs_kick(struct smc_hs *hs)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hs->lock, flags);
+	smc_hs_kick_locked(hs);
+	spin_unlock_irqrestore(&hs->lock, flags);
+}
+
 static void settled_fn(struct smc_lgr_waiter *waiter, enum smc_reason why)
 {
 	struct smc_hs *hs = container_of(waiter, struct smc_hs, waiter);
-	unsigned long flags;
 
 	hs->settled_why = why;
 	/* pairs with smp_load_acquire() in smc_hs_settled() */
 	smp_store_release(&hs->has_settled, true);
-	spin_lock_irqsave(&hs->lock, flags);
 	smc_hs_kick(hs);
-	spin_unlock_irqrestore(&hs->lock, flags);
 	/* smc_hs_stop_waiting() waits for this: @hs may end now. */
 	complete(&hs->settled);
 }

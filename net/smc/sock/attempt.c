@@ -390,9 +390,10 @@ void smc_attempt_unlocked(struct smc_sock *smc)
 	rcu_read_unlock();
 }
 
-static bool waits(const struct smc_sock *smc, int dir)
+static bool waits(const struct smc_sock *smc, int dir, int disconnects)
 {
-	return smc_sock_rules(smc)->data[dir] == SMC_DATA_WAIT;
+	return smc_sock_rules(smc)->data[dir] == SMC_DATA_WAIT &&
+	       READ_ONCE(smc->sk->sk_disconnects) == disconnects;
 }
 
 /**
@@ -411,19 +412,14 @@ int smc_attempt_wait(struct smc_sock *smc, int dir, long *timeo)
 	struct sock *sk = smc->sk;
 	int rc = 0;
 
-	while (waits(smc, dir) &&
-	       READ_ONCE(sk->sk_disconnects) == disconnects) {
+	while (!rc && waits(smc, dir, disconnects)) {
 		if (!*timeo)
 			rc = -EAGAIN;
 		else if (signal_pending(current))
 			rc = sock_intr_errno(*timeo);
-		if (rc)
-			break;
-		smc_sock_sleep(sk, false, !waits(smc, dir) ||
-			       READ_ONCE(sk->sk_disconnects) != disconnects,
-			       timeo);
+		else
+			smc_sock_sleep(sk, false,
+				       !waits(smc, dir, disconnects), timeo);
 	}
-	if (READ_ONCE(sk->sk_disconnects) != disconnects)
-		rc = -EPIPE;
-	return rc;
+	return READ_ONCE(sk->sk_disconnects) == disconnects ? rc : -EPIPE;
 }

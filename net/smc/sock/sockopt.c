@@ -136,11 +136,9 @@ static int set_plain(struct smc_sock *smc, bool on)
 	rules = smc_sock_rules(smc);
 	if (!rules->idle) {
 		rc = on && !rules->ours ? 0 : -EINVAL;
-	} else if (on) {
-		set_bit(SMC_SK_PLAIN, &smc->bits);
 	} else {
-		clear_bit(SMC_SK_PLAIN, &smc->bits);
-		if (sk->sk_state == TCP_LISTEN)
+		assign_bit(SMC_SK_PLAIN, &smc->bits, on);
+		if (!on && sk->sk_state == TCP_LISTEN)
 			smc_synopt_set(sk, smc_sock_disabled(smc) ==
 				       SMC_REASON_OK);
 	}
@@ -161,10 +159,8 @@ static int set_cork(struct smc_sock *smc, struct socket *sock,
 		return rc;
 	lock_sock(sk);
 	ours = smc_sock_rules(smc)->ours;
-	if (ours && val)
-		set_bit(SMC_SK_CORK, &smc->bits);
-	else if (ours)
-		clear_bit(SMC_SK_CORK, &smc->bits);
+	if (ours)
+		assign_bit(SMC_SK_CORK, &smc->bits, val);
 	release_sock(sk);
 	if (!ours)
 		return base_set(sock, SOL_TCP, TCP_CORK, optval, optlen);
@@ -235,10 +231,7 @@ static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval,
 		return rc;
 	if (optname == SMC_PLAIN_TCP)
 		return set_plain(smc, val);
-	if (val)
-		set_bit(SMC_SK_LIMIT_HS, &smc->bits);
-	else
-		clear_bit(SMC_SK_LIMIT_HS, &smc->bits);
+	assign_bit(SMC_SK_LIMIT_HS, &smc->bits, val);
 	return 0;
 }
 
