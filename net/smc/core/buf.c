@@ -163,7 +163,9 @@ static void count_put(struct smc_lgr *lgr, const struct smc_buf *buf)
  * @dir: send or receive
  * @size: wanted bytes, rounded up to a power of two that has a size code
  *
- * If memory is short a smaller one, down to 16 KiB.
+ * An idle buffer of the group if one has exactly that size and is charged to
+ * the current control group (active_memcg), else a new one.  If memory is short
+ * a smaller one, down to 16 KiB.
  *
  * Context: process.
  * Return: the buffer, or ERR_PTR(-ENOMEM) or the transport's error.

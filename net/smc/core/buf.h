@@ -30,17 +30,9 @@ struct smc_buf {
 	struct mem_cgroup *memcg;
 };
 
-/*
- * A zeroed buffer of @size bytes, or smaller down to 16 KiB if memory is
- * short; from the pool if one of exactly the size, charged to the same control
- * group (active_memcg), is idle.  ERR_PTR(-ENOMEM).
- * Process context.
- */
 struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 			    u32 size);
-/* Return a buffer whose work requests are all completed.  Process context. */
 void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf);
-/* Free all idle buffers of a group.  Process context. */
 void smc_buf_pool_drain(struct smc_lgr *lgr);
 
 #endif /* SMC_BUF_H */

@@ -146,11 +146,13 @@ static int token_alloc(struct smc_conn *conn)
 
 /**
  * smc_conn_join() - give a connection its group, its rings and its token
- * @conn: initialised, not joined
+ * @conn: not joined
  * @lgr: group; the caller's reference and place pass to @conn on success
  * @snd_len: wanted size of the send ring in bytes; ignored if the transport
- *	merges rings (ring_offset != 0 and no send buffers)
+ *	merges rings
  * @rcv_len: wanted size of the receive buffer in bytes
+ *
+ * smc_conn_describe() publishes the token.
  *
  * Context: process.
  * Return: 0; -ENOMEM or the transport's error, then @lgr is still the

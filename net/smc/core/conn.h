@@ -234,36 +234,21 @@ void smc_conn_stop(struct smc_conn *conn);
 void smc_conn_start_timer(struct smc_conn *conn, struct timer_list *timer,
 			  unsigned long expires);
 void smc_conn_stop_timer(struct smc_conn *conn, struct timer_list *timer);
-
-/*
- * Join @lgr (takes over the caller's group reference and its place), get
- * rings of about @snd_len and @rcv_len bytes and a token.  The token is
- * published when smc_conn_publish() is called, that is before describe().
- * -ENOMEM, or the transport's error; on failure the caller still owns @lgr.
- */
 int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 		  u32 rcv_len);
-/* Fill the Accept or Confirm; publishes the token first. */
 int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc);
 void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
 		    void *arg);
-/* The peer's ring is known: data may flow. */
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer);
-/* Has it sent what the peer is to see before it goes? */
 bool smc_conn_last_sent(const struct smc_conn *conn);
-
-/* The reader advanced read_pos: announce it if that is due. */
 void smc_conn_read_done(struct smc_conn *conn, bool force);
-/* Add sticky state flags and push; done/closed go after the last byte. */
 void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags);
-/* The same from an up-call: the push follows when no lock is held. */
 void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags);
-/* Send the state and ask for a completion: conn->acks grows if it comes. */
 void smc_conn_probe(struct smc_conn *conn);
-/* Announce that the byte just before @end_pos is urgent; then publish it. */
 void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos);
-/* Ask for a completion of everything sent (SIOCOUTQ, a full ring). */
 void smc_conn_request_completion(struct smc_conn *conn);
+void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why);
+
 /*
  * Progress of the reader, in bytes, that is announced at once: a tenth of the
  * ring, but not less than what a small packet costs (RFC 7609 section 4.5.1
@@ -288,8 +273,5 @@ static inline bool smc_conn_done_writing(const struct smc_conn *conn)
 	return READ_ONCE(conn->tx_conn_flags) &
 	       (SMC_CDC_CLOSED | SMC_CDC_ABORT);
 }
-
-/* Called by lgr.c for every connection of a dying group. */
-void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why);
 
 #endif /* SMC_CONN_H */

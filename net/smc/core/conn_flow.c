@@ -306,6 +306,8 @@ void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags)
  * @conn: any state
  * @conn_flags: as for smc_conn_mark_flags()
  *
+ * Done and closed are sent after the last byte, abort at once.
+ *
  * Context: any, not from an up-call.
  */
 void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
@@ -333,11 +335,11 @@ void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
 }
 
 /**
- * smc_conn_request_completion() - make sure that a completion for all that was sent comes
+ * smc_conn_request_completion() - request a completion of everything sent
  * @conn: bound
  *
- * Completions are asked for selectively; a caller that needs done_pos to catch
- * up (SIOCOUTQ) asks with this.
+ * Few pushes are signalled: a caller that needs done_pos to catch up (SIOCOUTQ,
+ * a full ring) requests it here.
  *
  * Context: process, no lock of the connection held.
  */
@@ -350,8 +352,8 @@ void smc_conn_request_completion(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_probe() - send a message of state, to be acknowledged
- * @conn: any state; conn->acks grows when the peer's device has it
+ * smc_conn_probe() - send the state and request a completion
+ * @conn: any state; conn->acks grows when the peer's device has the message
  *
  * Context: any but an up-call.
  */

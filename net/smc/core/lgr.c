@@ -106,7 +106,9 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 /**
  * smc_lgr_kill() - the group ends
  * @lgr: referenced by the caller
- * @why: reason, told to its connections and to who waits for it
+ * @why: reason, reported to its connections and waiters
+ *
+ * Takes it out of the table and marks it dead; a worker does the rest.
  *
  * Context: any, no lock of the core held.  Idempotent.
  */
@@ -230,7 +232,7 @@ static bool reserve_place(struct smc_lgr *lgr)
  *
  * Context: process.
  * Return: the group, CONNECTING or ACTIVE, with a reference and a place in it,
- * to be given back by smc_lgr_leave(); or NULL.
+ * which smc_conn_join() takes over or smc_lgr_leave() gives back; or NULL.
  */
 struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
 			     enum smc_role role, const struct smc_path *path,
@@ -327,7 +329,7 @@ static u32 next_id(struct smc_net *sn)
  * @sn: namespace
  * @xport: transport
  * @role: ours
- * @path: device and port; taken over on success
+ * @path: device and port; with its device reference taken over on success
  * @version: SMC version of the group
  *
  * Nobody finds it before smc_lgr_publish().
@@ -425,6 +427,8 @@ int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
 /**
  * smc_lgr_leave() - give back a place and a reference
  * @lgr: group
+ *
+ * The last place starts the linger timer, or ends the group.
  *
  * Context: process.
  */

@@ -121,61 +121,27 @@ struct smc_lgr {
 	struct rcu_head rcu;
 };
 
-/*
- * Find the group for a new connection and take a place in it (server: only if
- * there is capacity).  Returns it with a reference, CONNECTING or ACTIVE, or
- * NULL.  The place and the reference are given back by smc_lgr_leave(), unless
- * smc_conn_join() has taken them over.  Process context.
- */
 struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
 			     enum smc_role role, const struct smc_path *path,
 			     const struct smc_clc_proposal *prop,
 			     const struct smc_clc_accept *acc);
-
-/*
- * Create a group in state CONNECTING with the local resources up, a reference
- * and a place for the caller.  Takes over *@path (including its device
- * reference) on success.  ERR_PTR on failure.
- */
 struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 			       const struct smc_xport *xport,
 			       enum smc_role role, struct smc_path *path,
 			       u8 version);
-
-/* Let smc_lgr_find() find it.  -ENODEV if the device is being removed. */
 int smc_lgr_publish(struct smc_lgr *lgr);
-
-/* Give back a place and a reference; the last place starts the linger timer. */
-void smc_lgr_leave(struct smc_lgr *lgr);
-
-/*
- * Wait for a CONNECTING group.  True: @w is queued and will be called once;
- * false: the group has settled already, look at smc_lgr_settled().
- */
-bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
-/* True if @w was still queued (and is not called any more). */
-bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
-/* SMC_REASON_OK if ACTIVE, else why it is dead. */
-enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
-
-/*
- * The transport's lgr_connect and lgr_confirm, never beside or after lgr_down:
- * -ENOLINK if the group is dead.  Process context.
- */
 int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 		    const struct smc_clc_proposal *prop,
 		    const struct smc_clc_accept *peer);
 int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
-
-/* Unpublish and mark dead; a worker does the rest.  Idempotent, any context. */
+void smc_lgr_leave(struct smc_lgr *lgr);
+bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
+bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
+enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
-
-/* Iterate over the groups of a namespace; @fn runs under the table lock. */
 int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 		 void *arg);
-
 int smc_lgr_net_init(struct smc_net *sn);
-/* Terminates all groups of @sn and waits for them. */
 void smc_lgr_net_exit(struct smc_net *sn);
 
 #endif /* SMC_LGR_H */
