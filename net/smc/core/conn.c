@@ -265,7 +265,10 @@ void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
  * smc_conn_described() - a describe() that was in progress has ended
  * @conn: may be freed by this
  *
- * Context: any.  See xport.h.
+ * Called whatever its outcome was; the core asks again.  The core keeps the
+ * connection, its group and its rings until this call.
+ *
+ * Context: any, no lock of the transport held.
  */
 void smc_conn_described(struct smc_conn *conn)
 {
@@ -346,7 +349,10 @@ void smc_conn_stop(struct smc_conn *conn)
  * smc_conn_detached() - the transport has forgotten the connection
  * @conn: connection whose conn_detach() returned false
  *
- * Context: any.  See xport.h.
+ * The last up-call for @conn: the transport must not touch it or its private
+ * area afterwards.
+ *
+ * Context: any, no lock of the transport held.
  */
 void smc_conn_detached(struct smc_conn *conn)
 {

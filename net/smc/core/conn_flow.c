@@ -203,9 +203,11 @@ bool smc_conn_last_sent(const struct smc_conn *conn)
 
 /**
  * smc_conn_push() - push what may be pushed: data, then state
- * @conn: any state; nothing happens unless it is bound and alive
+ * @conn: any state; nothing happens unless it is attached and alive
  *
- * Context: any, takes tx_lock; must not be called from an up-call.
+ * Sends data within the peer's window.
+ *
+ * Context: any, takes tx_lock; not from smc_conn_events.
  */
 void smc_conn_push(struct smc_conn *conn)
 {
@@ -492,10 +494,11 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 
 /**
  * smc_conn_rx() - a CDC message for this connection arrived
- * @conn: alive for the call
+ * @conn: found by smc_lgr_conn_find() in an RCU read section, or alive for the
+ *	call otherwise
  * @cdc: decoded, nothing in it is trusted
  *
- * Context: BH disabled; takes rx_lock.  See xport.h.
+ * Context: any, BH disabled; takes rx_lock.
  * Return: true if the caller has to call smc_conn_push() once it holds no
  * lock.
  */
@@ -518,6 +521,8 @@ bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc)
  * @conn: alive for the call
  * @end_pos: position from the push that completed
  *
+ * Wakes writers.
+ *
  * Context: BH disabled, no lock of the transport held.
  */
 void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos)
@@ -532,7 +537,7 @@ void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos)
 }
 
 /**
- * smc_conn_kick() - there is room for a push again
+ * smc_conn_kick() - there is room for a push again, after -EAGAIN
  * @conn: alive for the call
  *
  * Context: BH disabled, no lock of the transport held.
@@ -546,6 +551,8 @@ void smc_conn_kick(struct smc_conn *conn)
  * smc_conn_peer_error() - the peer did something that ends this connection
  * @conn: referenced, or found under RCU
  * @why: reason
+ *
+ * For example, it deleted an rkey that is in use.
  *
  * Context: any, no lock of the connection held.
  */

@@ -122,8 +122,10 @@ void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why)
  * @lgr: group; the transport guarantees that it lives
  * @why: reason
  *
- * Context: any.  See xport.h.
- * Return: true if this is what ended the group.
+ * A worker calls lgr_down.
+ *
+ * Context: any.
+ * Return: true if this ended the group, false if it had ended already.
  */
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)
 {
@@ -138,7 +140,9 @@ bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)
  * @lgr: group; the transport guarantees that it lives
  * @why: SMC_REASON_OK makes it ACTIVE, anything else kills it
  *
- * Context: any.  See xport.h.
+ * The handshakes that wait for it go on.
+ *
+ * Context: any.
  */
 void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why)
 {

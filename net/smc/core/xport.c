@@ -38,7 +38,7 @@ static bool complete_table(const struct smc_xport *xport)
 
 /**
  * smc_xport_register() - make a transport known
- * @xport: complete table, valid until smc_xport_unregister()
+ * @xport: complete table, valid until smc_xport_unregister(); one for each id
  *
  * Context: process, while the module is loaded.
  * Return: 0; -EINVAL for a hole in the table; -EEXIST.
@@ -145,6 +145,8 @@ int smc_dev_walk(const struct smc_xport *xport,
  * @xport: its transport
  * @name: for traces and tools, cut to fit
  *
+ * Initialises everything but @dev->parent.
+ *
  * Context: process.
  */
 void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
@@ -166,10 +168,11 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
  * smc_dev_del() - the device goes away
  * @dev: added before
  *
- * A group that is being created meanwhile either sees the mark, which is set
+ * Refuses new users, terminates the device's groups and waits for the last
+ * reference.  A group that is being created meanwhile either sees the mark, which is set
  * first, or is found by smc_lgr_kill_dev().
  *
- * Context: process, sleeps until nobody refers to the device.
+ * Context: process, sleeps.
  */
 void smc_dev_del(struct smc_dev *dev)
 {

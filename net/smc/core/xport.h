@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The narrow waist: what the core and a transport know of each other.
+ * The interface between the core and a transport.
  *
  * A transport moves bytes from a local ring into the peer's ring and then
- * publishes one CDC message.  It is a const table of down-calls; the core
- * never asks which one it has.  A transport never sees a struct sock and
- * exports no other header: everything it tells the core goes through the
- * up-calls at the end of this file.
+ * publishes one CDC message.  It is a const table of down-calls; the core does
+ * not depend on which one it has.  A transport does not use struct sock and
+ * exports no other header: it reports everything by the up-calls at the end of
+ * this file, whose kernel-doc is in the .c files.
  *
- * Every down-call is mandatory unless it says "optional"; smc_xport_register()
- * refuses a table with a hole in it.
+ * Every down-call is mandatory unless its description says "optional";
+ * smc_xport_register() refuses an incomplete table.
  */
 #ifndef SMC_XPORT_H
 #define SMC_XPORT_H
@@ -281,8 +281,8 @@ struct smc_xport_info {
  *	that makes no progress is to be given up then, so that lgr_down ends
  *	it.  Context: process, does not wait; no lock held.
  * @push: Copy and publish, all or nothing.  -EAGAIN: no room now,
- *	smc_conn_tx_done() (or smc_conn_kick()) will be called; any other error:
- *	the link is dead and smc_lgr_lost() has been or will be called.
+ *	smc_conn_kick() will be called; any other error: the link is dead and
+ *	smc_lgr_lost() has been or will be called.
  *	Context: conn->tx_lock held, BH disabled.
  * @pushed: optional; called after tx_lock has been dropped when at least one
  *	push succeeded, for what must not be done under it.  Context: any.
@@ -332,91 +332,31 @@ struct smc_xport {
 
 #define SMC_UNBIND_LOOK_MS	1000
 
-/* Registry (xport.c).  At most one transport per id. */
+/* Registry (xport.c) */
 int smc_xport_register(const struct smc_xport *xport);
 void smc_xport_unregister(const struct smc_xport *xport);
 const struct smc_xport *smc_xport_get(enum smc_xport_id id);
-bool smc_dev_get(struct smc_dev *dev);		/* false: being removed */
+bool smc_dev_get(struct smc_dev *dev);
 void smc_dev_put(struct smc_dev *dev);
 void smc_path_put(struct smc_path *path);
-/* Call @fn for every device of @xport (NULL: of all) until it returns != 0. */
 int smc_dev_walk(const struct smc_xport *xport,
 		 int (*fn)(struct smc_dev *dev, void *arg), void *arg);
+void smc_lgr_kill_dev(struct smc_dev *dev);	/* lgr.c, for xport.c */
 
-/*
- * Up-calls, transport to core: the only ones.
- */
-
-/* A device is usable from now on.  Initialises refs and gone.  Process. */
+/* Up-calls, transport to core */
 void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
 		 const char *name);
-/*
- * The device goes away: refuses new users, terminates its groups and waits
- * until nobody refers to it.  Process context, sleeps.
- */
 void smc_dev_del(struct smc_dev *dev);
-
-/* The receive path's lookup; the caller is in an RCU read section. */
 struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
-
-/*
- * A CDC message for @conn arrived.  The transport found @conn by token under
- * RCU (smc_lgr_conn_find()) or otherwise guarantees that it lives for the
- * call.  Returns true if the caller must call smc_conn_push() once it holds no
- * lock of its own.  Context: any, BH disabled; serialised by conn->rx_lock.
- */
-bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc);
-
-/*
- * Push what may be pushed: data within the peer's window, then state.
- * Context: any, BH enabled or disabled; takes tx_lock.
- */
-void smc_conn_push(struct smc_conn *conn);
-/* The same for a connection that is only protected by RCU. */
-void smc_conn_push_rcu(struct smc_conn *conn);
-
-/*
- * All source bytes up to @end_pos have been read by the device; wakes writers
- * and pushes what had to wait.  Context: BH, no transport lock held.
- */
-void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos);
-
-/* Room for a push again after -EAGAIN.  Context: BH, no transport lock held. */
-void smc_conn_kick(struct smc_conn *conn);
-
-/*
- * A describe() that was in progress has ended, whatever became of it: the core
- * asks again.  Until then it keeps the connection with its group and rings, and
- * no longer.  Context: any, no transport lock held.
- */
-void smc_conn_described(struct smc_conn *conn);
-
-/*
- * The end of a conn_detach() that returned false, and the last up-call for
- * @conn: neither it nor its private area may be touched afterwards.  Context:
- * any, no transport lock held.
- */
-void smc_conn_detached(struct smc_conn *conn);
-
-/*
- * The peer or the wire did something that ends this one connection (an
- * rkey deleted while in use, for example).  Context: any.
- */
-void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why);
-
-/* For xport.c alone: terminate every group that uses @dev.  Process. */
-void smc_lgr_kill_dev(struct smc_dev *dev);
-
-/*
- * The link died; the core will call lgr_down from a worker.  False: the group
- * has ended already, for another reason.  Any context.
- */
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why);
-
-/*
- * Confirmation of a new group ended: SMC_REASON_OK makes it ACTIVE and lets
- * the waiting handshakes go on, anything else kills it.  Any context.
- */
 void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why);
+bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc);
+void smc_conn_push(struct smc_conn *conn);
+void smc_conn_push_rcu(struct smc_conn *conn);
+void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos);
+void smc_conn_kick(struct smc_conn *conn);
+void smc_conn_described(struct smc_conn *conn);
+void smc_conn_detached(struct smc_conn *conn);
+void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why);
 
 #endif /* SMC_XPORT_H */

@@ -361,12 +361,13 @@ static int port_ifindex(struct ib_device *ibdev, u32 port,
 }
 
 /**
- * smc_rdma_fill_dev() - for netlink, see xport.h
+ * smc_rdma_fill_dev() - describe a device for netlink
  * @dev: device
- * @net: namespace of who asks
+ * @net: namespace of the caller
  * @info: zeroed
  *
  * Context: process, registry locked.
+ * Return: false if the device cannot be used from @net.
  */
 bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		       struct smc_dev_info *info)
