@@ -114,7 +114,12 @@ static const struct genl_ops ops[] = {
 	SET(SMC_NETLINK_DISABLE_HS_LIMITATION, set_hs_limit),
 };
 
-/* The module's init function: afterwards the family cannot be written. */
+/**
+ * smc_genl_init() - register both netlink families
+ *
+ * Context: process, module init: the family is read-only after it.
+ * Return: 0 or -errno.
+ */
 int smc_genl_init(void)
 {
 	int rc;

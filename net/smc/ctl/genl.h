@@ -12,7 +12,6 @@
 
 struct smc_net;
 
-/* Both families.  0 or -errno.  Process. */
 int smc_genl_init(void);
 void smc_genl_exit(void);
 

@@ -7,7 +7,6 @@
 
 struct smc_net;
 
-/* Set the defaults of @sn and register net.smc.  0 or -ENOMEM.  Process. */
 int smc_sysctl_net_init(struct smc_net *sn);
 void smc_sysctl_net_exit(struct smc_net *sn);
 

@@ -35,10 +35,10 @@ enum smc_hs_outcome {
  * @outcome: see there
  * @conn: SMC_HS_SMC: the connection; the handshake's reference passes to the
  *	owner
- * @holds_back: SMC_HS_TCP: the bytes at the head of the stream may be a late Proposal
- *	or Decline.  Until events->revealed() is called the stream is to be treated
- *	as if it had no byte and no end: no EPOLLIN, SIOCINQ 0, -EAGAIN; blocking
- *	readers must not sleep inside TCP.  Writing is free
+ * @holds_back: SMC_HS_TCP: the bytes at the head of the stream may be a late
+ *	Proposal or Decline.  Until events->revealed() the stream is treated as
+ *	if it had no byte and no end: no EPOLLIN, SIOCINQ 0, -EAGAIN; readers
+ *	must not sleep inside TCP.  Writing is allowed
  * @reason: own code (SMC_REASON_PEERDECL if the peer declined and nothing here
  *	led it to)
  * @peer_diagnosis: code from a received Decline
@@ -59,10 +59,10 @@ struct smc_hs;
  * struct smc_hs_events - the socket that wants the handshake
  * @done: called once, unless smc_hs_stop() came first.  The socket's spinlock is
  *	held, and it is not owned
- * @revealed: nothing is to be held back any more (@holds_back above); there may be bytes
- *	to read or the end of the stream: wake up readers.  After done(), unless
- *	smc_hs_stop() came first.  As for @done
- * @release: the last reference has gone.  Any context
+ * @revealed: nothing is held back any more (@holds_back above); there may be
+ *	bytes to read or the end of the stream: wake up readers.  Called after
+ *	done(), unless smc_hs_stop() came first; locks as for @done
+ * @release: the last reference is dropped.  Any context
  */
 struct smc_hs_events {
 	void (*done)(void *arg, const struct smc_hs_result *res);
@@ -104,10 +104,10 @@ enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr);
 
 struct request_sock;
 
-/* SYN option (synopt_native.c). */
+/* synopt_native.c */
 void smc_synopt_set(struct sock *tcp, bool on);
-bool smc_synopt_peer_has(const struct sock *tcp); /* established: both did */
-bool smc_hs_agreed(const struct sock *tcp);
+bool smc_synopt_peer_has(const struct sock *tcp);
+bool smc_hs_agreed(const struct sock *sk);
 bool smc_synopt_req_has(const struct request_sock *req, struct sock *child);
 
 struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
@@ -118,7 +118,7 @@ void smc_hs_wake(struct smc_hs *hs);
 bool smc_hs_stop(struct smc_hs *hs);
 void smc_hs_unlocked(struct smc_hs *hs);
 
-/* For the socket layer, too: the TCP connection (handshake/tcp.c). */
+/* tcp.c */
 u32 smc_hs_tcp_readable(const struct sock *sk);
 int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len);
 void smc_hs_tcp_reset(struct sock *sk);

@@ -437,6 +437,8 @@ int smc_lo_init(void)
 /**
  * smc_lo_exit() - undo smc_lo_init()
  *
+ * Terminates every group.
+ *
  * Context: process, sleeps until no group is left.
  */
 void smc_lo_exit(void)

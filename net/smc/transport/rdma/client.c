@@ -122,6 +122,12 @@ static struct ib_client client = {
 	.rename = dev_rename,
 };
 
+/**
+ * smc_rdma_init() - register the transport and the host's RDMA devices
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
 int smc_rdma_init(void)
 {
 	int rc;
@@ -144,6 +150,13 @@ err_wq:
 	return rc;
 }
 
+/**
+ * smc_rdma_exit() - undo smc_rdma_init()
+ *
+ * Terminates every group.
+ *
+ * Context: process, sleeps until no group is left.
+ */
 void smc_rdma_exit(void)
 {
 	ib_unregister_client(&client);
