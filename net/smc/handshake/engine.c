@@ -466,14 +466,10 @@ void smc_hs_net_exit(struct smc_net *sn)
 
 int smc_hs_init(void)
 {
-	int rc;
+	int rc = smc_hs_tcp_init();
 
-	rc = smc_hs_tcp_init();
-	if (rc)
-		return rc;
-	rc = smc_synopt_init();
-	if (rc)
-		smc_hs_tcp_exit();
+	if (!rc)
+		smc_synopt_init();
 	return rc;
 }
 

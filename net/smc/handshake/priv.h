@@ -319,7 +319,7 @@ int smc_route_direct(const struct smc_route *route, const u8 gid[SMC_GID_LEN]);
 bool smc_hs_secured(const struct sock *tcp);
 
 /* synopt_native.c */
-int smc_synopt_init(void);
+void smc_synopt_init(void);
 void smc_synopt_exit(void);
 
 #endif /* SMC_HS_PRIV_H */

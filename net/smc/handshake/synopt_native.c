@@ -64,10 +64,9 @@ bool smc_synopt_req_has(const struct request_sock *req, struct sock *child)
 	return ireq->smc_ok && tcp_sk(child)->syn_smc;
 }
 
-int smc_synopt_init(void)
+void smc_synopt_init(void)
 {
 	static_branch_enable(&tcp_have_smc);
-	return 0;
 }
 
 void smc_synopt_exit(void)
@@ -91,9 +90,8 @@ bool smc_synopt_req_has(const struct request_sock *req, struct sock *child)
 	return false;
 }
 
-int smc_synopt_init(void)
+void smc_synopt_init(void)
 {
-	return 0;
 }
 
 void smc_synopt_exit(void)
