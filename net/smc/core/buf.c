@@ -2,12 +2,11 @@
 /*
  * Ring buffers, and the pool of idle ones that each link group keeps.
  *
- * A buffer that comes back goes into the pool of its group if the transport
- * wants that (registering memory is dear), the peer has said that it will not
- * write any more, and the group lives: then it serves the next connection to
- * the same peer.  What the last one can have touched is zeroed first.  All
- * others are freed; the transport sees to it that a key the peer may still use
- * is void before the memory is.
+ * A buffer that is given back goes into the pool of its group if the transport
+ * pools buffers (registration is expensive), the peer will not write any more,
+ * and the group is ACTIVE.  It then serves the next connection to the same peer.
+ * The part that was used is zeroed first.  All others are freed: the transport
+ * invalidates a key that the peer may still use before it frees the memory.
  *
  * Context: process; lgr->lock (spinlock, BH) protects the pool.
  * Tests: selftests/vm/tests (BufCreated, BufDestroyed, BufReused).
@@ -26,8 +25,8 @@
 #define POOL_MAX	64
 
 /*
- * A buffer is charged to the control group for which the handshake runs, and
- * serves only that one again: memory of one group is no gift to another.
+ * A buffer is charged to the control group of the handshake, and is reused for
+ * that one only.
  */
 static struct mem_cgroup *memcg_now(void)
 {
@@ -73,7 +72,7 @@ static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
 	return NULL;
 }
 
-/* What is to be destroyed instead: nothing, @buf, or one idle for longer. */
+/* Returns the buffer to destroy: NULL, @buf, or the oldest in the pool. */
 static struct smc_buf *pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	struct list_head *pool = &lgr->pool[buf->dir];

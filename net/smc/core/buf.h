@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Ring buffers and the pool of idle ones that each link group keeps.
- *
- * A receive buffer goes closed -> completed -> revoked or kept for the same
- * peer -> zeroed -> pooled, in smc_buf_put() and nowhere else.
  */
 #ifndef SMC_BUF_H
 #define SMC_BUF_H

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of a connection: made by a handshake, in a group with rings and a
- * token, bound to the peer's ring, taken from its socket, left to a worker.
+ * The life of a connection: allocation, joining a group, the peer's ring, end.
  *
- * What follows the last reference is a work item that never waits; an event or a
- * time limit queues it again (enum smc_conn_end):
+ * After the last reference a work item ends the connection.  It does not wait:
+ * an event or a time limit queues it again (enum smc_conn_end):
  *
- *   FLAGS   the last flags wait for a free send slot: until a push has sent
+ *   FLAGS   the last flags wait for a free send slot, until a push has sent
  *           them, or the connection is dead, or LAST_FLAGS_MS have passed
- *   UNBIND  no longer in the group's table; until smc_conn_detached().  A look
- *           every SMC_UNBIND_LOOK_MS lets the transport give a group up
+ *   UNBIND  no longer in the group's table; until smc_conn_detached().  The
+ *           transport is called every SMC_UNBIND_LOOK_MS and may end the group
  *   FREE    rings, place in the group and socket are given back
  *
  * Context: per function; locks: tx_lock, rx_lock (conn.h).
@@ -89,8 +88,8 @@ void smc_conn_get(struct smc_conn *conn)
  * smc_conn_put() - drop a reference
  * @conn: connection
  *
- * The last one is followed by a work item, in which the connection leaves its
- * group and lets go of its socket.
+ * After the last one a work item takes the connection out of its group and
+ * drops its socket.
  *
  * Context: any.
  */
@@ -137,7 +136,7 @@ static int token_alloc(struct smc_conn *conn)
 	struct smc_lgr *lgr = conn->lgr;
 	int rc;
 
-	/* An entry without a connection: not found until it is published. */
+	/* reserves the token; smc_conn_describe() publishes it */
 	rc = xa_alloc_cyclic_bh(&lgr->conns, &conn->token, NULL,
 				XA_LIMIT(1, U32_MAX), &lgr->next_token,
 				GFP_KERNEL);
@@ -215,16 +214,16 @@ err_xp:
 }
 
 /**
- * smc_conn_describe() - say what the peer must know, and be ready for it
+ * smc_conn_describe() - fill in what the peer must know to write to us
  * @conn: joined
  * @acc: the SMC-R or SMC-D part is filled in
  *
- * Publishes the token first: the peer's first CDC message may overtake
- * everything that follows on TCP.
+ * Publishes the token first: the peer's first CDC message may arrive before
+ * anything that follows on TCP.
  *
  * Context: process.
- * Return: 0; -EINPROGRESS: the callback of smc_conn_await() tells when to ask
- * again; or the transport's error.
+ * Return: 0; -EINPROGRESS: call again after the callback of smc_conn_await();
+ * or the transport's error.
  */
 int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 {
@@ -247,7 +246,7 @@ int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 /**
  * smc_conn_await() - have a function called when describe() has ended
  * @conn: connection
- * @described: called with rx_lock held, BH disabled; NULL: no call any more
+ * @described: called with rx_lock held, BH disabled; NULL: none
  * @arg: for @described
  *
  * Context: process, not from @described.
@@ -295,13 +294,13 @@ int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	rc = conn->xport->conn_attach(conn, peer);
 	if (rc)
 		return rc;
-	/* who sees the bit knows the peer's ring: pairs with test_bit_acquire() */
+	/* the peer's ring before the bit: pairs with test_bit_acquire() */
 	smp_mb__before_atomic();
 	set_bit(SMC_CONN_ATTACHED, &conn->flags);
 	return 0;
 }
 
-/* Bytes of a ring that may hold something of this connection. */
+/* Note how much of a ring has to be zeroed before it is used again. */
 static void mark_used(struct smc_buf *buf, u32 ring_offset, u64 pos)
 {
 	u64 used = pos + ring_offset;
@@ -309,7 +308,7 @@ static void mark_used(struct smc_buf *buf, u32 ring_offset, u64 pos)
 	buf->used = used < buf->size ? used : buf->size;
 }
 
-/* Closed in the middle of the handshake: the peer may have begun to use it. */
+/* The peer may use the connection, and has not been told that it ends. */
 static bool left_silently(const struct smc_conn *conn)
 {
 	return test_bit(SMC_CONN_ATTACHED, &conn->flags) &&
@@ -322,9 +321,9 @@ static bool left_silently(const struct smc_conn *conn)
  * smc_conn_stop() - no message reaches the connection any more
  * @conn: any state
  *
- * Whatever came before is delivered.  A peer that may not know that it ends is
- * told, which may take a moment: what is marked to be sent still goes out.
- * Idempotent.
+ * An up-call under way completes first.  If the peer may use the connection and
+ * does not know that it ends, an abort is sent; flags that are marked already
+ * are still sent.  Idempotent.
  *
  * Context: any; no lock of the connection held.
  */
@@ -332,12 +331,11 @@ void smc_conn_stop(struct smc_conn *conn)
 {
 	if (test_and_set_bit(SMC_CONN_STOPPED, &conn->flags))
 		return;
-	/* "closed" that is due waits for a slot: it must not become "abort" */
+	/* "closed" may wait for a slot: it must not become "abort" */
 	if (test_bit(SMC_CONN_JOINED, &conn->flags) && left_silently(conn) &&
 	    (!test_bit(SMC_CONN_WANT_CLOSED, &conn->flags) ||
 	     smc_conn_unsent(conn)))
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
-	/* An up-call that is under way ends first. */
 	spin_lock_bh(&conn->rx_lock);
 	conn->detached = true;
 	spin_unlock_bh(&conn->rx_lock);
@@ -356,7 +354,7 @@ void smc_conn_stop(struct smc_conn *conn)
  */
 void smc_conn_detached(struct smc_conn *conn)
 {
-	/* the worker frees it as soon as it sees this */
+	/* the worker may kfree_rcu() it when it sees SMC_END_FREE */
 	rcu_read_lock();
 	spin_lock_bh(&conn->tx_lock);
 	conn->end = SMC_END_FREE;
@@ -386,23 +384,23 @@ static enum smc_conn_end get_end(struct smc_conn *conn)
 static void retract(struct smc_conn *conn)
 {
 	set_end(conn, SMC_END_UNBIND);
-	/* the next step is a look, which a push must not cause */
+	/* a push may have queued it; conn_detach() counts its calls */
 	cancel_delayed_work(&conn->release);
 	if (left_silently(conn))
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	set_bit(SMC_CONN_DEAD, &conn->flags);
 	xa_erase_bh(&conn->lgr->conns, conn->token);
 
-	/* Whoever found the connection before that sees the mark now. */
+	/* an up-call that found the connection by its token ends here */
 	spin_lock_bh(&conn->rx_lock);
 	conn->detached = true;
 	spin_unlock_bh(&conn->rx_lock);
-	/* A push that passed the DEAD test before we set it is over now. */
+	/* wait for a push that did not see DEAD */
 	spin_lock_bh(&conn->tx_lock);
 	spin_unlock_bh(&conn->tx_lock);
 }
 
-/* Rings and place in the group: the transport has forgotten the connection. */
+/* Give back the rings and the place in the group, after conn_detach(). */
 static void leave(struct smc_conn *conn)
 {
 	struct smc_lgr *lgr = conn->lgr;
@@ -430,12 +428,12 @@ static void leave(struct smc_conn *conn)
 	smc_lgr_leave(lgr);
 }
 
-/* Have the last flags gone out?  If not, this is called again. */
+/* True: the last flags have been sent, or their time is over. */
 static bool flags_step(struct smc_conn *conn)
 {
 	long left = conn->flags_limit - jiffies;
 
-	/* A push queues the work from now on, and not before it has begun. */
+	/* from now on the push that sends them queues the work */
 	set_end(conn, SMC_END_FLAGS);
 	smc_conn_push(conn);
 	if (smc_conn_last_sent(conn) || left <= 0)
@@ -444,7 +442,7 @@ static bool flags_step(struct smc_conn *conn)
 	return false;
 }
 
-/* Has the group been left?  If not, this is called again. */
+/* True: the connection has left its group. */
 static bool leave_step(struct smc_conn *conn)
 {
 	if (!test_bit(SMC_CONN_JOINED, &conn->flags))
@@ -464,7 +462,7 @@ static bool leave_step(struct smc_conn *conn)
 	return true;
 }
 
-/* The last reference has gone: no reader, writer or up-call is left. */
+/* Runs after the last reference: there is no reader and no writer. */
 static void release_fn(struct work_struct *work)
 {
 	struct smc_conn *conn = container_of(to_delayed_work(work),
@@ -472,7 +470,7 @@ static void release_fn(struct work_struct *work)
 
 	if (!leave_step(conn))
 		return;
-	/* nothing queues it any more, but it may be queued */
+	/* it may be queued once more; nothing queues it from now on */
 	cancel_delayed_work(&conn->release);
 	conn->events->release(conn);
 	kfree_rcu(conn, rcu);

@@ -2,28 +2,26 @@
 /*
  * A connection: two byte rings and a token.
  *
- * An object of its own, counted: the handshake that makes it has a reference,
- * then its socket, and each call that uses it, each armed timer and each
- * up-call under way.  connect(AF_UNSPEC) and close() take it from the socket
- * (smc_conn_stop()); after the last reference it leaves its group, in a work
- * item that never waits (conn.c), so whoever has a reference finds group and
- * rings in place.
+ * References: the handshake that makes it, then its socket; each call that uses
+ * it, each armed timer.  connect(AF_UNSPEC) and close() take it from the socket
+ * (smc_conn_stop()).  After the last reference a work item takes it out of its
+ * group (conn.c): group and rings stay valid while there is a reference.
  *
  * Sending:  prod_pos >= sent_pos >= done_pos   peer_read_pos <= sent_pos
  * Receiving: rcvd_pos >= read_pos >= announced_pos
  *
  * All positions are free-running 64-bit byte counts with a single writer each;
- * free space, window and readable bytes are derived, never stored.  Builds
- * without struct sock: the socket is reached through struct smc_conn_events.
+ * free space, window and readable bytes are derived, never stored.  The socket
+ * is reached through struct smc_conn_events only.
  *
- * Locks: tx_lock (spinlock, BH) covers sent_pos, announced_pos, the CDC
- * sequence and flags; rx_lock (spinlock, BH) serialises smc_conn_rx() and
- * makes smc_conn_stop() final: no up-call comes after it.  Order: tx_lock of
- * one connection, then rx_lock of its loopback peer; never tx_lock inside
- * rx_lock, so an up-call must not push: it marks (smc_conn_mark_flags()) and
- * the caller of smc_conn_rx() pushes when it holds no lock.
- * tx_mutex and rx_mutex are the socket's: one writer of prod_pos, one of
- * read_pos; outside both spinlocks.
+ * Locks: tx_lock (spinlock, BH) protects sent_pos, announced_pos, the CDC
+ * sequence and flags.  rx_lock (spinlock, BH) serialises smc_conn_rx(); after
+ * smc_conn_stop() has taken it no event is called.  Order: tx_lock of one
+ * connection, then rx_lock of its loopback peer; never tx_lock inside rx_lock.
+ * So an event must not push: it calls smc_conn_mark_flags(), and the caller of
+ * smc_conn_rx() pushes when it holds no lock.
+ * tx_mutex and rx_mutex belong to the socket: one writer of prod_pos, one of
+ * read_pos.  They are outer to both spinlocks.
  */
 #ifndef SMC_CONN_H
 #define SMC_CONN_H
@@ -43,15 +41,14 @@ struct smc_conn;
 struct sock;
 
 /**
- * struct smc_conn_events - core to socket, all with BH disabled, no sleeping,
- *	rx_lock possibly held: must not call smc_conn_push() or anything that
- *	does (smc_conn_mark_flags() is the way to answer from here)
- * @release: the connection is over, its group left: let go of the socket.
- *	Process context, no lock held
+ * struct smc_conn_events - core to socket; BH disabled, no sleeping, rx_lock
+ *	possibly held: smc_conn_push() is not allowed, smc_conn_mark_flags() is
+ * @release: the connection has left its group: drop the socket.  Process
+ *	context, no lock held
  * @readable: rcvd_pos moved, or a state flag arrived; @urgent: an urgent
  *	byte was announced (SIGURG)
- * @out_of_line: are urgent bytes no part of the stream (no SO_OOBINLINE)?
- * @writable: room in the send ring, or less in it that has not been sent
+ * @out_of_line: true without SO_OOBINLINE: urgent bytes are not in the stream
+ * @writable: more room in the send ring, or fewer unsent bytes in it
  * @peer_flags: the peer's sticky flags gained @flags (SMC_CDC_DONE, ...)
  * @flushed: everything written has been pushed (sent_pos == prod_pos) after
  *	a close or shutdown asked for it
@@ -114,11 +111,11 @@ struct smc_keepalive {
 	int probes;
 };
 
-/* What is left to do after the last reference, in this order. */
+/* Steps after the last reference, in this order */
 enum smc_conn_end {
 	SMC_END_NOT,		/* there are references */
-	SMC_END_FLAGS,		/* the last flags are to be sent */
-	SMC_END_UNBIND,		/* the transport is to forget it */
+	SMC_END_FLAGS,		/* send the last flags */
+	SMC_END_UNBIND,		/* conn_detach() */
 	SMC_END_FREE,
 };
 
@@ -128,7 +125,7 @@ struct smc_conn {
 	struct sock *sk;		/* referenced until events->release() */
 	void *events_data;		/* the same */
 	refcount_t refs;
-	struct delayed_work release;	/* what the last reference leaves to do */
+	struct delayed_work release;	/* runs enum smc_conn_end */
 	u8 end;				/* enum smc_conn_end, under tx_lock */
 	unsigned long flags_limit;	/* jiffies, of SMC_END_FLAGS */
 	const struct smc_xport *xport;
@@ -142,7 +139,7 @@ struct smc_conn {
 	unsigned long flags;		/* enum smc_conn_bits */
 	bool merged;			/* snd_base is the peer's ring */
 	bool detached;			/* rx_lock: no up-call any more */
-	void (*described)(void *arg);	/* rx_lock: who waits for describe() */
+	void (*described)(void *arg);	/* rx_lock: end of describe() */
 	void *described_arg;
 
 	/* sending */
@@ -207,8 +204,8 @@ static inline u32 smc_conn_snd_free(const struct smc_conn *conn)
 }
 
 /*
- * Bytes the peer's host may not have yet (SIOCOUTQ).  What lies in a merged
- * ring is there as soon as it is announced.
+ * Bytes that the peer's host may not have yet (SIOCOUTQ).  Bytes in a merged
+ * ring have arrived when they are announced.
  */
 static inline u32 smc_conn_outq(const struct smc_conn *conn)
 {
@@ -251,23 +248,21 @@ void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why);
 
 /*
  * Progress of the reader, in bytes, that is announced at once: a tenth of the
- * ring, but not less than what a small packet costs (RFC 7609 section 4.5.1
- * leaves the choice to the receiver).  A peer that waits for room hears of less
- * only when the ring is empty.
+ * ring, but not less than the cost of a small packet (RFC 7609 section 4.5.1
+ * leaves the choice to the receiver).  Less is announced to a peer that waits
+ * for room only when the ring is empty.
  */
 static inline u32 smc_conn_update_step(const struct smc_conn *conn)
 {
 	return max(conn->rcv_size / 10, 2304U);
 }
 
-/* True if the peer has said that it will not write any more. */
 static inline bool smc_conn_peer_done_writing(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->rx_conn_flags) &
 	       (SMC_CDC_CLOSED | SMC_CDC_ABORT);
 }
 
-/* True if the peer knows that we shall not write any more. */
 static inline bool smc_conn_done_writing(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->tx_conn_flags) &

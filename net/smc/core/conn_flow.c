@@ -5,12 +5,11 @@
  * The sender's program advances prod_pos; smc_conn_push() moves what fits into
  * the peer's window and publishes it with one CDC message, under tx_lock, so
  * that messages leave in the order of their sequence numbers.  The receive
- * side turns each cursor of the peer into a position through smc_cursor_get(),
- * the one gate that no forged cursor passes, stores it with release semantics
- * and tells the socket.  Nothing here knows struct sock or a transport.
+ * side turns each cursor of the peer into a position by smc_cursor_get(), which
+ * refuses forged ones, stores it with release semantics and calls the socket.
  *
- * A state flag (done, closed) is sent only with or after the last byte, so the
- * peer's end of file can never overtake data.  An abort goes at once.
+ * A state flag (done, closed) is sent only with or after the last byte, so that
+ * the peer reads all data before end of file.  An abort is sent at once.
  *
  * Context: see conn.h for each function; locks: tx_lock, rx_lock (conn.h).
  * Tests: selftests/unit/unit_ring.c for the arithmetic, the guest tests in
@@ -25,14 +24,14 @@
 #include "stats.h"
 #include "trace.h"
 
-/* Room in the peer's ring as far as we know. */
+/* Room in the peer's ring by its last message */
 static u32 peer_window(const struct smc_conn *conn)
 {
 	u64 used = conn->sent_pos - smp_load_acquire(&conn->peer_read_pos);
 
 	/*
-	 * A hostile peer can acknowledge bytes of a push that was then put
-	 * back; the difference is negative and counts as nothing.
+	 * A hostile peer can acknowledge bytes of a push that failed: the
+	 * difference is negative then.
 	 */
 	if ((s64)used < 0)
 		used = 0;
@@ -47,7 +46,7 @@ static void count_window(const struct smc_conn *conn)
 	smc_tech_inc(sn, conn->xport->id, SMC_TECH_TX_FULL_PEER);
 }
 
-/* State flags that may be sent when everything up to @end has been sent. */
+/* State flags of a message that ends at @end. */
 static u8 flags_due(const struct smc_conn *conn, u64 end, u64 prod)
 {
 	u8 due = conn->tx_conn_flags;
@@ -64,8 +63,8 @@ static u8 flags_due(const struct smc_conn *conn, u64 end, u64 prod)
 }
 
 /*
- * An urgent byte ends a push: the CDC that announces it has its producer
- * cursor just behind it.
+ * An urgent byte ends a push: it is the one before the producer cursor of the
+ * CDC that announces it.
  */
 static u32 stop_at_urgent(struct smc_conn *conn, u32 len, u8 *prod_flags)
 {
@@ -114,8 +113,8 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 }
 
 /*
- * One push, tx_lock held.  0: something was pushed, try again; -ENODATA:
- * nothing to do; -EAGAIN: the transport is busy and will call back; else dead.
+ * One push.  0: something was pushed, try again; -ENODATA: nothing to do;
+ * -EAGAIN: smc_conn_kick() follows; another error: the link is dead.
  */
 static int push_one(struct smc_conn *conn)
 {
@@ -129,25 +128,23 @@ static int push_one(struct smc_conn *conn)
 	u8 flags;
 	int rc;
 
+	lockdep_assert_held(&conn->tx_lock);
 	if (!test_bit_acquire(SMC_CONN_ATTACHED, &conn->flags) ||
 	    test_bit(SMC_CONN_DEAD, &conn->flags))
 		return -ENODATA;
-	/*
-	 * Before the positions are read: whoever set the bit relies on a
-	 * message that knows what had been read by then.
-	 */
+	/* before read_pos is read: pairs with smc_conn_read_done() */
 	state_due = test_and_clear_bit(SMC_CONN_NEED_CDC, &conn->flags);
 	prod = smp_load_acquire(&conn->prod_pos);
 	read = smp_load_acquire(&conn->read_pos);
 	unsent = prod - sent;
 	window = peer_window(conn);
+	/* the peer then announces room as soon as there is some */
 	if (unsent >= window)
 		prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	p.len = abort ? 0 : min(unsent, window);
 	p.len = stop_at_urgent(conn, p.len, &prod_flags);
 	p.end_pos = sent + p.len;
 	flags = flags_due(conn, p.end_pos, prod);
-	/* A sender that becomes blocked says so: its peer then announces room. */
 	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
 		if (unsent)
 			count_window(conn);
@@ -160,7 +157,7 @@ static int push_one(struct smc_conn *conn)
 	p.last = flags != conn->tx_conn_flags ||
 		 test_and_clear_bit(SMC_CONN_SIGNAL, &conn->flags);
 
-	/* Visible before the peer can acknowledge it. */
+	/* before the push: the peer may acknowledge it at once */
 	WRITE_ONCE(conn->sent_pos, p.end_pos);
 	rc = conn->xport->push(conn, &p);
 	trace_smc_push(conn->lgr->sn->net->net_cookie, conn->token,
@@ -183,7 +180,7 @@ static int push_one(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_last_sent() - have the last flags been sent, or cannot be?
+ * smc_conn_last_sent() - true if the last flags are sent, or cannot be
  * @conn: any state
  *
  * Context: any.
@@ -249,7 +246,7 @@ void smc_conn_push_rcu(struct smc_conn *conn)
 	smc_conn_put(conn);
 }
 
-/* Does the peer need to know how far we have read? */
+/* Has the peer to be told how far we have read? */
 static bool update_due(const struct smc_conn *conn)
 {
 	u64 announced = READ_ONCE(conn->announced_pos);
@@ -271,13 +268,13 @@ static bool update_due(const struct smc_conn *conn)
 /**
  * smc_conn_read_done() - the reader advanced read_pos
  * @conn: bound
- * @force: announce it in any case (an urgent mark was passed)
+ * @force: announce it always (an urgent mark was passed)
  *
  * Context: process, no lock of the connection held.
  */
 void smc_conn_read_done(struct smc_conn *conn, bool force)
 {
-	/* read_pos before the peer's flags, and before NEED_CDC: push_one() */
+	/* read_pos before the peer's flags and NEED_CDC: rx_locked(), push_one() */
 	smp_mb();
 	if (!force && !update_due(conn))
 		return;
@@ -290,7 +287,7 @@ void smc_conn_read_done(struct smc_conn *conn, bool force)
  * @conn: any state
  * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
  *
- * Context: any; for up-calls, whose caller pushes afterwards.
+ * Context: any; for smc_conn_events, whose caller pushes afterwards.
  */
 void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags)
 {
@@ -310,7 +307,7 @@ void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags)
  *
  * Done and closed are sent after the last byte, abort at once.
  *
- * Context: any, not from an up-call.
+ * Context: any, not from smc_conn_events.
  */
 void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
 {
@@ -324,8 +321,8 @@ void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
  * @conn: bound; the caller is the only writer of prod_pos
  * @end_pos: position behind that byte; prod_pos has not reached it yet
  *
- * A message of the peer can cause a push any time: what is published without
- * its mark may have left before the mark comes.
+ * The mark comes before the byte is published: a message of the peer can cause
+ * a push at any time.
  *
  * Context: process; the caller publishes the byte and pushes afterwards.
  */
@@ -357,7 +354,7 @@ void smc_conn_request_completion(struct smc_conn *conn)
  * smc_conn_probe() - send the state and request a completion
  * @conn: any state; conn->acks grows when the peer's device has the message
  *
- * Context: any but an up-call.
+ * Context: any, not from smc_conn_events.
  */
 void smc_conn_probe(struct smc_conn *conn)
 {
@@ -366,11 +363,12 @@ void smc_conn_probe(struct smc_conn *conn)
 	smc_conn_push(conn);
 }
 
-/* The peer broke the rules, rx_lock held: this connection ends, no other. */
+/* The peer broke the protocol: end this connection, but not the group. */
 static void rx_abort(struct smc_conn *conn, enum smc_reason why)
 {
 	struct smc_net *sn = conn->lgr->sn;
 
+	lockdep_assert_held(&conn->rx_lock);
 	smc_stats_inc(sn, SMC_STAT_CONN_ABORTED);
 	smc_conn_mark_flags(conn, SMC_CDC_ABORT);
 	conn->detached = true;
@@ -378,9 +376,9 @@ static void rx_abort(struct smc_conn *conn, enum smc_reason why)
 }
 
 /*
- * The mark comes before its byte: a reader must not run over it.  TCP drops an
- * urgent byte that is next to be read when another one comes; one further away
- * becomes data.
+ * Called before rcvd_pos is set: a reader must stop at the mark.  As in TCP, an
+ * urgent byte that is next to be read is dropped when another one arrives; one
+ * further away becomes data.
  */
 static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
 		      u64 prod)
@@ -393,10 +391,7 @@ static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
 	WRITE_ONCE(conn->urg_rx_pos, prod - 1);
 }
 
-/*
- * Take the two cursors.  Both are checked before either is used; false: the
- * message is refused.
- */
+/* Take both cursors, or none: false, the message is refused. */
 static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	u64 read = smp_load_acquire(&conn->read_pos);
@@ -405,10 +400,7 @@ static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 	if (smc_cursor_get(conn->rcv_size, conn->rcvd_pos,
 			   read + conn->rcv_size, &cdc->prod, &prod))
 		return false;
-	/*
-	 * Before the peer's ring is known (its Confirm is still on the way)
-	 * we have sent nothing, and only zero can be acknowledged.
-	 */
+	/* nothing is sent before the peer's ring is known by its Confirm */
 	if (!test_bit_acquire(SMC_CONN_ATTACHED, &conn->flags)) {
 		if (cdc->cons.count || cdc->cons.wrap)
 			return false;
@@ -428,7 +420,7 @@ static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 	return true;
 }
 
-/* Old by sequence number: ignored, as its state has been overtaken. */
+/* Older than the last message? */
 static bool rx_stale(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	if (!conn->xport->has_seq)
@@ -457,7 +449,8 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	bool readable, urgent;
 	u8 news;
 
-	/* Failover validation: one link, so nothing can have been lost. */
+	lockdep_assert_held(&conn->rx_lock);
+	/* Failover validation: with one link nothing can be lost. */
 	if (cdc->prod_flags & SMC_CDC_FAILOVER || rx_stale(conn, cdc))
 		return false;
 	smc_stats_inc(conn->lgr->sn, SMC_STAT_RX_CDC);
@@ -483,7 +476,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 		smp_store_release(&conn->done_pos, conn->peer_read_pos);
 		conn->events->writable(conn);
 	}
-	/* pairs with smc_conn_read_done(): one of the two sees the other */
+	/* the flags before read_pos: pairs with smc_conn_read_done() */
 	if (cdc->prod_flags & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ))
 		smp_mb();
 	if (update_due(conn))
@@ -570,7 +563,9 @@ void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why)
  * @conn: referenced by the caller
  * @why: reason of the group's death
  *
- * Context: process.  The socket leaves the group later, in its own time.
+ * The connection leaves the group later, when its socket drops it.
+ *
+ * Context: process.
  */
 void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
 {
@@ -580,7 +575,7 @@ void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
 	if (!conn->detached) {
 		smc_stats_inc(conn->lgr->sn, SMC_STAT_CONN_ABORTED);
 		conn->detached = true;
-		/* a peer that does not answer is what TCP calls a timeout */
+		/* TCP returns ETIMEDOUT if the peer does not answer */
 		conn->events->aborted(conn, smc_reason_errno(why) == ETIMEDOUT ?
 				     ETIMEDOUT : ECONNABORTED, why);
 	}

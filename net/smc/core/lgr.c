@@ -6,16 +6,16 @@
  *        \____________________smc_lgr_kill()_____________________/
  *
  * smc_lgr_kill() takes the group out of the table, marks it and queues one work
- * item, which tells every connection and then calls the transport's lgr_down,
- * once.  The connections leave in their own time; the last reference frees.
+ * item, which reports the end to every connection and then calls the transport's
+ * lgr_down, once.  The connections leave later; the last reference frees it.
  *
- * A group without connections lingers for a while if its transport keeps
- * buffers for the next one, otherwise it ends at once.
+ * A group without connections stays for a while if its transport keeps buffers
+ * for the next one, otherwise it ends at once.
  *
- * Locks: lgr->setup (mutex) keeps lgr_up, lgr_connect and lgr_confirm out of a
- * group that lgr_down takes apart.  sn->lgr_lock (spinlock, BH) protects the
- * table; inside it lgr->lock (spinlock, BH), see lgr.h.  spaces.lock (mutex)
- * protects the list of namespaces; it is outer to both.
+ * Locks: lgr->setup (mutex): lgr_down does not run beside lgr_up, lgr_connect
+ * and lgr_confirm.  sn->lgr_lock (spinlock, BH) protects the table; inside it
+ * lgr->lock (spinlock, BH), see lgr.h.  spaces.lock (mutex) protects the list
+ * of namespaces; it is outer to both.
  * Tests: selftests/vm/tests (LgrCreated, LgrDestroyed).
  */
 #include <linux/err.h>
@@ -32,7 +32,7 @@
 #define MAX_GROUPS	65536	/* of a namespace */
 #define MAX_CONNS	255	/* of a group, unless less is negotiated */
 
-/* The server's groups go first, so that no client uses one that is going. */
+/* The server's groups end first: a client must not use one that is ending. */
 #define LINGER_SERV	(600 * HZ)
 #define LINGER_CLNT	(610 * HZ)
 
@@ -56,12 +56,12 @@ static void lgr_put(struct smc_lgr *lgr)
 		return;
 	smc_stats_inc(sn, SMC_STAT_LGR_DESTROYED);
 	kfree_rcu(lgr, rcu);
-	/* @sn may go as soon as its last group is counted off. */
+	/* smc_lgr_net_exit() may return at once */
 	if (atomic_dec_and_test(&sn->lgr_count))
 		wake_up_var(&sn->lgr_count);
 }
 
-/* Call everybody who waits, one after the other and without a lock. */
+/* Call the waiters, one at a time and without a lock. */
 static void settle(struct smc_lgr *lgr, enum smc_reason why)
 {
 	struct smc_lgr_waiter *w;
@@ -79,7 +79,7 @@ static void settle(struct smc_lgr *lgr, enum smc_reason why)
 	}
 }
 
-/* Kill it, or only if it is idle.  False: nothing was done. */
+/* @if_idle: only without connections.  False: nothing was done. */
 static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 {
 	struct smc_net *sn = lgr->sn;
@@ -159,7 +159,7 @@ void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why)
 	settle(lgr, why);
 }
 
-/* Every connection that can be found hears that it is over. */
+/* Report the end to every published connection. */
 static void tell_conns(struct smc_lgr *lgr)
 {
 	struct smc_conn *conn;
@@ -187,7 +187,7 @@ static void kill_work_fn(struct work_struct *work)
 		lgr_put(lgr);
 	tell_conns(lgr);
 	smc_buf_pool_drain(lgr);
-	/* No handshake may be at work on what lgr_down takes apart. */
+	/* wait for lgr_up, lgr_connect and lgr_confirm */
 	mutex_lock(&lgr->setup);
 	up = lgr->up;
 	lgr->up = false;
@@ -208,7 +208,7 @@ static void linger_fn(struct work_struct *work)
 	lgr_put(lgr);
 }
 
-/* A place in the group for one more connection? */
+/* Take a place for one more connection, if there is one. */
 static bool reserve_place(struct smc_lgr *lgr)
 {
 	bool ok;
@@ -223,7 +223,7 @@ static bool reserve_place(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_find() - the group for a new connection
+ * smc_lgr_find() - find the group for a new connection
  * @sn: namespace
  * @xport: transport that was chosen
  * @role: ours
@@ -232,7 +232,7 @@ static bool reserve_place(struct smc_lgr *lgr)
  * @acc: client: the server's Accept
  *
  * A server may use any group that has room; a client must use the one that
- * the server means, whether there is room or not.
+ * the server has chosen, even if it is full.
  *
  * Context: process.
  * Return: the group, CONNECTING or ACTIVE, with a reference and a place in it,
@@ -245,7 +245,7 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
 {
 	struct smc_lgr *lgr, *found = NULL;
 
-	/* The table may have a group for each connection of the host. */
+	/* a group for each connection: none can match, the table is long */
 	if (!xport->lgr_match)
 		return NULL;
 	spin_lock_bh(&sn->lgr_lock);
@@ -290,7 +290,7 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 }
 
 /**
- * smc_lgr_publish() - let others find a new group
+ * smc_lgr_publish() - let smc_lgr_find() find a new group
  * @lgr: from smc_lgr_create(), everything that lgr_match looks at is set
  *
  * Context: process.
@@ -336,7 +336,7 @@ static u32 next_id(struct smc_net *sn)
  * @path: device and port; with its device reference taken over on success
  * @version: SMC version of the group
  *
- * Nobody finds it before smc_lgr_publish().
+ * smc_lgr_find() finds it after smc_lgr_publish().
  *
  * Context: process.
  * Return: the group, CONNECTING, with a reference and a place for the caller
@@ -364,7 +364,7 @@ struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 	strscpy(lgr->dev, path->dev->name, sizeof(lgr->dev));
 	lgr->version = version;
 	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
-	/* Its device may end it before this is over: kill_work_fn() waits. */
+	/* the device may fail meanwhile: kill_work_fn() waits for this */
 	mutex_lock(&lgr->setup);
 	rc = xport->lgr_up(lgr);
 	lgr->up = !rc;
@@ -389,8 +389,8 @@ err_count:
  * @prop: the Proposal, server only
  * @peer: Accept (client) or Confirm (server)
  *
- * The device may be removed at any time, and the group killed with it: then
- * its worker waits for this call, or this call finds it gone.
+ * The group may be killed at any time: its worker waits for this call, or this
+ * call finds the group dead.
  *
  * Context: process, sleeps.
  * Return: 0, -ENOLINK if the group is dead, or the transport's error.
@@ -414,8 +414,8 @@ int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
  * @conn: the connection that made it
  *
  * Context: process, sleeps.
- * Return: 0, the outcome is told by smc_lgr_changed(); -ENOLINK if the group
- * is dead, or the transport's error.
+ * Return: 0, smc_lgr_changed() reports the outcome; -ENOLINK if the group is
+ * dead, or the transport's error.
  */
 int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
 {
@@ -479,7 +479,7 @@ bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
 }
 
 /**
- * smc_lgr_unwait() - do not wait any more
+ * smc_lgr_unwait() - stop waiting
  * @lgr: group
  * @w: waiter that smc_lgr_wait() queued
  *
@@ -498,11 +498,11 @@ bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
 }
 
 /**
- * smc_lgr_settled() - how did it end?
+ * smc_lgr_settled() - the outcome of CONNECTING
  * @lgr: group that is not CONNECTING any more
  *
- * Takes the lock: a connection whose token was published before, and which
- * finds the group ACTIVE here, is told by the worker if it dies later.
+ * Takes the lock: if the group is ACTIVE here and dies later, the worker finds
+ * each connection whose token was published before this call.
  *
  * Context: any.
  * Return: SMC_REASON_OK if it is ACTIVE, else why it is dead.
@@ -518,7 +518,7 @@ enum smc_reason smc_lgr_settled(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_conn_find() - whose token is this?
+ * smc_lgr_conn_find() - find a connection by its token
  * @lgr: group the message came through
  * @token: from the message
  *
@@ -583,8 +583,8 @@ static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
  * smc_lgr_kill_dev() - terminate every group that uses a device
  * @dev: device whose removing mark is set
  *
- * Walks a list of our own and not the kernel's list of namespaces: the device
- * may go because its namespace does, which is not on that list any more.
+ * Walks a list of its own: a namespace that is being destroyed, and its devices
+ * with it, is not on the kernel's list any more.
  *
  * Context: process.
  */
@@ -625,7 +625,7 @@ int smc_lgr_net_init(struct smc_net *sn)
 }
 
 /**
- * smc_lgr_net_exit() - a namespace goes: so do its groups
+ * smc_lgr_net_exit() - end all groups of a namespace
  * @sn: its state; no socket is left in it
  *
  * Context: process, waits for the last group.

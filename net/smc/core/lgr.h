@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Link groups: what all connections between the same two peers share.
+ * Link groups: the resources that all connections between two peers share.
  *
  * A group is created by the first connection, published in state CONNECTING,
- * becomes ACTIVE when its link is confirmed and DEAD for ever when it is
- * killed.  References: one per connection, one per handshake waiting for it,
- * one for the linger timer while the group is idle, one for the kill worker.
- * The table (per network namespace) holds none: a lookup takes one with
- * get-unless-zero under the table lock.
+ * becomes ACTIVE when its link is confirmed and DEAD when it is killed.
+ * References: one per connection, one per handshake waiting for it, one for the
+ * linger timer while the group is idle, one for the kill worker.  The table of
+ * the namespace holds none: smc_lgr_kill() takes the group out of it first.
  */
 #ifndef SMC_LGR_H
 #define SMC_LGR_H

@@ -2,10 +2,9 @@
 /*
  * The registry of transports and of their devices.
  *
- * A device is referenced by the registry, by each path that a handshake was
- * offered and by each link group.  smc_dev_del() makes it unfindable, ends the
- * groups and waits for the last reference; nobody who holds one waits for the
- * peer without a deadline, so that ends.
+ * References of a device: the registry, each path of a handshake, each link
+ * group.  smc_dev_del() takes it out of the list, ends its groups and waits for
+ * the last reference; handshakes and groups have deadlines, so the wait ends.
  *
  * Context: process unless a function says otherwise; registry.lock (mutex)
  * protects the list of devices and is never held while anything is waited for.
