@@ -3,28 +3,27 @@
  * The shared-memory transport: SMC-D between two sockets of this kernel.  It is
  * the smallest complete transport; read it before the others.
  *
- * To the peer it looks like an emulated ISM device (SMC-D version 2.1): channel
- * 0xFFFF and a GID of 128 random bits, chosen when the module is loaded, which
- * only a peer on this kernel can have, too.  A token of 64 random bits names
- * one receive ring as long as its connection has no peer yet.
+ * It announces itself as an emulated ISM device (SMC-D version 2.1): channel
+ * 0xFFFF and a GID of 128 random bits, chosen when the module is loaded: only a
+ * peer on this kernel has the same.  A token of 64 random bits identifies one
+ * receive ring.
  *
- * conn_attach finds the peer's ring by that token and makes it our send ring, so
- * the copy that sendmsg makes is the only one, and a push only has to hand the
- * CDC over.  The two ends are joined by a struct pair.  The client's bind makes
- * it (its Confirm carries the client's token then), the server's finds itself
- * joined to just that client: a token taken from elsewhere joins nobody.
+ * conn_attach finds the peer's ring by that token and makes it the send ring:
+ * sendmsg makes the only copy, and a push only passes the CDC.  A struct pair
+ * joins the two ends.  The client's conn_attach makes it and joins both ends;
+ * the server's accepts only the token of the end that it was joined to.
  *
- * push runs under tx_lock and calls the peer's smc_conn_rx().  If that wants a
- * push in the other direction, it follows in pushed(), without a lock: one
- * caller at a time loops there for both ends, so two busy ends cannot recurse.
+ * push runs under tx_lock and calls the peer's smc_conn_rx().  If that requests
+ * a push in the other direction, pushed() does it without a lock: one caller at
+ * a time loops there for both ends, so the two ends do not recurse.
  *
- * Every connection has a group of its own: a group holds no resources here,
- * and the server could not tell which namespace a client is in.
+ * Every connection has a group of its own: a group has no resources here, and
+ * the server cannot know the namespace of a client.
  *
- * Lifetime: a pair is freed by the end that leaves last; the memory of a ring
- * by the last of its connection and the peer that writes to it.  An end that
- * has left is NULL in the pair; what is found there under RCU is alive until
- * the read section ends, and smc_conn_rx() does nothing for one that is leaving.
+ * Lifetime: the end that leaves last frees the pair.  The memory of a ring has
+ * two references, of its connection and of the peer that writes to it.  An end
+ * that has left is NULL in the pair.  A connection found there under RCU stays
+ * valid in the read section; smc_conn_rx() ignores one that is leaving.
  *
  * Locks: lo.lock (spinlock, BH) protects tokens and the making and breaking of
  * pairs; a leaf.
@@ -53,7 +52,7 @@ enum end {
 	ENDS,
 };
 
-/* Bits of pair->todo: these ends have something to push, and who looks. */
+/* Bits of pair->todo: an end has something to push; pushed() is running. */
 #define TODO_PUSH(end)	(end)
 #define TODO_BUSY	ENDS
 
@@ -146,7 +145,7 @@ static int lo_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 	return 0;
 }
 
-/* Nothing to confirm: the ring was found or it was not. */
+/* There is no link to confirm. */
 static int lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
 {
 	smc_lgr_changed(lgr, SMC_REASON_OK);
@@ -212,11 +211,12 @@ static int lo_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	return 0;
 }
 
-/* Make the peer's ring our send ring; lo.lock held keeps the peer. */
+/* Make the peer's ring our send ring.  The lock keeps the peer. */
 static void map_ring(struct smc_conn *conn, struct lo_conn *peer)
 {
 	struct lo_conn *lc = conn->xp;
 
+	lockdep_assert_held(&lo.lock);
 	lc->ring = lo_buf(peer->conn->rmb);
 	refcount_inc(&lc->ring->refs);
 	lc->peer_token = peer->token;
@@ -227,7 +227,7 @@ static void map_ring(struct smc_conn *conn, struct lo_conn *peer)
 	conn->merged = true;
 }
 
-/* The client comes first: from now on both belong together. */
+/* The client attaches first: join both ends. */
 static int join_client(struct smc_conn *conn, struct lo_conn *peer,
 		       struct pair *pair)
 {
@@ -246,7 +246,7 @@ static int join_client(struct smc_conn *conn, struct lo_conn *peer,
 	return 0;
 }
 
-/* The server finds itself joined to the sender of the Confirm, or refuses. */
+/* The token must be that of the client which joined this end. */
 static int join_server(struct smc_conn *conn, struct lo_conn *peer)
 {
 	struct lo_conn *lc = conn->xp;
@@ -309,17 +309,18 @@ static bool lo_conn_detach(struct smc_conn *conn)
 	return true;
 }
 
-/* Under tx_lock: the bytes are in the peer's ring already. */
+/* The bytes are in the peer's ring already. */
 static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 {
 	struct lo_conn *lc = conn->xp;
 	struct smc_conn *peer;
 	struct pair *pair;
 
+	lockdep_assert_held(&conn->tx_lock);
 	rcu_read_lock();
 	pair = READ_ONCE(lc->pair);
 	peer = pair ? rcu_dereference(pair->conn[!lc->end]) : NULL;
-	/* A peer that has left needs to know nothing any more. */
+	/* NULL: the peer has left */
 	if (peer && smc_conn_rx(peer, &p->cdc))
 		set_bit(TODO_PUSH(!lc->end), &pair->todo);
 	rcu_read_unlock();
@@ -334,7 +335,7 @@ static void push_end(struct pair *pair, enum end end)
 		smc_conn_push_rcu(conn);
 }
 
-/* Push what either end has to push, until neither has. */
+/* Push for both ends until neither has a TODO_PUSH bit. */
 static void pushed(struct smc_conn *conn)
 {
 	struct lo_conn *lc;
@@ -343,10 +344,10 @@ static void pushed(struct smc_conn *conn)
 	bool any;
 
 	rcu_read_lock();
-	/* tx_lock is not held any more: the connection may be leaving. */
+	/* without tx_lock: the connection may be leaving */
 	lc = READ_ONCE(conn->xp);
 	pair = lc ? READ_ONCE(lc->pair) : NULL;
-	/* Whoever is in the loop sees the bit that was set before. */
+	/* if another caller has TODO_BUSY, it sees the bit set by lo_push() */
 	while (pair && READ_ONCE(pair->todo) & ~BIT(TODO_BUSY) &&
 	       !test_and_set_bit(TODO_BUSY, &pair->todo)) {
 		do {

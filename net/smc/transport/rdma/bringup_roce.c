@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connecting a queue pair on RoCE: everything the two ends must know of each
- * other travels in the CLC messages, and the queue pair is moved through its
- * states by hand (RFC 7609 section 3.3; attributes as the Linux kernel's own
- * implementation has them, but for the timeout of an acknowledgment).
+ * Connecting a queue pair on RoCE: the CLC messages carry all addresses and
+ * numbers, and ib_modify_qp() moves the queue pair through its states (RFC 7609
+ * section 3.3; attributes as in the Linux kernel's own implementation, but for
+ * the timeout of an acknowledgment).
  *
  * Context: process.
  * Tests: selftests/vm/tests.
@@ -17,15 +17,14 @@
 
 /*
  * How long the device waits for an acknowledgment: 4.096 us * 2^n.  A device
- * that counts gives up after eight of them.  Soft-RoCE, which does not, asks
- * for one with every 64th packet only, and a CPU that has other things to do
- * takes hundreds of milliseconds for so many: to send them again then is more
- * of the same.
+ * gives up after eight of them.  Soft-RoCE does not give up, and requests an
+ * acknowledgment with every 64th packet only: a busy CPU takes hundreds of
+ * milliseconds for so many, and sending them again makes it worse.
  */
 #define QP_TIMEOUT_MIN		15	/* 134 ms */
 #define QP_TIMEOUT_SOFT		18	/* 1.07 s */
 #define QP_TIMEOUT_MAX		18	/* then eight end with SMC_RDMA_STUCK_MS */
-#define QP_TIMEOUT_RTTS		4	/* round trips that it is at least */
+#define QP_TIMEOUT_RTTS		4	/* at least so many round trips */
 #define QP_RETRIES		7
 #define QP_RNR_FOREVER		7
 #define QP_RNR_TIMER		5	/* 0.06 ms */
@@ -54,7 +53,7 @@ static int roce_prepare(struct smc_rdma_link *link)
 
 	qp = ib_create_qp(link->pd, &attr);
 	if (IS_ERR(qp)) {
-		/* Not every device sends from the work request itself. */
+		/* not every device has inline data */
 		attr.cap.max_inline_data = 0;
 		qp = ib_create_qp(link->pd, &attr);
 	}
@@ -80,7 +79,6 @@ static int qp_to_init(struct smc_rdma_link *link, struct ib_qp *qp, int access)
 			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 }
 
-/* MAC address of the gateway, which TCP has just been using. */
 static int gateway_mac(struct rtable *rt, u8 *mac)
 {
 	__be32 gw = rt->rt_gw4;
@@ -101,8 +99,8 @@ static int gateway_mac(struct rtable *rt, u8 *mac)
 }
 
 /*
- * How far is the peer?  Directly reachable: its own MAC address; behind a
- * gateway: the gateway's, and more hops.  Version 1 never leaves the subnet.
+ * MAC address and hop limit of the next hop: the peer itself or a gateway.
+ * Version 1 does not leave the subnet.
  */
 static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 {
@@ -151,7 +149,7 @@ static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
 }
 
-/* Receives are posted before the peer can possibly send. */
+/* Posts receives before RTR, in which the peer can send. */
 static int roce_connect(struct smc_rdma_link *link)
 {
 	u8 mac[ETH_ALEN], hops;
@@ -171,7 +169,7 @@ static int roce_connect(struct smc_rdma_link *link)
 	return qp_to_rtr(link, link->qp, &link->peer, mac, hops);
 }
 
-/* A bit more than TCP would wait: its round trips had shorter queues. */
+/* TCP measured its round trips when queues were shorter: wait for several. */
 static u8 qp_timeout(const struct smc_rdma_link *link)
 {
 	u64 want_ns = (u64)link->lgr->path.rtt_us * 1000 * QP_TIMEOUT_RTTS;
@@ -211,7 +209,7 @@ static void roce_destroy(struct smc_rdma_link *link)
 	link->qp = NULL;
 }
 
-/* Nothing is received, least of all a write from elsewhere: no access. */
+/* Local operations only: no remote access. */
 static int roce_loop(struct smc_rdma_link *link, struct ib_qp *qp)
 {
 	const struct smc_path *path = &link->lgr->path;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The RDMA core's client: devices come and go, and what happens to them.
- *
- * A device is made known to the core of SMC with the transport's table, so this
- * is the top of rdma/.
+ * The client of the RDMA core: devices are added and removed, their events.
  *
  * Context: process; events of a device in any.  rdev->lock as in rdma.h.
  * Tests: selftests/vm/tests.
@@ -24,7 +21,7 @@ static bool gid_lost(struct smc_rdma_link *link)
 	       memcmp(&gid, &link->gid, sizeof(gid));
 }
 
-/* Does this event take the link down? */
+/* The reason for which an event ends a link, or SMC_REASON_OK. */
 static enum smc_reason link_hit(struct smc_rdma_link *link,
 				const struct ib_event *event)
 {
@@ -55,7 +52,6 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	spin_unlock_bh(&rdev->lock);
 }
 
-/* Enough of everything, and at least one RoCE port? */
 static bool dev_usable(struct ib_device *ibdev)
 {
 	unsigned int port;
@@ -102,7 +98,6 @@ static void dev_remove(struct ib_device *ibdev, void *data)
 
 	smc_rdma_dev_unlist(rdev);
 	ib_unregister_event_handler(&rdev->events);
-	/* Ends all groups on it and waits for them. */
 	smc_dev_del(&rdev->dev);
 	WARN_ON_ONCE(!list_empty(&rdev->links));
 	kfree(rdev);

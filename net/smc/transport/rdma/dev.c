@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA devices: which there are, and which port and GID serve a route.
+ * RDMA devices: their list, and the port and GID that serve a route.
  *
- * The device behind a TCP route is found from the route alone, mostly: a port
- * belongs to a network device through its GIDs, and a route's
- * device is either that one or stands on it (VLAN, bond, bridge).  Only RoCE
- * ports are used; their version 2 GIDs have to be mapped IPv4 addresses, of
- * which the one that TCP uses itself is the best.  An IPv6 route takes any
- * GID of its device.  When both ends are this host, any port may serve, and
- * both ends have to choose the same one, so the choice depends only on the
- * pair of addresses.
+ * The GIDs of a port name its network device.  A port serves a route whose
+ * device is that one or has it as a lower device (VLAN, bond, bridge).  Only
+ * RoCE ports are used; their version 2 GIDs have to be mapped IPv4 addresses,
+ * and the address that TCP uses is the best.  An IPv6 route takes any GID of its
+ * device.  If both ends are on this host, any port may serve: both ends must
+ * choose the same one, so the choice depends only on the two addresses.
  *
- * When that finds nothing, the operator's table of physical networks is asked
- * (pnet.c): then any port serves that is in the network of the route's device.
- * It names the port, or the port's own network device.
+ * If there is none, the table of physical networks is used (pnet.c): any port
+ * serves that is in the network of the route's device.  A row of the table names
+ * the port, or the port's network device.
  *
  * Context: process; devs.lock (mutex) protects the list of devices and is
  * never held while the core waits for a device.
@@ -30,14 +28,15 @@
 #include "pnet.h"
 #include "rdma.h"
 
-/* How well a GID fits a route; twice the value, one more if its device is
- * the route's and not one below it.
+/*
+ * Rank of a GID for a route: twice the value, plus one if its device is the
+ * route's and not one below it.
  */
 enum {
 	RANK_NONE,
 	RANK_DEVICE,		/* right device, other address */
 	RANK_SUBNET,		/* address in the same subnet */
-	RANK_PEER,		/* this host's other end of the connection */
+	RANK_PEER,		/* both ends on this host: the other address */
 	RANK_EXACT,		/* the address TCP uses */
 };
 
@@ -67,12 +66,12 @@ __be32 smc_rdma_gid_v4(const union ib_gid *gid)
 	return ((const struct in6_addr *)gid->raw)->s6_addr32[3];
 }
 
-/* Is @below somewhere under @ndev?  RCU. */
 static int is_below(struct net_device *lower, struct netdev_nested_priv *priv)
 {
 	return lower == priv->data;
 }
 
+/* Is @below a lower device of @ndev?  RCU. */
 static bool stands_on(struct net_device *ndev, struct net_device *below)
 {
 	struct netdev_nested_priv priv = { .data = below };
@@ -100,7 +99,7 @@ static bool is_local(const struct smc_route *route)
 	return route->ndev->flags & IFF_LOOPBACK;
 }
 
-/* Both ends on this host: they see the addresses exchanged. */
+/* Both ends are on this host: saddr and daddr of one are swapped at the other. */
 static int rank_local(const struct smc_route *route, struct net_device *ndev,
 		      const union ib_gid *gid)
 {
@@ -137,7 +136,7 @@ static int rank_remote(const struct smc_route *route, struct net_device *ndev,
 /**
  * struct search - what is being looked for
  * @route: from the TCP connection
- * @pnet_id: "": a port the route leads to, else one in this network
+ * @pnet_id: "": a port of the route's device, else one in this network
  * @port_in: the port at hand is in this network, from its own row
  */
 struct search {
@@ -173,8 +172,8 @@ static bool ndev_fits(const struct search *search, struct net_device *ndev)
 }
 
 /*
- * How well does this GID serve the route?  The MAC address and the device go to
- * @found if it does.
+ * Rank of a GID for the route.  If it is not 0, the MAC address and the device
+ * are stored in @found.
  */
 static int gid_rank(const struct search *search,
 		    const struct ib_gid_attr *attr, struct smc_path *found)
@@ -196,7 +195,7 @@ static int gid_rank(const struct search *search,
 		rank = rank_local(route, ndev, &attr->gid);
 	else
 		rank = rank_remote(route, ndev, &attr->gid);
-	/* The operator says that the peer is reached by this port. */
+	/* by the table of physical networks this port reaches the peer */
 	if (rank == RANK_NONE && search->pnet_id[0])
 		rank = RANK_DEVICE;
 	if (rank == RANK_NONE)
@@ -209,7 +208,7 @@ out:
 	return rank;
 }
 
-/* The best GIDs of a port.  Returns the rank. */
+/* Store the best GIDs of a port.  Returns the rank. */
 static int scan_gids(struct ib_device *ibdev, u32 port, int num,
 		     const struct search *search, struct smc_path *path)
 {
@@ -245,8 +244,8 @@ static int scan_gids(struct ib_device *ibdev, u32 port, int num,
 }
 
 /*
- * Soft-RoCE listens in the initial namespace only, whatever namespace its
- * network device is in: elsewhere no packet would ever arrive.
+ * Soft-RoCE listens in the initial namespace only, whatever the namespace of its
+ * network device is.
  */
 static bool ns_usable(struct ib_device *ibdev, const struct net *net)
 {
@@ -289,7 +288,7 @@ static int scan_dev(struct smc_rdma_dev *rdev, struct search *search,
 	rdma_for_each_port(rdev->ibdev, port) {
 		struct smc_path try = {};
 
-		/* A port's number is one byte here (uapi and core). */
+		/* smc_path.port */
 		if (port > U8_MAX)
 			break;
 		rank = scan_port(rdev, port, search, &try);
@@ -399,7 +398,7 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 }
 
 /**
- * smc_rdma_dev_list() - smc_rdma_find_path() finds the device from now on
+ * smc_rdma_dev_list() - let smc_rdma_find_path() find a device
  * @rdev: device
  *
  * Context: process.
@@ -412,7 +411,7 @@ void smc_rdma_dev_list(struct smc_rdma_dev *rdev)
 }
 
 /**
- * smc_rdma_dev_unlist() - smc_rdma_find_path() finds the device no more
+ * smc_rdma_dev_unlist() - undo smc_rdma_dev_list()
  * @rdev: device
  *
  * Context: process.

@@ -4,10 +4,9 @@
  *
  *   lgr_up       protection domain, completion queue, queue pair in RESET, and
  *                the one for registrations
- *   lgr_connect  the peer is known: receives posted, ready to receive; the
- *                server also gets ready to send
+ *   lgr_connect  post receives, RTR; the server also RTS
  *   lgr_confirm  CONFIRM LINK (llc.c), ends in smc_lgr_changed()
- *   lgr_down     goodbye, nothing may be posted, drained, freed
+ *   lgr_down     DELETE LINK, dead, drain, free
  *
  * Context and locks: rdma.h.
  * Tests: selftests/vm/tests.
@@ -21,7 +20,7 @@ static bool is_v1(const struct smc_lgr *lgr)
 	return lgr->version == 1;
 }
 
-/* Links that end because their group does: each has one cause, too. */
+/* Count the cause of a link that ends because its group ends. */
 static void count_down(const struct smc_rdma_link *link)
 {
 	const struct smc_lgr *lgr = link->lgr;
@@ -46,7 +45,7 @@ static int queues_create(struct smc_rdma_link *link)
 		rc = PTR_ERR(link->pd);
 		goto err_pd;
 	}
-	/* Both directions and the two markers of ib_drain_qp(). */
+	/* both directions, two markers of ib_drain_qp(), registrations */
 	link->cq_num = SMC_RDMA_SQ_DEPTH + link->rx_num + 2 +
 		       SMC_RDMA_REG_DEPTH;
 	link->cq = ib_cq_pool_get(link->ibdev, link->cq_num, -1,
@@ -145,9 +144,8 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 }
 
 /*
- * The server knows a client by the GID of its Proposal, the client a server
- * by GID and queue pair of its Accept.  An offer of version 2 alone has no
- * peer ID.
+ * A client is identified by the GID of its Proposal: a Proposal of version 2
+ * alone has no peer ID.
  */
 static bool match_proposal(const struct smc_rdma_link *link,
 			   const struct smc_path *path,
@@ -167,7 +165,7 @@ static bool match_accept(const struct smc_rdma_link *link,
 {
 	const struct smc_lgr *lgr = link->lgr;
 
-	/* pairs with peer_learn(): the rest is there if the number is */
+	/* the number before the rest: pairs with peer_learn() */
 	return acc->r.qpn && smp_load_acquire(&link->peer.qpn) == acc->r.qpn &&
 	       !memcmp(lgr->peer_id, acc->r.peer_id, SMC_PEER_ID_LEN) &&
 	       !memcmp(link->peer.gid.raw, acc->r.gid, SMC_GID_LEN) &&
@@ -200,9 +198,9 @@ static bool gid_usable(const struct smc_lgr *lgr, const u8 *gid)
 }
 
 /*
- * Learn the peer's port.  The server takes that of the Proposal; a Confirm that
- * names another one is refused.  Offers of version 2 alone carry no MAC
- * address: there the Confirm's counts.
+ * Learn the peer's port.  The server takes that of the Proposal and refuses a
+ * Confirm with another one.  A Proposal of version 2 alone has no MAC address:
+ * then the Confirm's is used.
  */
 static int peer_learn(struct smc_rdma_link *link,
 		      const struct smc_clc_proposal *prop,
@@ -229,7 +227,7 @@ static int peer_learn(struct smc_rdma_link *link,
 	ether_addr_copy(link->peer.mac, mac);
 	link->peer.psn = r->psn;
 	link->peer.mtu = min_t(u8, lgr->path.mtu_code, r->mtu);
-	/* What lgr_match() looks at first comes last. */
+	/* last: pairs with match_accept() */
 	smp_store_release(&link->peer.qpn, r->qpn);
 	return 0;
 }
@@ -284,7 +282,7 @@ static int rdma_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	if (rc)
 		return rc;
 	r->size_code = smc_size_code(conn->rcv_size);
-	/* Both ends count in a ring of the size that was told. */
+	/* both ends must use the same size */
 	if (WARN_ON_ONCE(smc_size_from_code(r->size_code) != conn->rcv_size))
 		return -EINVAL;
 	acc->mode = SMC_CLC_MODE_R;
@@ -301,10 +299,9 @@ static int rdma_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 }
 
 /*
- * The peer gives a ring to a new connection when it is done with the old one.
- * It has told so by RDMA, but the new connection's CLC message came by TCP and
- * may have overtaken that: nothing is written there for the old connection any
- * more, and the rest it will hear in time.
+ * The peer has given the ring of an old connection to a new one.  The old one's
+ * last CDC message may still be on the way, as CLC messages use TCP: revoke it
+ * now, so that nothing is written into the ring for it.
  */
 static void ring_moved(struct smc_rdma_link *link, struct smc_conn *conn,
 		       u32 rkey, u64 addr)
@@ -316,7 +313,7 @@ static void ring_moved(struct smc_rdma_link *link, struct smc_conn *conn,
 	rcu_read_lock();
 	xa_for_each(&conn->lgr->conns, token, other) {
 		xp = READ_ONCE(other->xp);
-		/* pairs with rdma_conn_attach() */
+		/* before key and address: pairs with rdma_conn_attach() */
 		if (other == conn || !xp || !smp_load_acquire(&xp->bound) ||
 		    xp->peer_rkey != rkey || xp->peer_addr != addr)
 			continue;
@@ -351,12 +348,12 @@ static int rdma_conn_attach(struct smc_conn *conn,
 	xp->peer_addr = addr;
 	conn->peer_token = r->token;
 	conn->peer_size = size;
-	/* pairs with revoke() and ring_moved(): key and address first */
+	/* key and address first: pairs with revoke() and ring_moved() */
 	smp_store_release(&xp->bound, true);
 	return 0;
 }
 
-/* As netlink has it: 1 not usable, 2 being set up, 3 usable. */
+/* struct smc_xport_info.link_state */
 static u8 shown_state(const struct smc_rdma_link *link)
 {
 	if (READ_ONCE(link->dead))

@@ -2,9 +2,9 @@
 /*
  * Private to rdma/: the link, its queues and its memory.
  *
- * A group has one link, embedded in the group object, so that a late push
- * always finds valid memory; whether it may still post is link->dead, tested
- * under post_lock.  Everything posted is drained before the queue pair goes.
+ * A group has one link, embedded in the group object: its memory is valid for a
+ * late push, which tests link->dead under post_lock before it posts.  The queue
+ * pair is drained before it is destroyed.
  *
  * Locks, outer to inner:
  *   mem_mutex    rings and their memory regions: making, retiring, freeing
@@ -13,8 +13,8 @@
  *		  conn->tx_lock)
  *   llc_lock     received LLC messages (spinlock, BH; leaf)
  *   rdev->lock   links of a device (spinlock, BH)
- * post_lock is never held while the core is called, rdev->lock only for
- * smc_lgr_lost().  What the core does then does not take the mutex.
+ * post_lock is not held when the core is called; rdev->lock is held for
+ * smc_lgr_lost() only, which does not take mem_mutex.
  */
 #ifndef SMC_RDMA_H
 #define SMC_RDMA_H
@@ -32,9 +32,9 @@
 #include "net.h"
 
 /*
- * Send slots.  A peer has at least 48 receives posted (RFC 7609 leaves the
- * number open, that is what the Linux kernel's own implementation has), and a
- * message that finds none costs everybody on the link a pause: stay below.
+ * Send slots: less than the receives of a peer, as a message without a receive
+ * stops the whole link for a moment.  The Linux kernel's own implementation has
+ * at least 48; RFC 7609 does not say how many.
  */
 #define SMC_RDMA_TX_LLC		4	/* the last slots are for LLC */
 #define SMC_RDMA_TX_SLOTS	36
@@ -49,7 +49,7 @@
 /* Of the queue pair for registrations: a REG_MR and the marker. */
 #define SMC_RDMA_REG_DEPTH	2
 
-/* Receives: far more than a peer can have on the way. */
+/* Receives: more than a peer can have in flight. */
 #define SMC_RDMA_RX_DEPTH	256
 #define SMC_RDMA_RX_MIN		64	/* a device with less is not used */
 #define SMC_RDMA_RX_BATCH	16	/* re-posted together */
@@ -62,13 +62,13 @@
 #define SMC_RDMA_CONFIRM_CLNT_MS	4000U	/* at least: handshake_timeout_ms */
 #define SMC_RDMA_CONFIRM_SERV_MS	2000U
 #define SMC_RDMA_LLC_MS			2000
-/* No progress; too many keys to take back, and no answer. */
+/* No progress; or too many keys to revoke without an answer */
 #define SMC_RDMA_STUCK_MS		10000
-/* Receives, but no send completion. */
+/* Messages are received, but no send completes */
 #define SMC_RDMA_UNSENT_MS		30000
-/* A connection's last messages, whatever the link does: as an orphan's. */
+/* A connection's last messages; as the default of orphan_timeout_s */
 #define SMC_RDMA_DETACH_MS		120000
-/* How often a link is looked at; the limits above are counted in looks. */
+/* Interval of watch_work(); the limits above are counted in such looks */
 #define SMC_RDMA_LOOK_MS		SMC_UNBIND_LOOK_MS
 #define SMC_RDMA_LOOKS(ms)		((ms) / SMC_RDMA_LOOK_MS)
 #define SMC_RDMA_GOODBYE_MS		1000	/* last messages of a group */
@@ -82,8 +82,8 @@ struct smc_rdma_link;
  * @quiet: looks since something was sent or received
  * @unsent: looks since something was sent
  *
- * Counted in looks and not in time: while this host does not run (a guest whose
- * host is busy, say) it cannot see what the device has done.
+ * Counted in looks and not in time: this host may be a guest that does not run
+ * for a while, and handles completions only when it runs again.
  */
 struct smc_rdma_stall {
 	u64 tail;
@@ -116,15 +116,15 @@ struct smc_rdma_dev {
  * @bound: the next two are valid
  * @peer_rkey: key of the peer's ring
  * @peer_addr: address of the peer's ring, for that key
- * @busy: slots in flight and up-calls running; with the last of them an
- *	unbinding connection is over
+ * @busy: slots in flight and up-calls running; at 0 an unbinding connection
+ *	is detached
  * @retired: slots that completed and whose up-call has not ended
  * @quiet_len: bytes pushed since the last signalled slot
  * @done_pos: end position of the newest slot that completed
- * @turn: smc_conn_kick() is running, the queue does not apply to it
+ * @turn: smc_conn_kick() is running: it need not queue in link->waiting
  * @unbinding: smc_conn_detached() is to be called
- * @revoked: the peer has withdrawn its key, or given the ring to another
- *	connection: no data any more
+ * @revoked: the peer has deleted its key, or uses the ring for another
+ *	connection: no data is written
  * @wait_node: in link->waiting
  * @done_node: in the list of a running completion handler
  *
@@ -168,7 +168,7 @@ struct smc_rdma_tx {
 };
 
 /**
- * struct smc_rdma_rx - a receive: its own buffer, shared with nobody
+ * struct smc_rdma_rx - a receive and its buffer
  * @cqe: completion
  * @link: the link
  * @wr: work request, chained with others while it waits to be posted
@@ -183,7 +183,7 @@ struct smc_rdma_rx {
 	u8 *data;
 };
 
-/* How far the registration of a receive ring is. */
+/* Registration of a receive ring */
 enum smc_rdma_reg {
 	SMC_RDMA_REG_NONE,
 	SMC_RDMA_REG_BEGUN,
@@ -199,7 +199,7 @@ enum smc_rdma_reg {
  * @order: page order
  * @mapped: @dma is valid
  * @mr: receive ring: memory region, NULL once the link is gone
- * @iova: receive ring: the address the peer uses, tells nothing about ours
+ * @iova: receive ring: the address the peer uses, random
  * @reg: enum smc_rdma_reg; written under link->post_lock, as the next three
  * @reg_node: in link->regs
  * @reg_conn: its connection until the registration has ended
@@ -230,8 +230,8 @@ enum smc_rdma_state {
 enum smc_rdma_todo {
 	SMC_RDMA_DO_CONFIRM,	/* send CONFIRM LINK */
 	SMC_RDMA_DO_TEST,	/* send TEST LINK */
-	SMC_RDMA_DO_RETIRE,	/* see to the retired keys */
-	SMC_RDMA_DO_ACTIVE,	/* the peer has the answer to its CONFIRM LINK */
+	SMC_RDMA_DO_RETIRE,	/* send DELETE RKEY for a retired key */
+	SMC_RDMA_DO_ACTIVE,	/* the answer to CONFIRM LINK has arrived */
 	SMC_RDMA_DO_NUM,
 };
 
@@ -256,7 +256,7 @@ struct smc_rdma_peer {
  * @prepare: create it (RESET); sets link->qp, qpn and psn
  * @connect: INIT, receives posted, RTR towards link->peer
  * @ready: RTS
- * @destroy: the queue pair is drained; get rid of it
+ * @destroy: destroy the drained queue pair
  * @loop: connect a queue pair for local operations to itself: RTS
  *
  * RoCE takes everything from the CLC messages and modifies the queue pair
@@ -420,7 +420,6 @@ struct smc_rdma_link {
 	bool peer_bye;
 };
 
-/* The group object; a second link would be a second member. */
 struct smc_rdma_lgr {
 	struct smc_lgr lgr;
 	struct smc_rdma_link link;
