@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How far a link has come, its end, and how its LLC actor is asked for
- * something.
+ * The state of a link, its end, and requests to its LLC actor.
  *
- * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing
- * is posted, and tells the core, whose worker comes back with lgr_down.
- * That drains the queue pairs (smc_rdma_link_stop(), tx.c), so whatever waits
- * for a completion gets it.
+ * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing is
+ * posted, and calls smc_lgr_lost().  The core's worker then calls lgr_down,
+ * which drains the queue pairs (smc_rdma_link_stop(), tx.c): every work request
+ * completes.
  *
  * Context and locks: rdma.h.
  * Tests: selftests/vm/tests.
@@ -34,9 +33,9 @@ static void trace_state(const struct smc_rdma_link *link, const char *next,
 }
 
 /**
- * smc_rdma_link_raise() - the link has come further
+ * smc_rdma_link_raise() - set the state of a link
  * @link: link
- * @state: new state; nothing happens if it has been reached already
+ * @state: new state; nothing happens if it is not a later one
  *
  * Context: process.
  */
@@ -76,7 +75,7 @@ static const struct {
  * @why: one of SMC_REASON_LIST_LINK; counted, unless the group has ended
  *	already
  *
- * The link can still be used, to say goodbye.
+ * The link can still be used, for DELETE LINK.
  *
  * Context: any.  Idempotent.
  */
@@ -93,12 +92,12 @@ void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why)
 }
 
 /**
- * smc_rdma_link_mark_dead() - nothing is posted from now on
+ * smc_rdma_link_mark_dead() - allow no more posting
  * @link: link
  * @why: for the trace
  *
  * Context: any.
- * Return: false if that was so already.
+ * Return: false if the link was dead already.
  */
 bool smc_rdma_link_mark_dead(struct smc_rdma_link *link, enum smc_reason why)
 {
@@ -133,7 +132,7 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 
 /**
  * smc_rdma_qp_event() - an event of one of a link's queue pairs
- * @event: event; fatal for the queue pair, whatever it was
+ * @event: event
  * @context: the link
  *
  * Context: any.
@@ -157,7 +156,7 @@ void smc_rdma_qp_event(struct ib_event *event, void *context)
 }
 
 /**
- * smc_rdma_link_ready() - from ready to receive to ready to send
+ * smc_rdma_link_ready() - make the link ready to send
  * @link: RECEIVING or later
  *
  * Context: process.  Idempotent.
@@ -174,7 +173,7 @@ enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_stall_begin() - count from now on
+ * smc_rdma_stall_begin() - start counting looks
  * @link: link
  * @stall: set
  *
@@ -191,15 +190,15 @@ void smc_rdma_stall_begin(struct smc_rdma_link *link,
 }
 
 /**
- * smc_rdma_stalled() - look once more, SMC_RDMA_LOOK_MS after the last time
- * @link: link, of which something is awaited
+ * smc_rdma_stalled() - count a look, SMC_RDMA_LOOK_MS after the last one
+ * @link: link with a completion to come
  * @stall: begun
  *
- * A slow link is not a dead one: whatever is sent or received counts.  But a
- * peer that sends and takes nothing may not keep our memory for ever.
+ * Anything sent or received is progress: a slow link is not a dead one.  A peer
+ * that sends but takes nothing has a longer limit.
  *
  * Context: any.
- * Return: true if nothing more is to be hoped for.
+ * Return: true if the link has made no progress for too long.
  */
 bool smc_rdma_stalled(struct smc_rdma_link *link, struct smc_rdma_stall *stall)
 {
@@ -218,7 +217,7 @@ bool smc_rdma_stalled(struct smc_rdma_link *link, struct smc_rdma_stall *stall)
 }
 
 /**
- * smc_rdma_wq() - where the LLC actors run
+ * smc_rdma_wq() - workqueue of the LLC actors
  *
  * Context: any.
  */
@@ -239,7 +238,7 @@ void smc_rdma_wq_exit(void)
 }
 
 /**
- * smc_rdma_llc_wake() - let the actor look
+ * smc_rdma_llc_wake() - queue the actor
  * @link: link
  *
  * Context: any.
@@ -254,9 +253,9 @@ void smc_rdma_llc_wake(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_llc_do() - ask the actor for something
+ * smc_rdma_llc_do() - request something from the actor
  * @link: link
- * @what: see there
+ * @what: request
  *
  * Context: any.
  */

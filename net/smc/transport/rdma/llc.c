@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC: what the two ends of a link say about the link itself.
+ * LLC: the messages that control a link.
  *
- * Each link has one actor, a work item that never runs twice at a time.  It
- * handles what the receive side queued (SMC_RDMA_LLC_QUEUE messages at most,
- * further ones are counted and dropped) and what link->llc_todo asks for, and
- * is the only sender, so nothing here needs a flow table.  Requests of the
- * peer are answered at once and in order, whatever the local handshakes are
- * doing.  A message stays at the head of the queue until it has been handled;
- * without a send slot the actor ends, and the next completion starts it again:
- * handlers may therefore run twice for a message.
+ * Each link has one actor, a work item, which is not reentrant.  It handles the
+ * messages that the receive side queued (SMC_RDMA_LLC_QUEUE at most, more are
+ * counted and dropped) and the bits of link->llc_todo, and is the only sender.
+ * Requests of the peer are answered at once and in order.  A message stays at
+ * the head of the queue until it has been handled.  Without a send slot the
+ * actor returns, and the next completion queues it again: a handler may run
+ * twice for a message.
  *
- * With one link per group there is no ADD LINK to carry out: a client rejects
- * it at once, a server declines REQUEST ADD LINK, and after the confirmation
- * sends an ADD LINK that has to be rejected to clients which would wait for
- * one (those that did not agree on one link beforehand).
+ * With one link per group no ADD LINK is carried out: a client rejects it at
+ * once, a server declines REQUEST ADD LINK.  A client that has not agreed on one
+ * link waits for an ADD LINK after the confirmation: the server sends one that
+ * must be rejected.
  *
- * The delayed work "watch" is the clock: first the limit for the
- * confirmation, then supervision of a silent link and of a stuck send queue.
+ * The delayed work "watch" is the clock: first the limit of the confirmation,
+ * then supervision of a silent link and of a stuck send queue.
  *
  * Context: process; llc_lock as in rdma.h.
  * Tests: selftests/vm/tests; wire/llc.c has the unit tests of the messages.
@@ -49,7 +48,7 @@ static void watch_in(struct smc_rdma_link *link, unsigned int ms)
 	mod_delayed_work(smc_rdma_wq(), &link->watch, msecs_to_jiffies(ms));
 }
 
-/* The confirmation of the link has ended, one way or the other; told once. */
+/* The confirmation of the link has ended: report the first outcome. */
 static void link_confirmed(struct smc_rdma_link *link, enum smc_reason why)
 {
 	bool first;
@@ -62,7 +61,7 @@ static void link_confirmed(struct smc_rdma_link *link, enum smc_reason why)
 		smc_lgr_changed(link->lgr, why);
 }
 
-/* Encode and send; see smc_rdma_tx_llc() for the errors and for @end. */
+/* Errors and @end as for smc_rdma_tx_llc(). */
 static int send_msg_end(struct smc_rdma_link *link, struct smc_llc_msg *msg,
 			u64 *end)
 {
@@ -92,9 +91,9 @@ static int echo(struct smc_rdma_link *link, const struct llc_rx *rx, u8 flags)
 }
 
 /*
- * When the answer has gone out the link is active as soon as the peer's adapter
- * has acknowledged it.  Where RoCE passes in one direction only it never does,
- * and the program gets TCP instead of a dead connection.
+ * The client's link is active when the peer's device has acknowledged the
+ * answer.  If RoCE works in one direction only that does not happen, and the
+ * program gets TCP instead of a dead connection.
  */
 static int send_confirm_link(struct smc_rdma_link *link, bool response)
 {
@@ -117,10 +116,7 @@ static int send_confirm_link(struct smc_rdma_link *link, bool response)
 	return send_msg_end(link, &msg, response ? &link->confirm_end : NULL);
 }
 
-/*
- * An ADD LINK without an MTU must be rejected, and is: it spares the client
- * the wait for one that never comes.
- */
+/* An ADD LINK without an MTU must be rejected: the client need not wait. */
 static int send_add_link(struct smc_rdma_link *link)
 {
 	const struct smc_lgr *lgr = link->lgr;
@@ -143,7 +139,6 @@ static void now_active(struct smc_rdma_link *link)
 	smc_rdma_tx_kick(link);
 }
 
-/* The server's request: the client's last step to a usable link. */
 static int rx_confirm_request(struct smc_rdma_link *link,
 			      const struct smc_llc_msg *msg)
 {
@@ -195,7 +190,7 @@ static int rx_confirm(struct smc_rdma_link *link, const struct smc_llc_msg *msg,
 			       rx_confirm_request(link, msg);
 }
 
-/* A server gets invitations (version 1) and rejections: nothing to do. */
+/* A server ignores invitations (version 1) and rejections. */
 static int rx_add_link(struct smc_rdma_link *link,
 		       const struct smc_llc_msg *msg, const struct llc_rx *rx)
 {
@@ -218,8 +213,8 @@ static int rx_req_add_link(struct smc_rdma_link *link,
 }
 
 /*
- * One link: to lose it is to lose the group.  A client answers a request for
- * the one link; for the whole group nobody does.
+ * The group ends with its only link.  A client answers a request to delete the
+ * link; a request to delete the group has no answer.
  */
 static int rx_delete_link(struct smc_rdma_link *link,
 			  const struct smc_llc_msg *msg,
@@ -246,7 +241,7 @@ static int rx_delete_link(struct smc_rdma_link *link,
 	if (rc == -EAGAIN)
 		return rc;
 	WRITE_ONCE(link->peer_bye, true);
-	/* it has given the confirmation up */
+	/* the peer has given up the confirmation */
 	if (!READ_ONCE(link->confirmed))
 		link_confirmed(link, SMC_REASON_TIMEOUT_CL);
 	else
@@ -254,7 +249,7 @@ static int rx_delete_link(struct smc_rdma_link *link,
 	return 0;
 }
 
-/* We keep no table of the peer's keys: each came with its connection. */
+/* The peer's keys are in its CLC messages: there is no table of them. */
 static int rx_confirm_rkey(struct smc_rdma_link *link,
 			   const struct smc_llc_msg *msg,
 			   const struct llc_rx *rx)
@@ -270,14 +265,14 @@ static int rx_confirm_rkey(struct smc_rdma_link *link,
 static int rx_test_link(struct smc_rdma_link *link,
 			const struct smc_llc_msg *msg, const struct llc_rx *rx)
 {
-	/* An answer has served when it arrived: see watch_silence(). */
+	/* watch_silence() counts anything received as an answer */
 	return msg->response ? 0 : echo(link, rx, 0);
 }
 
 /*
- * The peer takes a key back.  It does so when a connection has ended.  If
- * neither it nor we have said so the connection ends now, because the next
- * write would break the link; once we have, there is no next write.
+ * The peer deletes a key, which means that its connection has ended.  The next
+ * write would break the link.  If neither end has announced its end, abort the
+ * connection; if we have, there is no next write.
  */
 static void revoke(struct smc_rdma_link *link, u32 rkey)
 {
@@ -290,7 +285,7 @@ static void revoke(struct smc_rdma_link *link, u32 rkey)
 	rcu_read_lock();
 	xa_for_each(&lgr->conns, token, conn) {
 		xp = READ_ONCE(conn->xp);
-		/* pairs with conn_attach() */
+		/* before the key: pairs with rdma_conn_attach() */
 		if (!xp || !smp_load_acquire(&xp->bound) ||
 		    xp->peer_rkey != rkey)
 			continue;
@@ -352,7 +347,7 @@ static const llc_handler handlers[] = {
 	[SMC_LLC_DELETE_RKEY]	= rx_delete_rkey,
 };
 
-/* 0: done with the message; -EAGAIN: once more when there is a slot. */
+/* 0: the message is handled; -EAGAIN: again when there is a slot. */
 static int handle(struct smc_rdma_link *link, const struct llc_rx *rx)
 {
 	struct smc_llc_msg msg;
@@ -407,7 +402,6 @@ static int do_todo(struct smc_rdma_link *link, enum smc_rdma_todo what)
 	}
 }
 
-/* Everything that is to be done on our own account. */
 static int run_todo(struct smc_rdma_link *link)
 {
 	unsigned int what;
@@ -491,7 +485,7 @@ void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len)
 	smc_rdma_llc_wake(link);
 }
 
-/* Has the peer's device taken the last TEST LINK? */
+/* Has the peer's device acknowledged the last TEST LINK? */
 static bool test_taken(struct smc_rdma_link *link)
 {
 	bool taken;
@@ -503,10 +497,9 @@ static bool test_taken(struct smc_rdma_link *link)
 }
 
 /*
- * Nothing received for a while: is the peer still there?  It has time to answer
- * from when its device has taken the question: what is in the send queue before
- * it does not count (watch_stuck() sees to that), and whatever arrives is an
- * answer.
+ * If nothing is received for a while, send TEST LINK.  The time for the answer
+ * begins when the peer's device has acknowledged it: watch_stuck() is for the
+ * messages in front of it.  Anything received is an answer.
  */
 static void watch_silence(struct smc_rdma_link *link)
 {
@@ -535,7 +528,7 @@ static void watch_silence(struct smc_rdma_link *link)
 	smc_rdma_llc_do(link, SMC_RDMA_DO_TEST);
 }
 
-/* The peer takes no message: the retries of the device may be endless. */
+/* The peer takes no message: a device may retry without an end. */
 static void watch_stuck(struct smc_rdma_link *link)
 {
 	if (!smc_rdma_tx_awaited(link))
@@ -567,8 +560,8 @@ static void watch_work(struct work_struct *work)
  * @lgr: group; lgr_connect has succeeded
  * @conn: unused
  *
- * The server asks, the client waits to be asked, which may have happened
- * already.  The outcome comes with smc_lgr_changed().
+ * The server sends the request, the client waits for it or has got it already.
+ * smc_lgr_changed() reports the outcome.
  *
  * Context: process.
  * Return: 0.
@@ -608,14 +601,13 @@ static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
 }
 
 /**
- * smc_rdma_llc_goodbye() - tell the peer that the group ends
- * @link: link; nothing is sent unless it is healthy
+ * smc_rdma_llc_goodbye() - send DELETE LINK for the group
+ * @link: link; nothing is sent if it is dead or was never ready to send
  * @orderly: an idle group, not a failure
  *
- * Waits a short while for everything posted to be sent: the last messages of
- * connections may be among it.  A peer that said goodbye first may not listen
- * any more.  A link that was given up while it was being confirmed may be
- * active at the other end.
+ * Waits a short while until everything posted is sent, such as the last messages
+ * of connections; shorter if the peer has sent DELETE LINK first.  A link whose
+ * confirmation failed may be active at the other end.
  *
  * Context: process, sleeps.
  */
@@ -626,7 +618,7 @@ void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly)
 		.flags = SMC_LLC_DL_ALL | (orderly ? SMC_LLC_DL_ORDERLY : 0),
 	};
 
-	/* A client that was told does not tell the server once more. */
+	/* a client does not answer DELETE LINK of the group */
 	if (READ_ONCE(link->dead) ||
 	    READ_ONCE(link->state) < SMC_RDMA_READY ||
 	    (READ_ONCE(link->peer_bye) && link->lgr->role == SMC_CLNT))
@@ -656,8 +648,7 @@ void smc_rdma_llc_init(struct smc_rdma_link *link)
 
 /**
  * smc_rdma_llc_exit() - stop the actor and the clock
- * @link: dead and drained: nothing new arrives, neither starts the other
- *	except where it runs already
+ * @link: dead and drained; a running work item may queue the other once more
  *
  * Context: process, sleeps.
  */

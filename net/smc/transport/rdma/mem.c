@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory: rings, their memory regions, and keys that are given up.
+ * Memory: rings, their memory regions, and retired keys.
  *
  * A ring is physically contiguous, mapped for the device once.  A receive
- * ring also has a memory region, with nothing but local and remote write
- * access, in the protection domain of its link.  The address the peer uses
- * is a random number of ours (the region's iova), so that nothing of the
- * kernel's address space is told.  The region becomes valid by a REG_MR
- * (reg.c).
+ * ring also has a memory region, with local and remote write access only, in
+ * the protection domain of its link.  The address for the peer (the region's
+ * iova) is random: it reveals no kernel address.  A REG_MR makes the region
+ * valid (reg.c).
  *
- * A write to a key that is no longer valid breaks the queue pair, and with it
- * every connection of the group.  So a key is given up in this order: send
- * DELETE RKEY, wait for the response (whatever the peer had posted before it
- * has arrived by then), then free region and memory.  One DELETE RKEY is on
- * its way at a time; the LLC actor sends it, and repeats it if no answer comes.
- * An answer need not say which key it is about (version 2 leaves it out): after
- * a repeated request the next key waits until each has its answer, or there has
- * been silence for so long that none will come.  A late answer taken for the
- * next key's would free a ring the peer still writes to.
+ * A write to an invalid key breaks the queue pair, and with it every connection
+ * of the group.  So a key is retired in this order: send DELETE RKEY, wait for
+ * the response (everything that the peer posted before it has arrived then),
+ * free region and memory.  One DELETE RKEY is in flight at a time; the LLC actor
+ * sends it, and repeats it if there is no answer.  An answer of version 2 does
+ * not name its key: after a repeated request the next key waits until each
+ * request has its answer, or until a long silence.  Otherwise a late answer
+ * would count for the next key, and free a ring that the peer writes to.
  *
- * Connections that end together leave more keys than a long path takes back in
- * a moment: while more than RETIRED_MAX wait no new ring is made, so that their
- * number is bounded whatever the peer does, and the connections there are go
- * on.  The peer loses the link if it answers nothing for SMC_RDMA_STUCK_MS then.
+ * Many connections that end together leave many retired keys.  While there are
+ * more than RETIRED_MAX no new ring is made: their number is bounded, and the
+ * existing connections go on.  If the peer answers none for SMC_RDMA_STUCK_MS
+ * then, the link ends.
  *
  * Only ib_dma_*() is used: soft-RoCE has no DMA device.
  *
@@ -35,7 +33,7 @@
 
 #include "rdma.h"
 
-/* Rings that wait for DELETE RKEY's response; with more there are no new ones */
+/* Retired rings; with more no receive ring is made */
 #define RETIRED_MAX	255
 
 static enum dma_data_direction dma_dir(const struct smc_rdma_buf *rbuf)
@@ -67,8 +65,8 @@ static int pages_alloc(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
 }
 
 /*
- * A ring is read while the device writes into another part of it, which a
- * device that needs its memory copied (bounce buffers) cannot serve.
+ * A program reads a ring while the device writes into another part of it: this
+ * does not work with bounce buffers.
  */
 static bool coherent(struct ib_device *ibdev, const struct smc_rdma_buf *rbuf)
 {
@@ -76,7 +74,6 @@ static bool coherent(struct ib_device *ibdev, const struct smc_rdma_buf *rbuf)
 	       !dma_need_sync(ibdev->dma_device, rbuf->dma);
 }
 
-/* Not for the device any more: plain memory from now on. */
 static void pages_unmap(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
 {
 	if (rbuf->mapped)
@@ -90,10 +87,7 @@ static void pages_free(struct smc_rdma_buf *rbuf)
 	__free_pages(virt_to_page(rbuf->buf.cpu), rbuf->order);
 }
 
-/*
- * An address that tells nothing: page aligned, and far enough from the end
- * for the largest ring.
- */
+/* Page aligned; 56 bits: the end of the largest ring does not wrap. */
 static u64 random_iova(void)
 {
 	u64 iova = get_random_u64() & GENMASK_ULL(55, 0) & PAGE_MASK;
@@ -181,9 +175,9 @@ static void mr_free(struct smc_rdma_buf *rbuf)
 	rbuf->reg = SMC_RDMA_REG_NONE;
 }
 
-/* mem_mutex held. */
 static void rbuf_free(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 {
+	lockdep_assert_held(&link->mem_mutex);
 	list_del(&rbuf->node);
 	mr_free(rbuf);
 	pages_unmap(link->ibdev, rbuf);
@@ -205,7 +199,7 @@ void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
 	bool retire;
 
 	mutex_lock(&link->mem_mutex);
-	/* Before the link is ready no peer can have used the key. */
+	/* before the link is ready the peer has not used the key */
 	retire = READ_ONCE(rbuf->reg) == SMC_RDMA_REG_DONE &&
 		 READ_ONCE(link->state) >= SMC_RDMA_READY &&
 		 !READ_ONCE(link->dead);
@@ -221,11 +215,12 @@ void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
 }
 
 /**
- * smc_rdma_retire_next() - is there a key to tell the peer about?
+ * smc_rdma_retire_next() - the key for which DELETE RKEY has to be sent
  * @link: link
  * @rkey: the key
  *
  * Context: process (LLC actor).
+ * Return: false if there is none.
  */
 bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey)
 {
@@ -262,7 +257,7 @@ void smc_rdma_retire_sent(struct smc_rdma_link *link)
  * @link: link
  *
  * Context: process (LLC actor), which then asks smc_rdma_retire_next().
- * Return: false if the answer was of no use: late, or to no question.
+ * Return: false if the answer was late, or there was no request.
  */
 bool smc_rdma_retire_done(struct smc_rdma_link *link)
 {
@@ -288,17 +283,18 @@ bool smc_rdma_retire_done(struct smc_rdma_link *link)
 	return useful;
 }
 
-/* Is the next key to be told about, or the last one again?  mem_mutex held. */
+/* Is DELETE RKEY to be sent for the next key, or once more for this one? */
 static bool retire_due(struct smc_rdma_link *link)
 {
 	u32 ms = link->retire_overdue ? SMC_RDMA_STUCK_MS : SMC_RDMA_LLC_MS;
 
+	lockdep_assert_held(&link->mem_mutex);
 	if (!link->retire_overdue && !link->retire_asked)
 		return false;
 	if (++link->retire_looks <= SMC_RDMA_LOOKS(ms))
 		return false;
 	link->retire_looks = 0;
-	/* The peer was not asked meanwhile. */
+	/* no request was sent meanwhile */
 	if (link->retire_overdue)
 		link->retire_silent = 0;
 	link->retire_overdue = 0;
@@ -306,9 +302,10 @@ static bool retire_due(struct smc_rdma_link *link)
 	return true;
 }
 
-/* For how long has the peer left too many keys unanswered?  mem_mutex held. */
+/* Has the peer answered nothing for too long, with too many keys retired? */
 static bool retire_given_up(struct smc_rdma_link *link)
 {
+	lockdep_assert_held(&link->mem_mutex);
 	if (link->retired_num > RETIRED_MAX)
 		link->retire_silent++;
 	else
@@ -317,13 +314,12 @@ static bool retire_given_up(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_retire_tick() - is the response to a DELETE RKEY overdue?
+ * smc_rdma_retire_tick() - repeat an overdue DELETE RKEY
  * @link: link; called every SMC_RDMA_LOOK_MS
  *
- * A peer may drop a request that comes at a bad moment: ask again.  Answers
- * that are still missing after a long silence were dropped, too.  A peer that
- * answers none, and has so many to answer that no ring can be made any more, is
- * given up.
+ * A peer may drop a request: send it again.  After a long silence the missing
+ * answers are assumed lost.  If the peer answers none, and so many keys are
+ * retired that no ring can be made, the link ends.
  *
  * Context: process.
  */
@@ -342,11 +338,11 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_mem_down() - nothing of ours is known to the device any more
+ * smc_rdma_mem_down() - take all memory from the device
  * @link: drained
  *
- * Rings still in use keep their memory until smc_rdma_buf_free(): a program
- * may have data to read.
+ * Rings in use keep their memory until smc_rdma_buf_free(): a program may have
+ * data to read.
  *
  * Context: process.
  */

@@ -3,21 +3,21 @@
  * Registering receive rings, on a queue pair of its own.
  *
  * A REG_MR is a local operation and needs a queue pair of the ring's protection
- * domain that is ready to send, not the one that carries the data.  Each link
- * has a small one for that, connected to itself, on which nothing is ever sent
- * or received.  A registration so waits for no data, and no data for it.  A
- * device needs two queue pairs for each link.
+ * domain that is in RTS, but not the one that carries the data.  Each link has a
+ * small one for it, connected to itself, on which nothing is sent or received:
+ * registrations and data do not wait for each other.  A device needs two queue
+ * pairs for each link.
  *
- * It is ready as soon as the group has been made: a ring is registered before
- * the peer is told its key, on a first contact, too.
+ * It is in RTS when the group has been made: on a first contact, too, a ring is
+ * registered before the peer gets its key.
  *
- * Soft-RoCE: a queue pair connected to itself reaches RTS, and completes REG_MR
- * there.  It executes a REG_MR once more if a message in front of it in the
- * same queue has to be sent again, and breaks the queue pair over that: here
- * there is none.
+ * Soft-RoCE: a queue pair connected to itself reaches RTS and completes REG_MR
+ * there.  If a message in front of a REG_MR in the same queue has to be sent
+ * again, it executes the REG_MR again, which breaks the queue pair: here there
+ * are no messages.
  *
- * One work request is on its way at a time, the others wait in link->regs.  The
- * core keeps connection, ring and group until smc_conn_described().
+ * One work request is posted at a time, the others wait in link->regs.  The core
+ * keeps connection, ring and group until smc_conn_described().
  *
  * Context: post_lock as in rdma.h; up-calls with no lock held.
  * Tests: selftests/vm/tests (fault_verbs, link_down, rdma_busy).
@@ -31,7 +31,7 @@ static struct smc_rdma_buf *first_reg(struct smc_rdma_link *link)
 					reg_node);
 }
 
-/* Give the device the first one; the peer may write when it has ended. */
+/* Post the first one; the peer may write when it has completed. */
 static int post_first(struct smc_rdma_link *link)
 {
 	struct smc_rdma_buf *rbuf = first_reg(link);
@@ -54,7 +54,7 @@ static int post_first(struct smc_rdma_link *link)
 	return 0;
 }
 
-/* The first one has ended: tell_ended() tells its connection. */
+/* The first one has ended: the caller passes @ended to tell_ended(). */
 static void end_first(struct smc_rdma_link *link, enum smc_rdma_reg how,
 		      struct list_head *ended)
 {
@@ -64,7 +64,7 @@ static void end_first(struct smc_rdma_link *link, enum smc_rdma_reg how,
 	list_move_tail(&rbuf->reg_node, ended);
 }
 
-/* Their connections may end with this, and the rings with them. */
+/* Each call may free the connection and the ring. */
 static void tell_ended(struct list_head *ended)
 {
 	struct smc_rdma_buf *rbuf, *next;
@@ -88,13 +88,13 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 	LIST_HEAD(ended);
 
 	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_COMPLETED);
-	/* The queue pair is broken: no ring can be registered any more. */
+	/* the queue pair is broken */
 	if (!ok)
 		smc_rdma_link_lost(link, SMC_REASON_LINK_REG);
 	spin_lock(&link->post_lock);
 	link->reg_posted = false;
 	end_first(link, ok ? SMC_RDMA_REG_DONE : SMC_RDMA_REG_FAILED, &ended);
-	/* Of a dead link smc_rdma_reg_stop() ends the rest. */
+	/* if the link is dead smc_rdma_reg_stop() ends the rest */
 	while (!link->dead && first_reg(link) && post_first(link))
 		end_first(link, SMC_RDMA_REG_FAILED, &ended);
 	spin_unlock(&link->post_lock);
@@ -106,7 +106,7 @@ static int reg_begin(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
 {
 	int rc = 0;
 
-	/* all before it is posted: reg_done() may run at once */
+	/* before it is posted: reg_done() may run at once */
 	rbuf->reg_conn = conn;
 	rbuf->reg_cqe.done = reg_done;
 	WRITE_ONCE(rbuf->reg, SMC_RDMA_REG_BEGUN);
@@ -122,13 +122,13 @@ static int reg_begin(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
 }
 
 /**
- * smc_rdma_reg_key() - the key by which the peer writes into a ring
+ * smc_rdma_reg_key() - the key for the peer to write into a ring
  * @link: link
  * @conn: connection of the ring
  * @rkey: the key
  *
  * Context: process.
- * Return: 0: the key is valid; -EINPROGRESS: it is being registered, ask again
+ * Return: 0: the key is valid; -EINPROGRESS: it is being registered, call again
  * after smc_conn_described(); another -errno.
  */
 int smc_rdma_reg_key(struct smc_rdma_link *link, struct smc_conn *conn,
@@ -138,7 +138,7 @@ int smc_rdma_reg_key(struct smc_rdma_link *link, struct smc_conn *conn,
 	int rc = -ENOLINK;
 
 	spin_lock_bh(&link->post_lock);
-	/* smc_rdma_mem_down() takes the region of a dead link away. */
+	/* smc_rdma_mem_down() frees the region of a dead link */
 	if (link->dead)
 		goto out;
 	switch (rbuf->reg) {
@@ -162,7 +162,7 @@ out:
 }
 
 /**
- * smc_rdma_reg_tick() - does the device register at all?
+ * smc_rdma_reg_tick() - end the link if a registration is stuck
  * @link: link; called every SMC_RDMA_LOOK_MS
  *
  * Context: process.
@@ -180,7 +180,7 @@ void smc_rdma_reg_tick(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_reg_init() - make the queue pair
+ * smc_rdma_reg_init() - make the queue pair for registrations
  * @link: protection domain and completion queue are there
  *
  * Context: process.
@@ -218,7 +218,7 @@ int smc_rdma_reg_init(struct smc_rdma_link *link)
 
 /**
  * smc_rdma_reg_stop() - all registrations end
- * @link: dead: none begins any more
+ * @link: dead: none begins
  *
  * Context: process, waits for the device.
  */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receiving: the receive queue, and who a message is for.
+ * Receiving: the receive queue, and the dispatch of messages.
  *
  * Every receive has a full-size buffer of its own.  The completion handler
- * decodes the message out of it, chains the receive to those that wait to be
- * posted again, and hands the message on: CDC to the connection its token
- * names in this group and no other, everything else to the LLC actor.  A
- * message for nobody is counted and dropped: it may be late, early by the
- * peer's mistake, or hostile, and none of these may hurt anybody else.
+ * decodes the message, passes it on and chains the receive to those that will be
+ * posted again.  A CDC goes to the connection of this group that its token
+ * names, everything else to the LLC actor.  A message without a connection is
+ * counted and dropped: it may be late or hostile.
  *
  * Context: softirq (pooled completion queue), one handler at a time for each
  * link, so the chain of free receives needs no lock.
@@ -52,7 +51,6 @@ static void chain_free(struct smc_rdma_link *link, struct smc_rdma_rx *rx)
 	link->rx_free_num++;
 }
 
-/* A CDC message: find the connection and let the core have it. */
 static void rx_cdc(struct smc_rdma_link *link, const u8 *data, u32 len)
 {
 	struct smc_lgr *lgr = link->lgr;

@@ -3,22 +3,21 @@
  * Sending: slots, the chain of one push, completions.
  *
  * A push is one ib_post_send() of up to four RDMA WRITEs and the SEND that
- * publishes them.  The queue pair keeps their order, so a completion of the
- * SEND says that everything before it on the link has been read from memory.
- * Slots are a ring in posting order.  Only some ask for a completion; it
- * gives back all slots up to its own.
+ * publishes them.  The queue pair keeps their order: when the SEND completes,
+ * everything before it on the link has been read from memory.  Slots are a ring
+ * in posting order.  Only some are signalled; a completion gives back all slots
+ * up to its own.
  *
- * Nobody waits for ever:
- *  - the slot that takes the last room is always signalled, so a full ring
- *    has a completion on its way;
- *  - a connection without a slot queues (once, first come first served) and
- *    is kicked by the completion that makes room; while somebody waits,
- *    nobody overtakes;
- *  - a quarter of a send ring is never left without a completion, and who
- *    wants the rest (close, a full ring) sets smc_push.last.
+ * No wait is endless:
+ *  - the slot that takes the last room is signalled, so that for a full ring a
+ *    completion follows;
+ *  - a connection without a slot queues once, first come first served, and is
+ *    kicked by the completion that makes room; no other overtakes it;
+ *  - after each quarter of a send ring a slot is signalled; smc_push.last
+ *    requests a completion of the rest (close, a full ring).
  *
- * An error completion says only that the link is dead: slots are then given
- * back after the queue pair has been drained (tx_flushed()).
+ * After an error completion the link is dead: the slots are given back when the
+ * queue pair has been drained (tx_flushed()).
  *
  * Context: post_lock as in rdma.h; up-calls with BH disabled and no lock held.
  * Tests: selftests/vm/tests (stream checker, many connections on one link).
@@ -28,7 +27,7 @@
 #include "wire/llc.h"
 #include "rdma.h"
 
-/* One push as the device gets it. */
+/* Work requests of one push */
 struct push_wrs {
 	struct ib_rdma_wr write[SMC_RING_SEGS];
 	struct ib_sge src[SMC_RING_SEGS];
@@ -116,8 +115,8 @@ static void build_writes(struct smc_rdma_link *link, struct smc_rdma_tx *tx,
 }
 
 /*
- * Take the next slot and post @wr, post_lock held.  Even if posting fails the
- * slot stays taken: part of a chain may have been posted.
+ * Take the next slot and post @wr.  If posting fails the slot stays taken: part
+ * of a chain may have been posted.
  */
 static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 		     u64 end_pos, u8 n_wrs, bool signal,
@@ -125,6 +124,7 @@ static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 {
 	struct smc_rdma_tx *tx = &link->tx[slot_index(link->tx_head)];
 
+	lockdep_assert_held(&link->post_lock);
 	tx->xp = xp;
 	tx->end_pos = end_pos;
 	tx->n_wrs = n_wrs;
@@ -165,16 +165,16 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 }
 
 /*
- * May a connection whose turn it is post now?  Who kicks asks the same as who
- * pushes: one that may not push queues again and would be kicked for ever.
- * post_lock held.
+ * May a connection post now?  kick_waiting() uses the same condition as
+ * may_push(): otherwise a connection would queue and be kicked in a loop.
  */
 static bool may_send(const struct smc_rdma_link *link)
 {
+	lockdep_assert_held(&link->post_lock);
 	return link->state >= SMC_RDMA_READY && !link->dead && conn_room(link);
 }
 
-/* May this connection post now?  Otherwise it queues.  post_lock held. */
+/* May this connection post now?  If not, queue it. */
 static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 {
 	if (may_send(link) && (xp->turn || list_empty(&link->waiting)))
@@ -190,9 +190,8 @@ static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
  * @p: what to write and publish
  *
  * Context: conn->tx_lock held, BH disabled.
- * Return: 0; -EAGAIN, and smc_conn_kick() will come (unless the peer has
- * revoked its key or given the ring away: then the connection has ended or is
- * being aborted); another error if the link is dead.
+ * Return: 0; -EAGAIN, smc_conn_kick() follows unless @conn is revoked, in which
+ * case it has ended or is being aborted; another error if the link is dead.
  */
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 {
@@ -221,8 +220,8 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
  * smc_rdma_tx_llc() - send an LLC message
  * @link: link
  * @msg: SMC_LLC_LEN bytes, copied
- * @end: NULL, or where to put what tx_tail reaches when the message has
- *	arrived; not touched before it is posted, under post_lock
+ * @end: NULL, or the value of tx_tail at which the message has arrived is stored
+ *	here when it is posted, under post_lock
  *
  * Context: process or BH.
  * Return: 0; -EAGAIN: no slot, the actor is queued when there is one;
@@ -259,8 +258,8 @@ int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end)
 }
 
 /*
- * Ask for a completion of everything posted: a WRITE of nothing, which needs
- * no key and no address.  post_lock held.
+ * Request a completion of everything posted by an empty WRITE, which needs no
+ * key and no address.
  */
 static int flush_locked(struct smc_rdma_link *link)
 {
@@ -271,18 +270,19 @@ static int flush_locked(struct smc_rdma_link *link)
 		.wr.send_flags = IB_SEND_SIGNALED,
 	};
 
-	/* A full ring ends with a signalled slot. */
+	/* the last slot of a full ring is signalled */
 	if (!link->tx_quiet || in_flight(link) >= SMC_RDMA_TX_SLOTS)
 		return 0;
 	return slot_post(link, NULL, 0, 1, true, &wr.wr);
 }
 
-/* Give slots up to @end back; connections among them go to @batch. */
+/* Give slots up to @end back; their connections go to @batch. */
 static void retire_slots(struct smc_rdma_link *link, u64 end,
 			 struct list_head *batch)
 {
 	u32 n_wrs = 0;
 
+	lockdep_assert_held(&link->post_lock);
 	while (link->tx_tail != end) {
 		struct smc_rdma_tx *tx = &link->tx[slot_index(link->tx_tail++)];
 		struct smc_rdma_conn *xp = tx->xp;
@@ -299,8 +299,8 @@ static void retire_slots(struct smc_rdma_link *link, u64 end,
 }
 
 /*
- * Up-calls of @xp or its slots have ended, @n in all.  With the last of them an
- * unbinding connection may be freed.  post_lock is dropped for its up-call.
+ * @n slots or up-calls of @xp have ended.  With the last one an unbinding
+ * connection may be freed.  Drops post_lock for the up-call.
  */
 static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 		     u32 n)
@@ -317,7 +317,7 @@ static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	spin_lock(&link->post_lock);
 }
 
-/* Tell the connections, each once, what has been read from their rings. */
+/* Call smc_conn_tx_done() once for each connection; drops post_lock. */
 static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 {
 	struct smc_rdma_conn *xp;
@@ -337,7 +337,7 @@ static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 	}
 }
 
-/* Let the first that waits try again. */
+/* Kick the first waiting connection; drops post_lock. */
 static void kick_first(struct smc_rdma_link *link)
 {
 	struct smc_rdma_conn *xp;
@@ -354,11 +354,7 @@ static void kick_first(struct smc_rdma_link *link)
 	put_busy(link, xp, 1);
 }
 
-/*
- * Let those who wait try again while there is room.  A peer's message can make
- * a connection wait before the link is ready to send: smc_rdma_tx_kick() kicks
- * it.  post_lock held.
- */
+/* Kick waiting connections while there is room; drops post_lock. */
 static void kick_waiting(struct smc_rdma_link *link)
 {
 	while (!list_empty(&link->waiting) && may_send(link))
@@ -369,8 +365,9 @@ static void kick_waiting(struct smc_rdma_link *link)
  * smc_rdma_tx_kick() - the link has become active
  * @link: link
  *
- * Who waits since before the link was ready has been waiting for this: nothing
- * need be sent before the link is confirmed, and then every link comes by here.
+ * Kicks the connections that have waited since before the link was ready, which
+ * a message of the peer can cause.  Nothing need be sent before the link is
+ * confirmed.
  *
  * Context: process.
  */
@@ -382,7 +379,7 @@ void smc_rdma_tx_kick(struct smc_rdma_link *link)
 	wake_up_all(&link->wait);
 }
 
-/* Why a slot failed.  "Flushed" is the echo of what stopped the queue pair. */
+/* Reason for a failed slot.  "Flushed" means an earlier error. */
 static enum smc_reason send_error(enum ib_wc_status status)
 {
 	switch (status) {
@@ -434,9 +431,9 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The queue pair is drained: give all slots back.  What was in them may never
- * have been sent: connections hear nothing of it, unless they are unbinding.
- * Those that wait for a slot hear that none will come.
+ * The queue pair is drained: give all slots back.  Their messages may not have
+ * been sent, so smc_conn_tx_done() is not called; unbinding connections end.
+ * Waiting connections are kicked to find the link dead.
  */
 static void tx_flushed(struct smc_rdma_link *link)
 {
@@ -454,7 +451,7 @@ static void tx_flushed(struct smc_rdma_link *link)
 		xp->retired = 0;
 		put_busy(link, xp, n);
 	}
-	/* nobody waits once more on a dead link */
+	/* on a dead link none queues again */
 	while (!list_empty(&link->waiting))
 		kick_first(link);
 	spin_unlock_bh(&link->post_lock);
@@ -471,11 +468,10 @@ void smc_rdma_link_stop(struct smc_rdma_link *link)
 {
 	smc_rdma_link_mark_dead(link, READ_ONCE(link->lgr->why));
 	smc_rdma_reg_stop(link);
-	/* In RESET nothing was posted, and there is no way to ERR. */
+	/* in RESET nothing was posted, and ERR cannot be reached */
 	if (link->qp_used)
 		ib_drain_qp(link->qp);
 	tx_flushed(link);
-	/* What the device still had would be freed under it. */
 	WARN_ON_ONCE(link->rx_posted);
 }
 
@@ -512,8 +508,8 @@ bool smc_rdma_tx_awaited(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_conn_init() - prepare the private area; once for each connection
- * @conn: joined
+ * smc_rdma_conn_init() - prepare the private area
+ * @conn: joined; may be prepared already
  *
  * Context: process.
  */
@@ -528,7 +524,7 @@ void smc_rdma_conn_init(struct smc_conn *conn)
 	xp->conn = conn;
 }
 
-/* Nothing new is sent; a completion of what was sent is asked for. */
+/* Leave the queue; request a completion of everything posted. */
 static bool unbind_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 {
 	bool over;
@@ -539,7 +535,7 @@ static bool unbind_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 	list_del_init(&xp->wait_node);
 	over = !xp->busy;
 	xp->unbinding = !over;
-	/* Of a dead link lgr_down drains the queue pair. */
+	/* if the link is dead lgr_down drains the queue pair */
 	if (!over && !link->dead)
 		rc = flush_locked(link);
 	spin_unlock_bh(&link->post_lock);
@@ -549,13 +545,12 @@ static bool unbind_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 }
 
 /**
- * smc_rdma_conn_detach() - begin to forget a connection, or look once more
- * @conn: no longer found by its token, nothing pushes any more
+ * smc_rdma_conn_detach() - begin to detach a connection, or look once more
+ * @conn: not found by its token any more, and not pushed
  *
- * It is over when the device has read everything from the send ring and no
- * up-call runs.  A link that makes no progress (smc_rdma_stalled()), or too
- * little, is given up: there is no other way to get the memory back from the
- * device.
+ * It ends when the device has read everything from the send ring and no up-call
+ * runs.  If the link makes no or too little progress (smc_rdma_stalled()), end
+ * it: the device does not give the memory back otherwise.
  *
  * Context: process.
  * Return: see struct smc_xport.
