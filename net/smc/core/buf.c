@@ -4,9 +4,10 @@
  *
  * A buffer that is given back goes into the pool of its group if the transport
  * pools buffers (registration is expensive), the peer will not write any more,
- * and the group is ACTIVE.  It then serves the next connection to the same peer.
- * The part that was used is zeroed first.  All others are freed: the transport
- * invalidates a key that the peer may still use before it frees the memory.
+ * and the group is ACTIVE.  It then serves the next connection to the same
+ * peer.  The part that was used is zeroed first.  All others are freed: the
+ * transport invalidates a key that the peer may still use before it frees the
+ * memory.
  *
  * Context: process; lgr->lock (spinlock, BH) protects the pool.
  * Tests: selftests/vm/tests (BufCreated, BufDestroyed, BufReused).

@@ -73,15 +73,15 @@ enum smc_conn_bits {
 	SMC_CONN_ATTACHED,	/* conn_attach succeeded, data may flow */
 	SMC_CONN_SIGNAL,	/* ask for a completion with the next push */
 	SMC_CONN_KICK,		/* an up-call marked something to be pushed */
-	SMC_CONN_WANT_DONE,	/* state flags to be sent: after the last byte */
+	SMC_CONN_WANT_DONE,	/* flags to send after the last byte */
 	SMC_CONN_WANT_CLOSED,
 	SMC_CONN_WANT_ABORT,	/* ... at once */
 	SMC_CONN_JOINED,
 	SMC_CONN_TELL_SENT,	/* events->writable() when bytes leave, too */
-	SMC_CONN_DESCRIBING,	/* describe() is in progress, with a reference */
+	SMC_CONN_DESCRIBING,	/* describe() goes on; holds a reference */
 	/* the socket's */
 	SMC_CONN_STOPPED,	/* taken from its socket, for good */
-	SMC_CONN_PEER_DONE,	/* its last byte is here: end of file for good */
+	SMC_CONN_PEER_DONE,	/* its last byte is here: end of file */
 	SMC_CONN_SHUT_RD,	/* the program has shut reading down */
 	SMC_CONN_UNWANTED,	/* bytes came after that, and were answered */
 };
@@ -175,7 +175,7 @@ struct smc_conn {
 	/* the socket's: writing and reading */
 	struct mutex tx_mutex ____cacheline_aligned_in_smp;
 	u32 tx_want;			/* free bytes waited for, 0: none */
-	u64 completion_pos;		/* a completion was asked for up to it */
+	u64 completion_pos;		/* of the last requested completion */
 	struct mutex rx_mutex;
 	u64 shut_pos;			/* rcvd_pos when both ways were shut */
 	u64 urg_read_pos;		/* taken by recv(MSG_OOB) */
@@ -185,7 +185,7 @@ struct smc_conn {
 	u8 state;			/* enum smc_state */
 	u8 shutdown;			/* RCV_SHUTDOWN, SEND_SHUTDOWN */
 	unsigned int st_flags;		/* SMC_ST_* */
-	struct timer_list timer;	/* of corked data; later of the orphan */
+	struct timer_list timer;	/* corked data; later the orphan */
 	u64 orphan_pos;			/* sent_pos when that was started */
 	int abort_err;			/* positive errno of the end */
 	u32 abort_reason;		/* enum smc_reason of the end */

@@ -274,7 +274,7 @@ static bool update_due(const struct smc_conn *conn)
  */
 void smc_conn_read_done(struct smc_conn *conn, bool force)
 {
-	/* read_pos before the peer's flags and NEED_CDC: rx_locked(), push_one() */
+	/* read_pos before the flags: pairs with rx_locked() and push_one() */
 	smp_mb();
 	if (!force && !update_due(conn))
 		return;

@@ -6,8 +6,9 @@
  *        \____________________smc_lgr_kill()_____________________/
  *
  * smc_lgr_kill() takes the group out of the table, marks it and queues one work
- * item, which reports the end to every connection and then calls the transport's
- * lgr_down, once.  The connections leave later; the last reference frees it.
+ * item, which reports the end to every connection and then calls the
+ * transport's lgr_down, once.  The connections leave later; the last reference
+ * frees it.
  *
  * A group without connections stays for a while if its transport keeps buffers
  * for the next one, otherwise it ends at once.

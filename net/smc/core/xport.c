@@ -168,8 +168,8 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
  * @dev: added before
  *
  * Refuses new users, terminates the device's groups and waits for the last
- * reference.  A group that is being created meanwhile either sees the mark, which is set
- * first, or is found by smc_lgr_kill_dev().
+ * reference.  A group that is being created meanwhile either sees the mark,
+ * which is set first, or is found by smc_lgr_kill_dev().
  *
  * Context: process, sleeps.
  */

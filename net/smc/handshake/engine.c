@@ -5,18 +5,18 @@
  *
  * A handshake is a state (what it waits for) and one function per state, the
  * step; which function, client and server say in a table (handshake/client.c,
- * handshake/server.c).  Whatever may have happened queues the same work item: TCP's
- * callbacks (smc_hs_wake), the timer, a group that settled, a socket that is
- * free again.  The work runs the step of the state again and again until it
+ * handshake/server.c).  Whatever may have happened queues the same work item:
+ * TCP's callbacks (smc_hs_wake), the timer, a group that settled, a socket that
+ * is free again.  The work runs the step of the state again and again until it
  * does not change the state any more.  A step never waits for the peer; it
  * returns SMC_REASON_OK if all is well so far, or why this will not become SMC;
  * smc_hs_conclude() (handshake/outcome.c) decides what follows from that.
  *
- * Locks: the socket's spinlock protects the TCP connection (handshake/tcp.c).  done()
- * is called under it, so the outcome either has been applied when smc_hs_stop()
- * returns, or never will be.  hs->lock (spinlock, interrupts
- * off) is what smc_hs_wake() takes.  Everything else is the work item's own.
- * Order: the socket's spinlock -> hs->lock.
+ * Locks: the socket's spinlock protects the TCP connection (handshake/tcp.c).
+ * done() is called under it, so the outcome either has been applied when
+ * smc_hs_stop() returns, or never will be.  hs->lock (spinlock, interrupts off)
+ * is what smc_hs_wake() takes.  Everything else is the work item's own.  Order:
+ * the socket's spinlock -> hs->lock.
  *
  * Lifetime: counted.  The timer and the waiter in a group's list are removed
  * synchronously before the handshake has ended, so they need no reference.

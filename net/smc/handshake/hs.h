@@ -57,8 +57,8 @@ struct smc_hs;
 
 /**
  * struct smc_hs_events - the socket that wants the handshake
- * @done: called once, unless smc_hs_stop() came first.  The socket's spinlock is
- *	held, and it is not owned
+ * @done: called once, unless smc_hs_stop() came first.  The socket's spinlock
+ *	is held, and it is not owned
  * @revealed: nothing is held back any more (@holds_back above); there may be
  *	bytes to read or the end of the stream: wake up readers.  Called after
  *	done(), unless smc_hs_stop() came first; locks as for @done

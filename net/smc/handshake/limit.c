@@ -3,7 +3,8 @@
  * How many handshakes may run: SMC_HS_MAX_SOURCE of one peer's address,
  * SMC_HS_MAX_NET of a namespace.  A server answers those beyond with Decline.
  *
- * Context: process; smc_hs_limit.lock (spinlock, BH) protects the table, a leaf.
+ * Context: process; smc_hs_limit.lock (spinlock, BH) protects the table;
+ * it is a leaf.
  * Test: selftests/smc/hostile_clc.py
  */
 #include <linux/in6.h>

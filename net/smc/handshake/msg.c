@@ -151,8 +151,8 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
  * @got: true if it is in data->msg
  *
  * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; SMC_REASON_PEERDECL for
- * a Decline; NOTCLC with every byte left where it was; INCOMPATIBLE_RESET or LOSTPEER
- * if the stream has ended (before or after the peer's first message);
+ * a Decline; NOTCLC with every byte left where it was; INCOMPATIBLE_RESET or
+ * LOSTPEER if the stream has ended (before or after the peer's first message);
  * MALFORMED.
  */
 enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,

@@ -3,8 +3,8 @@
  * What a handshake waits for: its state, its clock, a group that settles; and
  * how the next step is queued.
  *
- * Every step uses this, and the engine (handshake/engine.c) runs every step.  Locks and
- * lifetime are described there.
+ * Every step uses this, and the engine (handshake/engine.c) runs every step.
+ * Locks and lifetime are described there.
  *
  * Context: process, from a step, unless a function says otherwise.
  * Test: selftests/smc/fallback*.sh

@@ -23,7 +23,7 @@
  */
 #define QP_TIMEOUT_MIN		15	/* 134 ms */
 #define QP_TIMEOUT_SOFT		18	/* 1.07 s */
-#define QP_TIMEOUT_MAX		18	/* then eight end with SMC_RDMA_STUCK_MS */
+#define QP_TIMEOUT_MAX		18	/* eight are SMC_RDMA_STUCK_MS */
 #define QP_TIMEOUT_RTTS		4	/* at least so many round trips */
 #define QP_RETRIES		7
 #define QP_RNR_FOREVER		7

@@ -5,13 +5,13 @@
  * The GIDs of a port name its network device.  A port serves a route whose
  * device is that one or has it as a lower device (VLAN, bond, bridge).  Only
  * RoCE ports are used; their version 2 GIDs have to be mapped IPv4 addresses,
- * and the address that TCP uses is the best.  An IPv6 route takes any GID of its
- * device.  If both ends are on this host, any port may serve: both ends must
- * choose the same one, so the choice depends only on the two addresses.
+ * and the address that TCP uses is the best.  An IPv6 route takes any GID of
+ * its device.  If both ends are on this host, any port may serve: both ends
+ * must choose the same one, so the choice depends only on the two addresses.
  *
  * If there is none, the table of physical networks is used (pnet.c): any port
- * serves that is in the network of the route's device.  A row of the table names
- * the port, or the port's network device.
+ * serves that is in the network of the route's device.  A row of the table
+ * names the port, or the port's network device.
  *
  * Context: process; devs.lock (mutex) protects the list of devices and is
  * never held while the core waits for a device.
@@ -99,7 +99,7 @@ static bool is_local(const struct smc_route *route)
 	return route->ndev->flags & IFF_LOOPBACK;
 }
 
-/* Both ends are on this host: saddr and daddr of one are swapped at the other. */
+/* Both ends are on this host: the other one has saddr and daddr swapped. */
 static int rank_local(const struct smc_route *route, struct net_device *ndev,
 		      const union ib_gid *gid)
 {
@@ -244,8 +244,8 @@ static int scan_gids(struct ib_device *ibdev, u32 port, int num,
 }
 
 /*
- * Soft-RoCE listens in the initial namespace only, whatever the namespace of its
- * network device is.
+ * Soft-RoCE listens in the initial namespace only, whatever the namespace of
+ * its network device is.
  */
 static bool ns_usable(struct ib_device *ibdev, const struct net *net)
 {

@@ -2,8 +2,8 @@
 /*
  * The state of a link, its end, and requests to its LLC actor.
  *
- * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing is
- * posted, and calls smc_lgr_lost().  The core's worker then calls lgr_down,
+ * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing
+ * is posted, and calls smc_lgr_lost().  The core's worker then calls lgr_down,
  * which drains the queue pairs (smc_rdma_link_stop(), tx.c): every work request
  * completes.
  *

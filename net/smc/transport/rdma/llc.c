@@ -11,9 +11,9 @@
  * twice for a message.
  *
  * With one link per group no ADD LINK is carried out: a client rejects it at
- * once, a server declines REQUEST ADD LINK.  A client that has not agreed on one
- * link waits for an ADD LINK after the confirmation: the server sends one that
- * must be rejected.
+ * once, a server declines REQUEST ADD LINK.  A client that has not agreed on
+ * one link waits for an ADD LINK after the confirmation: the server sends one
+ * that must be rejected.
  *
  * The delayed work "watch" is the clock: first the limit of the confirmation,
  * then supervision of a silent link and of a stuck send queue.
@@ -605,9 +605,9 @@ static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
  * @link: link; nothing is sent if it is dead or was never ready to send
  * @orderly: an idle group, not a failure
  *
- * Waits a short while until everything posted is sent, such as the last messages
- * of connections; shorter if the peer has sent DELETE LINK first.  A link whose
- * confirmation failed may be active at the other end.
+ * Waits a short while until everything posted is sent, such as the last
+ * messages of connections; shorter if the peer has sent DELETE LINK first.  A
+ * link whose confirmation failed may be active at the other end.
  *
  * Context: process, sleeps.
  */

@@ -11,9 +11,9 @@
  * A write to an invalid key breaks the queue pair, and with it every connection
  * of the group.  So a key is retired in this order: send DELETE RKEY, wait for
  * the response (everything that the peer posted before it has arrived then),
- * free region and memory.  One DELETE RKEY is in flight at a time; the LLC actor
- * sends it, and repeats it if there is no answer.  An answer of version 2 does
- * not name its key: after a repeated request the next key waits until each
+ * free region and memory.  One DELETE RKEY is in flight at a time; the LLC
+ * actor sends it, and repeats it if there is no answer.  An answer of version 2
+ * does not name its key: after a repeated request the next key waits until each
  * request has its answer, or until a long silence.  Otherwise a late answer
  * would count for the next key, and free a ring that the peer writes to.
  *

@@ -59,8 +59,8 @@
 #define SMC_RDMA_LLC_QUEUE	64	/* received and not yet handled */
 
 /* Waits, in milliseconds (RFC 7609 appendix C.5; the kernel's values). */
-#define SMC_RDMA_CONFIRM_CLNT_MS	4000U	/* at least: handshake_timeout_ms */
-#define SMC_RDMA_CONFIRM_SERV_MS	2000U
+#define SMC_RDMA_CONFIRM_CLNT_MS	4000U	/* at least */
+#define SMC_RDMA_CONFIRM_SERV_MS	2000U	/* at least */
 #define SMC_RDMA_LLC_MS			2000
 /* No progress; or too many keys to revoke without an answer */
 #define SMC_RDMA_STUCK_MS		10000

@@ -3,10 +3,10 @@
  * Registering receive rings, on a queue pair of its own.
  *
  * A REG_MR is a local operation and needs a queue pair of the ring's protection
- * domain that is in RTS, but not the one that carries the data.  Each link has a
- * small one for it, connected to itself, on which nothing is sent or received:
- * registrations and data do not wait for each other.  A device needs two queue
- * pairs for each link.
+ * domain that is in RTS, but not the one that carries the data.  Each link has
+ * a small one for it, connected to itself, on which nothing is sent or
+ * received: registrations and data do not wait for each other.  A device needs
+ * two queue pairs for each link.
  *
  * It is in RTS when the group has been made: on a first contact, too, a ring is
  * registered before the peer gets its key.
@@ -16,8 +16,8 @@
  * again, it executes the REG_MR again, which breaks the queue pair: here there
  * are no messages.
  *
- * One work request is posted at a time, the others wait in link->regs.  The core
- * keeps connection, ring and group until smc_conn_described().
+ * One work request is posted at a time, the others wait in link->regs.  The
+ * core keeps connection, ring and group until smc_conn_described().
  *
  * Context: post_lock as in rdma.h; up-calls with no lock held.
  * Tests: selftests/vm/tests (fault_verbs, link_down, rdma_busy).

@@ -3,8 +3,8 @@
  * Receiving: the receive queue, and the dispatch of messages.
  *
  * Every receive has a full-size buffer of its own.  The completion handler
- * decodes the message, passes it on and chains the receive to those that will be
- * posted again.  A CDC goes to the connection of this group that its token
+ * decodes the message, passes it on and chains the receive to those that will
+ * be posted again.  A CDC goes to the connection of this group that its token
  * names, everything else to the LLC actor.  A message without a connection is
  * counted and dropped: it may be late or hostile.
  *

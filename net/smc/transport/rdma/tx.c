@@ -200,6 +200,7 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 	bool lost = false;
 	int rc;
 
+	lockdep_assert_held(&conn->tx_lock);
 	spin_lock(&link->post_lock);
 	if (link->dead) {
 		rc = -ENOLINK;
@@ -220,8 +221,8 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
  * smc_rdma_tx_llc() - send an LLC message
  * @link: link
  * @msg: SMC_LLC_LEN bytes, copied
- * @end: NULL, or the value of tx_tail at which the message has arrived is stored
- *	here when it is posted, under post_lock
+ * @end: NULL, or the value of tx_tail at which the message has arrived is
+ *	stored here when it is posted, under post_lock
  *
  * Context: process or BH.
  * Return: 0; -EAGAIN: no slot, the actor is queued when there is one;
