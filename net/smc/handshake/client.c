@@ -3,15 +3,14 @@
  * The client's side of the handshake: Proposal out, Accept in, Confirm out
  * (RFC 7609 section 3.5, IBM's SMC version 2).
  *
- * Everything that the transports can do on the route is offered.  The answer
- * names one of it, and whether the server has opened a group for this
- * connection (then so do we) or uses one that we must know as well.
+ * The Proposal offers everything that the transports can do on the route.  The
+ * Accept names one, and says whether the server has made a group for this
+ * connection (then so does the client) or uses one that the client has, too.
  *
- * Until the Accept has come our Proposal may have gone to something that
- * knows nothing of SMC: a path that echoes or alters TCP options, say.  If the
- * peer is silent, talks something else or hangs up, the TCP socket connects
- * again without the option, inside the same connect() call, and the peer is
- * remembered for a while (handshake/cache.c).
+ * Until the Accept the peer may be without SMC: a middlebox may echo or alter
+ * TCP options.  If the peer is silent, sends something else or closes, the TCP
+ * socket connects again without the option, inside the same connect() call, and
+ * the peer is remembered for a while (cache.c).
  *
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
@@ -22,7 +21,6 @@
 #include <net/ipv6.h>
 #include "priv.h"
 
-/* Fill in the Proposal from what the transports offer. */
 static void build_proposal(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
@@ -96,7 +94,7 @@ static enum smc_reason propose(struct smc_hs *hs)
 	return SMC_REASON_OK;
 }
 
-/* TCP lets a socket connect to itself; a handshake needs two. */
+/* TCP lets a socket connect to itself. */
 static bool to_itself(const struct sock *tcp)
 {
 	const struct inet_sock *inet = inet_sk(tcp);
@@ -123,7 +121,7 @@ bool smc_hs_agreed(const struct sock *sk)
 	return smc_synopt_peer_has(sk) && !to_itself(sk);
 }
 
-/* TCP is established, or was. */
+/* SMC_HS_OPEN: TCP is established, or was. */
 static enum smc_reason step_open(struct smc_hs *hs)
 {
 	int err = 0, rc;
@@ -132,7 +130,7 @@ static enum smc_reason step_open(struct smc_hs *hs)
 	if (!rc || rc == -EAGAIN)
 		return SMC_REASON_OK;
 	if (rc < 0) {
-		/* These two: it was established, and the peer hung up. */
+		/* these two: it was established, and the peer closed it */
 		if (err != ECONNRESET && err != EPIPE)
 			hs->err = err ?: ECONNREFUSED;
 		return SMC_REASON_INCOMPATIBLE_RESET;
@@ -151,7 +149,7 @@ static enum smc_reason send_confirm(struct smc_hs *hs)
 	why = smc_hs_fill_accept(hs, SMC_CLC_CONFIRM, &filled);
 	if (why != SMC_REASON_OK || !filled)
 		return why;
-	/* The server may write to us as soon as it has the Confirm. */
+	/* first: the server may write to us when it has the Confirm */
 	rc = smc_conn_attach(conn, &hs->data->peer);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_MEM);
@@ -160,7 +158,7 @@ static enum smc_reason send_confirm(struct smc_hs *hs)
 	return smc_hs_confirm_link(hs);
 }
 
-/* SMC-R version 2: do both sides mean the same way? */
+/* SMC-R version 2: both sides must agree on a direct or an indirect way. */
 static enum smc_reason agree_on_way(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
@@ -214,7 +212,7 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 	if (!lgr)
 		return SMC_REASON_SYNCERR;
 	if (smc_hs_wait_settled(hs, lgr)) {
-		/* The server is a little ahead of us. */
+		/* the server has confirmed the group earlier than we */
 		hs->group = lgr;
 		smc_hs_enter_until(hs, SMC_HS_GROUP, hs->limit);
 		return SMC_REASON_OK;
@@ -225,7 +223,7 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 	return SMC_REASON_SYNCERR;
 }
 
-/* The Proposal has been sent: waiting for the server's answer. */
+/* SMC_HS_ACCEPT: the Proposal is sent, wait for the answer. */
 static enum smc_reason step_accept(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
@@ -244,7 +242,7 @@ static enum smc_reason step_accept(struct smc_hs *hs)
 					  next_contact(hs);
 }
 
-/* Waiting for hs->group, which the server knows already. */
+/* SMC_HS_GROUP: wait for hs->group, which is ACTIVE at the server. */
 static enum smc_reason client_step_group(struct smc_hs *hs)
 {
 	enum smc_reason why;
@@ -262,7 +260,7 @@ static enum smc_reason client_step_group(struct smc_hs *hs)
 	return client_use_group(hs, hs->group);
 }
 
-/* Waiting for our ring to be registered. */
+/* SMC_HS_RING: wait for the registration of our ring. */
 static enum smc_reason step_ring(struct smc_hs *hs)
 {
 	enum smc_reason why = smc_hs_look(hs);
@@ -271,8 +269,9 @@ static enum smc_reason step_ring(struct smc_hs *hs)
 }
 
 /*
- * Waiting for TCP to be established without the option.  Returns why the first
- * attempt failed, once the second has succeeded or (hs->err is set) failed.
+ * SMC_HS_REOPEN: wait for TCP to be established without the option.  When this
+ * has succeeded or failed (hs->err is set), returns the reason of the first
+ * failure.
  */
 static enum smc_reason step_reopen(struct smc_hs *hs)
 {
@@ -292,8 +291,8 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 		hs->err = err ?: ECONNREFUSED;
 	else
 		/*
-		 * Not before: a server that was only being restarted refuses
-		 * this attempt, and serves SMC when it is back.
+		 * Not earlier: a server that is being restarted refuses this
+		 * attempt, and must not be remembered.
 		 */
 		smc_hs_remember(hs->setup.sn,
 				(struct sockaddr *)&hs->setup.addr);
@@ -301,9 +300,8 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 }
 
 /*
- * The peer found no device in common because nothing but the loopback device
- * was offered, which serves one host: what kept SMC-R out of the Proposal is
- * the reason that an administrator can remove.
+ * If the peer finds no common device because SMC-R was not offered, the reason
+ * for that is more useful than the peer's: an administrator can remove it.
  */
 static enum smc_reason why_declined(const struct smc_hs *hs)
 {
@@ -317,12 +315,12 @@ static enum smc_reason why_declined(const struct smc_hs *hs)
 	return SMC_REASON_PEERDECL;
 }
 
-/* The stream is incompatible: connect again as plain TCP. */
+/* The stream cannot be used: connect again as plain TCP. */
 static enum smc_hs_verdict reopen(struct smc_hs *hs)
 {
 	enum smc_xport_id id;
 
-	/* nor is a message for the old one to leave */
+	/* not for the new connection */
 	hs->data->out_len = 0;
 	/* TCP may take minutes: a device that is removed does not wait for that */
 	for (id = 0; id < SMC_XPORT_NUM; id++)

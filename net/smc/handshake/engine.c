@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The handshake's engine: one step at a time, one deadline, and how others
- * start, wake and stop it.
+ * The handshake's engine: runs the steps and the deadline; start, wake, stop.
  *
- * A handshake is a state (what it waits for) and one function per state, the
- * step; which function, client and server say in a table (handshake/client.c,
- * handshake/server.c).  Whatever may have happened queues the same work item:
- * TCP's callbacks (smc_hs_wake), the timer, a group that settled, a socket that
- * is free again.  The work runs the step of the state again and again until it
- * does not change the state any more.  A step never waits for the peer; it
- * returns SMC_REASON_OK if all is well so far, or why this will not become SMC;
- * smc_hs_conclude() (handshake/outcome.c) decides what follows from that.
+ * A handshake has a state (what it waits for).  The table of its role has one
+ * function for each state, the step (client.c, server.c).  Each event queues
+ * the same work item: TCP's callbacks (smc_hs_wake), the timer, a group that
+ * settled, a socket that is released.  The work runs the step of the state
+ * until the state does not change.  A step does not wait for the peer.  It
+ * returns SMC_REASON_OK, or the reason for which SMC is not possible; then
+ * smc_hs_conclude() (outcome.c) decides what follows.
  *
- * Locks: the socket's spinlock protects the TCP connection (handshake/tcp.c).
- * done() is called under it, so the outcome either has been applied when
- * smc_hs_stop() returns, or never will be.  hs->lock (spinlock, interrupts off)
- * is what smc_hs_wake() takes.  Everything else is the work item's own.  Order:
- * the socket's spinlock -> hs->lock.
+ * Locks: the socket's spinlock protects the TCP connection (tcp.c).  done() is
+ * called under it: after smc_hs_stop() it is not called.  hs->lock (spinlock,
+ * interrupts off) is for smc_hs_wake().  Only the work item uses the rest.
+ * Order: the socket's spinlock -> hs->lock.
  *
  * Lifetime: counted.  The timer and the waiter in a group's list are removed
- * synchronously before the handshake has ended, so they need no reference.
+ * synchronously before @ended is set, so they need no reference.
  *
  * Test: selftests/smc/fallback*.sh
  */
@@ -31,7 +28,7 @@
 #include "priv.h"
 #include "trace.h"
 
-/* How long a socket may be owned without another look. */
+/* Interval at which a step is tried again while the socket is owned. */
 #define PUT_OFF		(HZ / 50 ?: 1)
 
 static const struct smc_hs_role_ops *const roles[] = {
@@ -45,10 +42,10 @@ static void timer_fn(struct timer_list *t)
 }
 
 /**
- * smc_hs_wake() - something happened on the TCP connection
- * @hs: handshake that the socket shows
+ * smc_hs_wake() - an event of the TCP connection
+ * @hs: handshake of the socket
  *
- * Cheap: a step is queued only if the state waits for this.
+ * A step is queued only if the state waits for the event.
  *
  * Context: any; the socket is locked, or @hs was found under RCU.
  */
@@ -100,7 +97,7 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 		why = rc ? step->lost : step->run(hs);
 		trace_step(hs, step, why);
 		if (hs->state == SMC_HS_ATTACHED) {
-			/* From here on other handshakes use the group. */
+			/* other handshakes use the group now */
 			clear_bit(SMC_HS_FIRST, &hs->bits);
 			return SMC_HS_V_SMC;
 		}
@@ -131,7 +128,7 @@ static void free_data(struct smc_hs *hs)
 	hs->data = NULL;
 }
 
-/* Give back what only the exchange of messages needs.  Idempotent. */
+/* Free what only the exchange of messages needs.  Idempotent. */
 static void wind_up(struct smc_hs *hs)
 {
 	if (hs->data)
@@ -142,7 +139,7 @@ static void wind_up(struct smc_hs *hs)
 	smc_hs_uncount(hs);
 }
 
-/* Nothing is left to do: no step is queued any more. */
+/* The handshake has ended: no step is queued after this. */
 static void end(struct smc_hs *hs)
 {
 	wind_up(hs);
@@ -153,12 +150,12 @@ static void end(struct smc_hs *hs)
 	smc_hs_put(hs);
 }
 
-/* smc_hs_stop() was called: give everything back. */
+/* smc_hs_stop() was called: free everything. */
 static void abandon(struct smc_hs *hs)
 {
 	enum smc_reason why;
 
-	/* Other handshakes may have joined the group. */
+	/* an ACTIVE group may have other connections: do not kill it */
 	if (hs->state == SMC_HS_LINK && smc_hs_settled(hs, &why) &&
 	    why == SMC_REASON_OK)
 		clear_bit(SMC_HS_FIRST, &hs->bits);
@@ -166,7 +163,7 @@ static void abandon(struct smc_hs *hs)
 	end(hs);
 }
 
-/* Hand the outcome over; the socket is locked. */
+/* Report the outcome; the socket is locked. */
 static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 {
 	smc_hs_count_end(hs, res->outcome);
@@ -185,7 +182,7 @@ static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 	hs->setup.events->done(hs->setup.arg, res);
 }
 
-/* There is a verdict: carry it out.  Called again if the socket is owned. */
+/* Carry out the verdict.  Called again if the socket is owned. */
 static void finish(struct smc_hs *hs)
 {
 	struct smc_hs_result res;
@@ -269,8 +266,8 @@ static void step(struct smc_hs *hs)
 }
 
 /*
- * The socket's operations kick a step that was put off when they release the
- * socket; the timer is for all other owners.
+ * Set the timer.  For a step that was put off the socket's operations call
+ * smc_hs_unlocked(); the timer is for other owners of the socket.
  */
 static void next(struct smc_hs *hs)
 {
@@ -339,8 +336,7 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
  * smc_hs_put() - drop a reference
  * @hs: handshake
  *
- * One that has not been started keeps nothing but its connection, which is
- * dropped with it.
+ * Also drops the connection of a handshake that was not started.
  *
  * Context: any.
  */
@@ -357,9 +353,8 @@ void smc_hs_put(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_start() - run it
- * @hs: new handshake; TCP's connection is established, and both ends have
- *	offered SMC
+ * smc_hs_start() - start a handshake
+ * @hs: new; TCP's connection is established, and both ends have offered SMC
  *
  * Context: any; the socket is locked.
  */
@@ -377,11 +372,10 @@ void smc_hs_start(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_stop() - the socket goes on without its handshake
+ * smc_hs_stop() - take the TCP connection from a handshake
  * @hs: handshake that has been started
  *
- * Neither done() nor revealed() is called after this, and the TCP connection is
- * the caller's.  Everything else is given back by a worker.
+ * Neither done() nor revealed() is called after this.  A worker frees the rest.
  *
  * Context: any; the socket is locked.
  * Return: true if the peer may wait for a message, or may have begun to use
@@ -398,8 +392,8 @@ bool smc_hs_stop(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_unlocked() - a system call lets go of the socket
- * @hs: handshake that the socket shows, found under RCU
+ * smc_hs_unlocked() - a system call has released the socket
+ * @hs: handshake of the socket, found under RCU
  *
  * Context: any.
  */

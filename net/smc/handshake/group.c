@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The link group of a handshake: what the transports offer for it, a group
- * found or made, its first link, and leaving it.
+ * The link group of a handshake: paths, creating or joining a group, its first
+ * link, leaving it.
  *
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
@@ -10,10 +10,10 @@
 #include "ueid.h"
 
 /**
- * smc_hs_find_paths() - ask the transports what they can do on the route
+ * smc_hs_find_paths() - find the paths of all transports for the route
  * @hs: handshake; data->path and data->local are filled in
  *
- * Return: SMC_REASON_OK if at least one can do something.
+ * Return: SMC_REASON_OK if there is at least one.
  */
 enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 {
@@ -72,7 +72,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_path_drop() - a path is not needed any more
+ * smc_hs_path_drop() - give a path back
  * @hs: handshake
  * @id: of which transport
  */
@@ -84,9 +84,9 @@ void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id)
 }
 
 /**
- * smc_hs_errno_reason() - a local failure as a reason to decline
+ * smc_hs_errno_reason() - the reason for a local failure
  * @err: -errno of the core or of a transport
- * @other: for an errno that says nothing by itself
+ * @other: reason for all other errnos
  */
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
 {
@@ -114,12 +114,12 @@ static int join(struct smc_hs *hs, struct smc_lgr *lgr)
 }
 
 /**
- * smc_hs_create_group() - first contact: a group for this connection
- * @hs: handshake; data->choice tells the transport
+ * smc_hs_create_group() - first contact: make and join a group
+ * @hs: handshake; data->choice names the transport
  * @peer_id: the peer's id
  * @peer_gid: GID of the peer's RoCE port; NULL: not known yet
  *
- * Return: SMC_REASON_OK and the connection has joined it, or why not.
+ * Return: SMC_REASON_OK or why not.
  */
 enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 				    const u8 *peer_id, const u8 *peer_gid)
@@ -159,7 +159,7 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 }
 
 /**
- * smc_hs_join_group() - subsequent contact: use a group that is there
+ * smc_hs_join_group() - subsequent contact: join an existing group
  * @hs: handshake
  * @lgr: found; its reference and place pass to the connection or are given
  *	back
@@ -178,7 +178,7 @@ enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 }
 
 /**
- * smc_hs_group_learn() - what a peer's first-contact extension says of it
+ * smc_hs_group_learn() - store the peer's first-contact extension
  * @lgr: group
  * @fce: extension of the Accept or Confirm
  */
@@ -235,13 +235,13 @@ static void described(void *arg)
 }
 
 /**
- * smc_hs_fill_accept() - our Accept or Confirm into data->msg
+ * smc_hs_fill_accept() - store our Accept or Confirm in data->msg
  * @hs: handshake; the connection has joined its group
  * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
- * @filled: false: the transport needs time; the handshake is in the state
- *	SMC_HS_RING, whose step calls this again
+ * @filled: false: the ring is being registered; the state is SMC_HS_RING, whose
+ *	step calls this again
  *
- * From now on the peer's messages find the connection.
+ * Publishes the connection's token.
  *
  * Return: SMC_REASON_OK or why not.
  */
@@ -263,7 +263,7 @@ enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
 					    SMC_REASON_OK;
 	until = jiffies + msecs_to_jiffies(max(SMC_HS_RING_MS,
 					       hs->span_ms / 2));
-	/* The client has to read something before its own limit. */
+	/* the client must get an answer before its own limit */
 	last = hs->limit - msecs_to_jiffies(hs->span_ms / 8);
 	if (type == SMC_CLC_ACCEPT && time_after(until, last))
 		until = last;
@@ -271,7 +271,7 @@ enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
 	return SMC_REASON_OK;
 }
 
-/* If the group died, why it did says more than how we noticed. */
+/* If the group died, its reason is the more precise one. */
 static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
 				   enum smc_reason other)
 {
@@ -302,11 +302,11 @@ enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
 }
 
 /**
- * smc_hs_confirm_link() - all messages are exchanged: first contact continues
- * @hs: handshake; the connection is bound
+ * smc_hs_confirm_link() - go on when all messages are exchanged
+ * @hs: handshake; the connection is attached
  *
- * Starts the confirmation of a new group's link and waits for its end; on an
- * existing group the handshake is complete.
+ * Starts the confirmation of a new group's link, and a step will follow its
+ * end; on an existing group the handshake is complete.
  */
 enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 {
@@ -331,11 +331,11 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_step_link() - our own group: has it settled, has the peer declined?
+ * smc_hs_step_link() - wait for our own group to settle, or for a Decline
  * @hs: handshake
  *
- * The end of the TCP stream means nothing here: the peer may be through
- * already, have used the connection and closed it.
+ * Ignores the end of the TCP stream: the peer may have used the connection and
+ * closed it already.
  */
 enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 {
@@ -353,7 +353,7 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 	return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL : SMC_REASON_OK;
 }
 
-/* No word of its transport, no up-call any more. */
+/* No callback and no up-call after this. */
 static void stop_conn(struct smc_hs *hs)
 {
 	smc_conn_await(hs->conn, NULL, NULL);
@@ -362,10 +362,8 @@ static void stop_conn(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_drop_conn() - there will be no SMC, or it is the socket's by now
+ * smc_hs_drop_conn() - drop the connection, if there is one
  * @hs: handshake
- *
- * The connection ends in its own time (conn.c).
  */
 void smc_hs_drop_conn(struct smc_hs *hs)
 {
@@ -378,9 +376,9 @@ void smc_hs_drop_conn(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_drop_group() - leave the group, and with it the connection
+ * smc_hs_drop_group() - leave the group; drop the connection that has joined it
  * @hs: handshake
- * @why: a group that was created for this connection ends, for this reason
+ * @why: reason to kill a group that was created for this connection
  */
 void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
 {
@@ -392,11 +390,11 @@ void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
 	hs->group = NULL;
 	if (!conn || !conn->lgr)
 		return;
-	/* A peer that has declined needs no word, nor do we wait for it. */
+	/* a peer that has declined needs no abort */
 	if (why == SMC_REASON_PEERDECL)
 		set_bit(SMC_CONN_DEAD, &conn->flags);
 	stop_conn(hs);
-	/* before the connection leaves it: an idle group ends for no reason */
+	/* before the connection leaves, or the group ends as idle */
 	if (test_and_clear_bit(SMC_HS_FIRST, &hs->bits))
 		smc_lgr_kill(conn->lgr, why);
 	smc_conn_put(conn);

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The handshake: turns a TCP connection into a bound SMC connection, or
- * into plain TCP with a reason, or into an error.
+ * The handshake: a TCP connection becomes an SMC connection, or plain TCP with
+ * a reason, or fails.
  *
- * A handshake is a few straight-line steps run by a work item.  Nothing waits
- * in it: the callbacks of TCP, the settling of a link group and one deadline
- * timer queue the next step.  A step returns enum smc_reason; smc_hs_conclude()
- * alone (handshake/outcome.c) decides between decline, TCP and error.
- *
- * It is an object of its own, counted.  The socket's lock protects the TCP
- * connection: under it the handshake reads, writes and hands over its outcome,
- * and under it smc_hs_stop() takes the connection away.  The worker gives back
- * what a stopped handshake still has.
+ * A work item runs its steps (engine.c).  The socket's lock protects the TCP
+ * connection: under it the handshake reads, writes and reports its outcome, and
+ * smc_hs_stop() takes the connection from it.
  *
  * Context: steps run in process context on sn->hs_wq and hold no lock.
  */
@@ -39,8 +33,8 @@ enum smc_hs_outcome {
  *	Proposal or Decline.  Until events->revealed() the stream is treated as
  *	if it had no byte and no end: no EPOLLIN, SIOCINQ 0, -EAGAIN; readers
  *	must not sleep inside TCP.  Writing is allowed
- * @reason: own code (SMC_REASON_PEERDECL if the peer declined and nothing here
- *	led it to)
+ * @reason: own code (SMC_REASON_PEERDECL if the peer declined for a reason of
+ *	its own)
  * @peer_diagnosis: code from a received Decline
  * @err: positive errno for SMC_HS_ERR
  */
@@ -71,7 +65,7 @@ struct smc_hs_events {
 };
 
 /**
- * struct smc_hs_setup - what does not change during a handshake
+ * struct smc_hs_setup - parameters of a handshake
  * @events: callbacks
  * @sk: the socket; referenced until the handshake is freed
  * @sn: namespace state

@@ -2,11 +2,10 @@
 /*
  * How a handshake ends.
  *
- * smc_hs_conclude() and the conclude() of the role are the one place that knows
- * what follows from a reason: a Decline and TCP, TCP at once, the client
- * connecting again without the option, or an error (RFC 7609 section 3.5.4 and
- * appendix C; where the RFC lets the connection fail before SMC has been used,
- * the program gets a TCP connection all the same).
+ * smc_hs_conclude() and the conclude() of the role decide what follows from a
+ * reason: a Decline and TCP, TCP at once, connecting again without the option
+ * (client), or an error (RFC 7609 section 3.5.4 and appendix C; where the RFC
+ * lets the connection fail before SMC is used, the program gets TCP here).
  *
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
@@ -15,10 +14,10 @@
 #include "reason.h"
 
 /**
- * smc_hs_incompatible() - does it mean that the program cannot have the stream?
+ * smc_hs_incompatible() - true if the TCP stream cannot be used
  * @why: reason
  *
- * What was ours is in it, or the peer may have begun to use SMC.
+ * It has CLC bytes in it, or the peer may have begun to use SMC.
  */
 bool smc_hs_incompatible(enum smc_reason why)
 {
@@ -38,13 +37,13 @@ bool smc_hs_incompatible(enum smc_reason why)
 }
 
 /**
- * smc_hs_conclude() - this will not become SMC: what becomes of it?
+ * smc_hs_conclude() - decide how a handshake without SMC ends
  * @hs: handshake
  * @why: what a step returned, not SMC_REASON_OK
  *
- * Gives back the place in the group, tells the peer if it has to be told.
+ * Leaves the group, writes a Decline if the peer needs one.
  *
- * Return: how the handshake ends; or SMC_HS_V_GO_ON and another state.
+ * Return: the verdict; or SMC_HS_V_GO_ON and another state.
  */
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why)
@@ -52,14 +51,14 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 	bool first = test_bit(SMC_HS_FIRST, &hs->bits);
 	enum smc_hs_verdict v;
 
-	/* A ring that is gone together with the peer was named rightly. */
+	/* MISMATCH after the peer has closed: its ring was valid */
 	if (why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
 	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk)))
 		smc_stats_inc(hs->setup.sn, SMC_STAT_CLC_MALFORMED);
 	smc_hs_drop_group(hs, why);
 	if (hs->state == SMC_HS_LINK && !smc_hs_incompatible(why) &&
 	    why != SMC_REASON_PEERDECL) {
-		/* The peer may have declined at the same time. */
+		/* the peer may have sent a Decline, too */
 		hs->why = why;
 		set_bit(SMC_HS_LOOKED, &hs->bits);
 		smc_hs_enter(hs, SMC_HS_CROSSING, SMC_HS_CROSSING_MS);
@@ -76,7 +75,7 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 }
 
 /**
- * smc_hs_step_crossing() - our Decline waits for one that may be on its way
+ * smc_hs_step_crossing() - wait for a Decline of the peer before sending ours
  * @hs: handshake; hs->why is our reason
  */
 enum smc_reason smc_hs_step_crossing(struct smc_hs *hs)
@@ -89,9 +88,9 @@ enum smc_reason smc_hs_step_crossing(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_count_end() - count how it ended
+ * smc_hs_count_end() - count the outcome
  * @hs: handshake; SMC: still with its connection
- * @outcome: see there
+ * @outcome: outcome
  */
 void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
 {
@@ -111,9 +110,9 @@ void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
 }
 
 /**
- * smc_hs_set_result() - a verdict as the owner is told it
+ * smc_hs_set_result() - turn a verdict into a result
  * @hs: handshake
- * @v: how it ends
+ * @v: verdict
  * @res: filled in
  */
 void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,

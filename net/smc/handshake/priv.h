@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What only the files of the handshake share.
+ * Private to handshake/.
  */
 #ifndef SMC_HS_PRIV_H
 #define SMC_HS_PRIV_H
@@ -22,8 +22,8 @@ enum smc_hs_state {
 	SMC_HS_LINK,		/* the first link of our own group */
 	SMC_HS_CROSSING,	/* a Decline that may be on its way */
 	SMC_HS_REOPEN,		/* client: TCP again, without the option */
-	SMC_HS_ATTACHED,		/* nothing: SMC may begin */
-	SMC_HS_LATE,		/* TCP: a message may come that must be held back */
+	SMC_HS_ATTACHED,	/* nothing: SMC may begin */
+	SMC_HS_LATE,		/* TCP: a late message, to be held back */
 	SMC_HS_STATES,
 };
 
@@ -33,7 +33,7 @@ enum smc_hs_bits {
 	SMC_HS_SENT_ACCEPT,
 	SMC_HS_SENT_CONFIRM,
 	SMC_HS_FIRST,		/* first contact: conn->lgr is our own group */
-	SMC_HS_LOOKED,		/* a crossing Decline has been waited for */
+	SMC_HS_LOOKED,		/* SMC_HS_CROSSING was entered */
 	SMC_HS_LIMITED,		/* over a limit: answer with Decline */
 	SMC_HS_COUNTED,		/* counted in the namespace */
 	SMC_HS_LATE_DECLINE,	/* late message: a Decline, not a Proposal */
@@ -41,17 +41,17 @@ enum smc_hs_bits {
 };
 
 /**
- * struct smc_hs_data - what is needed until the handshake has ended
+ * struct smc_hs_data - freed when the handshake has a verdict
  * @buf: message being received
- * @out: message that is to be sent before anything else
+ * @out: message to be sent before the next step
  * @out_len: its length, 0: none
- * @out_mark: bit of hs->bits to be set when it was sent, -1: none
+ * @out_mark: bit of hs->bits to be set when it is sent, -1: none
  * @msg: decoded message, or message to be encoded
  * @prop: the Proposal, sent or received
- * @path: what was offered by transport; @has_path tells which are there
+ * @path: offer of each transport, valid with @has_path
  * @choice: what both sides use
  * @local: what this host can do
- * @route: what @path was asked for; the device is not held
+ * @route: of @path; the device is not held
  * @peer: client: the Accept
  * @direct: no gateway between the RoCE ports
  */
@@ -73,15 +73,14 @@ struct smc_hs_data {
 
 /**
  * struct smc_hs - a handshake
- * @refs: the socket's, while it shows us; one until @ended; one for a queued
- *	step
+ * @refs: smc_sock.hs; one until @ended; one for a queued step
  * @rcu: smc_hs_wake() finds a handshake under RCU
- * @setup: constant; the socket's connection is ours until @stopped or done()
+ * @setup: constant; the handshake has the TCP connection until @stopped or
+ *	done()
  * @ops: of the role
- * @conn: the connection to bind; NULL once it is the socket's, or has left a
- *	group: it can join one in its life
- * @lock: protects @state, @need, @queued, @ended; interrupts off; leaf.  What
- *	smc_hs_wake() takes
+ * @conn: the connection; NULL when it is the socket's, or has left its group:
+ *	it cannot join a second one
+ * @lock: protects @state, @need, @queued, @ended; interrupts off; leaf
  * @work: the next step; has a reference while queued
  * @timer: queues a step at @deadline; deleted before @ended
  * @waiter: in the group's list; removed before @ended
@@ -94,17 +93,17 @@ struct smc_hs_data {
  * @span_ms: length of the handshake deadline
  * @bits: enum smc_hs_bits
  * @state: enum smc_hs_state
- * @need: readable bytes that are worth a step
+ * @need: readable bytes for which a step is queued
  * @queued: @work is queued
  * @stopped: smc_hs_stop() has been called; written with the socket locked
  * @put_off: a step found the socket owned by a system call
- * @verdict: how it ends, once that is known
- * @ended: nothing is left to do
+ * @verdict: enum smc_hs_verdict
+ * @ended: no step is queued any more
  * @group: an existing group with our reference and place, being waited for
- * @waiting: the group in whose list @waiter is: @group or the connection's
+ * @waiting: the group that has @waiter in its list
  * @has_settled: @settled_why is valid
  * @version: for our Declines
- * @why: what the handshake will end with after SMC_HS_CROSSING
+ * @why: reason of the outcome
  * @settled_why: outcome reported to @waiter
  * @first_why: server: why the first choice could not be set up
  * @skip: server: variants that could not be set up
@@ -158,29 +157,28 @@ struct smc_hs {
 };
 
 /*
- * At least, and long enough for every timer of a transport's confirmation; they
- * grow with the handshake deadline, which is longer for slow hosts.
+ * Minimum; longer with a longer handshake deadline.  Longer than the timers of
+ * a transport's confirmation.
  */
 #define SMC_HS_LINK_MS		10000U
 #define SMC_HS_CONFIRM_MS	6000U
-/* At least, or half of the deadline: a peer waits 2 s for Accept. */
+/* Minimum, or half of the deadline: a peer waits 2 s for Accept. */
 #define SMC_HS_RING_MS		1000U
 #define SMC_HS_CROSSING_MS	1000
 
-/* How a handshake ends. */
 enum smc_hs_verdict {
 	SMC_HS_V_GO_ON,
 	SMC_HS_V_SMC,
 	SMC_HS_V_TCP,
-	SMC_HS_V_LATE,		/* TCP, and a message may come that is held back */
+	SMC_HS_V_LATE,		/* TCP, and SMC_HS_LATE */
 	SMC_HS_V_ERR,
 };
 
 /**
- * struct smc_hs_step - what is done in a state
+ * struct smc_hs_step - the step of a state
  * @name: for the trace
- * @run: the step: SMC_REASON_OK, or why this will not become SMC
- * @lost: what it means if a message that had to wait could not be sent
+ * @run: SMC_REASON_OK, or the reason for which SMC is not possible
+ * @lost: reason if a message that had to wait could not be sent
  * @opens: the state waits for TCP to be established, not for bytes
  */
 struct smc_hs_step {
@@ -191,14 +189,14 @@ struct smc_hs_step {
 };
 
 /**
- * struct smc_hs_role_ops - what a client does, or a server
- * @steps: by state; none for a state that the role cannot be in
- * @first: the state it begins with
- * @per_source: handshakes with one address are limited, too
- * @start: optional; it begins.  Any context, the socket is locked
- * @conclude: for smc_hs_conclude(); with @first the connection had a group of
- *	its own
- * @unsent: the Decline could not be sent: what now?  Or SMC_HS_V_GO_ON and
+ * struct smc_hs_role_ops - client or server
+ * @steps: by state; none for states of the other role
+ * @first: first state
+ * @per_source: limit the handshakes with one address, too
+ * @start: optional, for smc_hs_start().  Any context, the socket is locked
+ * @conclude: for smc_hs_conclude(); @first: the connection had a group of its
+ *	own
+ * @unsent: the Decline could not be sent: the verdict, or SMC_HS_V_GO_ON and
  *	another state
  * @failed: optional; the program gets an error.  The socket is locked
  * @stat_err: counts SMC_HS_ERR

@@ -3,11 +3,11 @@
  * The server's side of the handshake: Proposal in, Accept out, Confirm in
  * (RFC 7609 section 3.5, IBM's SMC version 2).
  *
- * From the Proposal and from what the transports offer on the route
- * smc_select() picks a variant.  A group with that peer is used if there is
- * one; if it is being set up by another handshake, this one waits for it, but
- * not longer than half of its own deadline: then it opens a group of its own.
- * A variant that cannot be set up is skipped and the next one is tried.
+ * smc_select() chooses a variant by the Proposal and the transports' paths.  A
+ * group with the peer is used if there is one.  If another handshake is making
+ * it, this one waits for it for at most half of its own deadline, and then
+ * makes a group of its own.  If a variant cannot be set up the next one is
+ * tried.
  *
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
@@ -74,9 +74,9 @@ static struct smc_lgr *find_group(struct smc_hs *hs)
 }
 
 /*
- * @lgr is a group that is there, or NULL and the connection has joined its own.
- * Connections of a client that has just been started arrive together: the
- * first makes the group, the others find it.
+ * @lgr: a group that was found, or NULL: the connection has joined a new one.
+ * The first connections of a client may arrive at the same time: under
+ * first_contact one of them makes the group, and the others find it.
  */
 static enum smc_reason find_or_open(struct smc_hs *hs,
 				    struct smc_lgr **lgr)
@@ -92,7 +92,7 @@ static enum smc_reason find_or_open(struct smc_hs *hs,
 		return open_group(hs);
 	if (!dev)
 		return SMC_REASON_NOSMCDEV;
-	/* The path's reference may end with the new group. */
+	/* the path's reference passes to the new group */
 	if (!smc_dev_get(dev))
 		return SMC_REASON_DEVGONE;
 	mutex_lock(&dev->first_contact);
@@ -104,7 +104,7 @@ static enum smc_reason find_or_open(struct smc_hs *hs,
 	return why;
 }
 
-/* Set up what data->choice says: Accept sent, or a group is waited for. */
+/* Set up data->choice: send the Accept, or wait for a group. */
 static enum smc_reason set_up(struct smc_hs *hs)
 {
 	enum smc_reason why;
@@ -127,7 +127,7 @@ static enum smc_reason set_up(struct smc_hs *hs)
 	return server_first_contact(hs);
 }
 
-/* The device of a path that failed is not asked for again. */
+/* Do not try this variant again, nor the others of a path that was used up. */
 static void forget(struct smc_hs *hs)
 {
 	struct smc_select_local *local = &hs->data->local;
@@ -143,7 +143,7 @@ static void forget(struct smc_hs *hs)
 	}
 }
 
-/* After @why try what else the client has offered, unless all is over. */
+/* After @why try the other variants of the Proposal. */
 static enum smc_reason try_others(struct smc_hs *hs,
 				  enum smc_reason why)
 {
@@ -153,7 +153,7 @@ static enum smc_reason try_others(struct smc_hs *hs,
 		if (hs->first_why == SMC_REASON_OK)
 			hs->first_why = why;
 		smc_hs_drop_group(hs, why);
-		/* One that has joined a group left it for good. */
+		/* a connection cannot join a second group */
 		if (!hs->conn)
 			return hs->first_why;
 		forget(hs);
@@ -187,7 +187,7 @@ static enum smc_reason proposed(struct smc_hs *hs)
 	return try_others(hs, set_up(hs));
 }
 
-/* Waiting for the client's first message. */
+/* SMC_HS_PROPOSAL: wait for the client's first message. */
 static enum smc_reason step_proposal(struct smc_hs *hs)
 {
 	enum smc_reason why;
@@ -197,7 +197,7 @@ static enum smc_reason step_proposal(struct smc_hs *hs)
 	return why != SMC_REASON_OK || !got ? why : proposed(hs);
 }
 
-/* Waiting for hs->group, which another handshake sets up. */
+/* SMC_HS_GROUP: wait for hs->group, which another handshake makes. */
 static enum smc_reason server_step_group(struct smc_hs *hs)
 {
 	enum smc_reason why;
@@ -217,7 +217,7 @@ static enum smc_reason server_step_group(struct smc_hs *hs)
 	return try_others(hs, server_first_contact(hs));
 }
 
-/* Waiting for our ring to be registered. */
+/* SMC_HS_RING: wait for the registration of our ring. */
 static enum smc_reason step_ring(struct smc_hs *hs)
 {
 	enum smc_reason why = smc_hs_look(hs);
@@ -225,7 +225,7 @@ static enum smc_reason step_ring(struct smc_hs *hs)
 	return why != SMC_REASON_OK ? why : try_others(hs, send_accept(hs));
 }
 
-/* The Confirm is in data->msg: learn from it. */
+/* The Confirm is in data->msg. */
 static enum smc_reason confirmed(struct smc_hs *hs)
 {
 	bool first = test_bit(SMC_HS_FIRST, &hs->bits);
@@ -255,7 +255,7 @@ static enum smc_reason confirmed(struct smc_hs *hs)
 	return smc_hs_confirm_link(hs);
 }
 
-/* The Accept has been sent: waiting for the client's last message. */
+/* SMC_HS_CONFIRM: the Accept is sent, wait for the client's last message. */
 static enum smc_reason step_confirm(struct smc_hs *hs)
 {
 	enum smc_reason why;
@@ -266,9 +266,8 @@ static enum smc_reason step_confirm(struct smc_hs *hs)
 }
 
 /*
- * After our Accept: does the client still wait, so that it reads a Decline?
- * Once it has sent a Confirm for an existing group or for shared memory it has
- * begun to use SMC.
+ * Will the client read a Decline?  After the Confirm for an existing group or
+ * for shared memory it uses SMC.
  */
 static bool client_waits(const struct smc_hs *hs, bool first)
 {
@@ -278,7 +277,7 @@ static bool client_waits(const struct smc_hs *hs, bool first)
 	return first && hs->data->choice.mode == SMC_CLC_MODE_R;
 }
 
-/* A stream that ended with FIN can still be read and written. */
+/* After a FIN only, the stream can still be read and written. */
 static bool reset_by_peer(const struct smc_hs *hs)
 {
 	return inet_sk_state_load(hs->setup.sk) == TCP_CLOSE;
@@ -312,7 +311,7 @@ static enum smc_hs_verdict unsent(struct smc_hs *hs)
 	return SMC_HS_V_ERR;
 }
 
-/* A peer that still talks must not take this for an end. */
+/* The peer must not take this for a regular end. */
 static void failed(struct smc_hs *hs)
 {
 	smc_hs_tcp_reset(hs->setup.sk);

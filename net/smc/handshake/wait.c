@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a handshake waits for: its state, its clock, a group that settles; and
- * how the next step is queued.
+ * State, clock and queuing of a handshake's steps; waiting for a group.
  *
- * Every step uses this, and the engine (handshake/engine.c) runs every step.
- * Locks and lifetime are described there.
+ * Locks and lifetime: see engine.c.
  *
  * Context: process, from a step, unless a function says otherwise.
  * Test: selftests/smc/fallback*.sh
