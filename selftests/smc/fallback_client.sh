@@ -92,9 +92,9 @@ rows() {
 		recv:proposal send:garbage silent
 	try "echoes what it gets" yes 0 "CLC message" WRONGMSG \
 		recv:proposal send:proposal silent
-	try "resets" yes 0 "reset or closed" INCOMPATIBLE_RESET \
+	try "resets" yes 0 "reset or closed" HSRESET \
 		recv:proposal rst
-	try "closes" yes 0 "reset or closed" INCOMPATIBLE_RESET \
+	try "closes" yes 0 "reset or closed" HSRESET \
 		recv:proposal fin
 	try "half an Accept, then silence" yes $DEADLINE \
 		"no CLC message came" SILENT \

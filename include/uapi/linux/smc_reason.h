@@ -133,7 +133,7 @@
 	X(NOTCLC, 0x0a020000, "NOTCLC",					\
 	  "the peer's first bytes were data, not a CLC message",	\
 	  "something on the path echoes or removes TCP option 254", 0)	\
-	X(INCOMPATIBLE_RESET, 0x0a030000, "INCOMPATIBLE_RESET",			\
+	X(HSRESET, 0x0a030000, "HSRESET",				\
 	  "the peer reset or closed the connection before it accepted SMC", \
 	  "something on the path may echo TCP option 254", \
 	  0)								\

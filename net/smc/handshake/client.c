@@ -89,7 +89,7 @@ static enum smc_reason propose(struct smc_hs *hs)
 	data->msg.version = 2;
 	data->msg.proposal = *prop;
 	if (smc_hs_write(hs, -1))
-		return SMC_REASON_INCOMPATIBLE_RESET;
+		return SMC_REASON_HSRESET;
 	smc_hs_enter_until(hs, SMC_HS_ACCEPT, hs->limit);
 	return SMC_REASON_OK;
 }
@@ -133,7 +133,7 @@ static enum smc_reason step_open(struct smc_hs *hs)
 		/* these two: it was established, and the peer closed it */
 		if (err != ECONNRESET && err != EPIPE)
 			hs->err = err ?: ECONNREFUSED;
-		return SMC_REASON_INCOMPATIBLE_RESET;
+		return SMC_REASON_HSRESET;
 	}
 	smc_hs_start_clock(hs);
 	return propose(hs);
@@ -350,7 +350,7 @@ const struct smc_hs_role_ops smc_hs_client = {
 			"open", step_open, SMC_REASON_LOSTPEER, true },
 		/* half of the Proposal may be in the stream */
 		[SMC_HS_ACCEPT] = {
-			"accept", step_accept, SMC_REASON_INCOMPATIBLE_RESET },
+			"accept", step_accept, SMC_REASON_HSRESET },
 		[SMC_HS_GROUP] = {
 			"group", client_step_group, SMC_REASON_LOSTPEER },
 		[SMC_HS_RING] = {

@@ -18,7 +18,7 @@
 static enum smc_reason gone(const struct smc_hs *hs)
 {
 	return test_bit(SMC_HS_SPOKE, &hs->bits) ? SMC_REASON_LOSTPEER :
-						     SMC_REASON_INCOMPATIBLE_RESET;
+						     SMC_REASON_HSRESET;
 }
 
 /* Have a step queued at @want bytes; a reason if they cannot come. */
@@ -151,7 +151,7 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
  * @got: true if it is in data->msg
  *
  * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; SMC_REASON_PEERDECL for
- * a Decline; NOTCLC with every byte left where it was; INCOMPATIBLE_RESET or
+ * a Decline; NOTCLC with every byte left where it was; HSRESET or
  * LOSTPEER if the stream has ended (before or after the peer's first message);
  * MALFORMED.
  */

@@ -24,7 +24,7 @@ bool smc_hs_incompatible(enum smc_reason why)
 	switch (why) {
 	case SMC_REASON_SILENT:
 	case SMC_REASON_NOTCLC:
-	case SMC_REASON_INCOMPATIBLE_RESET:
+	case SMC_REASON_HSRESET:
 	case SMC_REASON_MALFORMED:
 	case SMC_REASON_WRONGMSG:
 	case SMC_REASON_MISMATCH:

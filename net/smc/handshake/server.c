@@ -288,7 +288,7 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
 {
 	if (why == SMC_REASON_PEERDECL)
 		return SMC_HS_V_TCP;
-	if (why == SMC_REASON_INCOMPATIBLE_RESET)
+	if (why == SMC_REASON_HSRESET)
 		return reset_by_peer(hs) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 	if (why == SMC_REASON_NOTCLC &&
 	    !test_bit(SMC_HS_SENT_ACCEPT, &hs->bits))
