@@ -54,7 +54,11 @@ in_build() {
 # W=1 and kernel-doc without a warning
 check_build() { build_dir; }
 
-check_layers() { build_dir && sh tools/dev/layers.sh "$build"; }
+# Also that the list of layers in overview.rst is the one of Kbuild
+check_layers() {
+	sh tools/dev/layer-list.sh check || return
+	build_dir && sh tools/dev/layers.sh "$build"
+}
 
 check_size() {
 	need python3 || return
