@@ -22,6 +22,7 @@
  */
 #include <linux/slab.h>
 #include <linux/jiffies.h>
+#include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -318,6 +319,11 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
 	refcount_set(&hs->refs, 1);
 	hs->setup = *setup;
 	sock_hold(setup->sk);
+#ifdef CONFIG_MEMCG
+	/* a listener's cgroup: the listener may go before the handshake */
+	if (setup->memcg)
+		css_get(&setup->memcg->css);
+#endif
 	hs->conn = conn;
 	spin_lock_init(&hs->lock);
 	INIT_WORK(&hs->work, work_fn);
@@ -349,6 +355,10 @@ void smc_hs_put(struct smc_hs *hs)
 	kfree(hs->data);
 	hs->setup.events->release(hs->setup.arg);
 	sock_put(hs->setup.sk);
+#ifdef CONFIG_MEMCG
+	if (hs->setup.memcg)
+		css_put(&hs->setup.memcg->css);
+#endif
 	kfree_rcu(hs, rcu);
 }
 

@@ -70,7 +70,8 @@ struct smc_hs_events {
  * @sk: the socket; referenced until the handshake is freed
  * @sn: namespace state
  * @arg: for @events; its reference passes
- * @memcg: cgroup the rings are charged to, @sk's reference; or NULL
+ * @memcg: cgroup the rings are charged to, or NULL; the handshake takes a
+ *	reference of its own
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server

@@ -96,12 +96,15 @@ static struct request_sock *take_request(struct sock *sk,
  */
 bool smc_acceptq_forget(struct smc_sock *smc)
 {
+	struct request_sock *req = NULL;
 	struct sock *sk = smc->sk;
-	struct request_sock *req;
+	struct sock *listener;
 
-	if (!smc->listener)
-		return false;
-	req = take_request(smc->listener, sk);
+	rcu_read_lock();
+	listener = READ_ONCE(smc->listener);
+	if (listener)
+		req = take_request(listener, sk);
+	rcu_read_unlock();
 	if (!req)
 		return false;
 	/* as inet_csk_listen_stop() does */

@@ -21,10 +21,14 @@
  */
 static void tell_listener(struct smc_sock *smc)
 {
-	struct sock *listener = READ_ONCE(smc->listener);
+	struct sock *listener;
 
+	/* accept() may return the child now, and the listener may go */
+	rcu_read_lock();
+	listener = READ_ONCE(smc->listener);
 	if (listener && inet_sk_state_load(listener) == TCP_LISTEN)
 		listener->sk_data_ready(listener);
+	rcu_read_unlock();
 }
 
 /* Has its first data come, or will none? */
@@ -50,12 +54,15 @@ static bool has_data(struct smc_sock *smc)
 /* TCP_DEFER_ACCEPT: seconds that the child waits for its first data. */
 static int defer_s(const struct smc_sock *smc)
 {
-	struct smc_sock *from;
+	struct smc_sock *from = NULL;
+	struct sock *listener;
 	int limit_s = 0;
 
-	if (!smc->listener || sk_acceptq_is_full(smc->listener))
-		return 0;
-	from = smc_sock_get(smc->listener);
+	rcu_read_lock();
+	listener = READ_ONCE(smc->listener);
+	if (listener && !sk_acceptq_is_full(listener))
+		from = smc_sock_get(listener);
+	rcu_read_unlock();
 	if (from) {
 		limit_s = READ_ONCE(from->defer_accept_s);
 		smc_sock_put(from);

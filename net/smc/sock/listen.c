@@ -73,6 +73,7 @@ static int wait_child(struct sock *sk, long *timeo)
 static int accepted(struct socket *newsock, bool kern)
 {
 	struct sock *sk = newsock->sk;
+	struct sock *listener;
 	struct smc_sock *smc;
 	int rc = 0;
 
@@ -80,9 +81,9 @@ static int accepted(struct socket *newsock, bool kern)
 	smc = smc_sock_locked(sk);
 	if (smc) {
 		set_bit(SOCK_CUSTOM_SOCKOPT, &newsock->flags);
-		if (smc->listener)
-			sock_put(smc->listener);
-		smc->listener = NULL;
+		listener = xchg(&smc->listener, NULL);
+		if (listener)
+			sock_put(listener);
 	} else {
 		newsock->ops = smc_sock_base(sk);
 		if (kern)

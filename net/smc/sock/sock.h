@@ -144,7 +144,8 @@ struct smc_row {
  * @addr_len: its length
  * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
  * @defer_accept_s: listener: TCP_DEFER_ACCEPT seconds
- * @listener: child: whom to tell that it can be accepted; referenced
+ * @listener: child: the listener in whose queue it is, with a reference; found
+ *	under RCU, because TCP may move the child to another listener
  * @state_lock: see above
  * @data_ready: TCP's own callbacks, while ours are in their place
  * @state_change: the same
@@ -206,6 +207,19 @@ extern struct tcp_ulp_ops smc_ulp_ops;
 static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 {
 	return conn->events_data;
+}
+
+/* The listener of a child, with a reference; or NULL. */
+static inline struct sock *smc_sock_listener(const struct smc_sock *smc)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = READ_ONCE(smc->listener);
+	if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
+		sk = NULL;
+	rcu_read_unlock();
+	return sk;
 }
 
 /* The rules of its phase; under the socket's lock they stay. */
