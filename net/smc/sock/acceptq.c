@@ -7,14 +7,20 @@
  * place and delays no other.  A child whose handshake has failed is removed:
  * its client connects again as plain TCP, and the program sees that connection.
  *
+ * TCP moves children here from a listener of the same SO_REUSEPORT group that
+ * has ended (net.ipv4.tcp_migrate_req, or a BPF program).  It holds the child's
+ * spinlock until it has told this listener, and smc_acceptq_adopt() then has the
+ * child tell this listener, too.
+ *
  * The queue is TCP's: its lock (rskq_lock; spinlock, BH) is taken with a
  * child's spinlock held, never the other way round.
  *
- * Context: any.  Tests: selftests/smc/socklisten.c, fallback_server.
+ * Context: any.  Tests: selftests/smc/socklisten.c, migrate.py, fallback_server.
  */
 #include <net/inet_connection_sock.h>
 #include <net/request_sock.h>
 #include <net/sock.h>
+#include <net/sock_reuseport.h>
 
 #include "sock.h"
 
@@ -65,6 +71,59 @@ bool smc_acceptq_settle(struct sock *sk)
 	}
 	spin_unlock_bh(&queue->rskq_lock);
 	return req;
+}
+
+/*
+ * A listener of the group that has ended is in it as long as children refer to
+ * it.
+ */
+static bool group_has_ended_ones(const struct sock *sk)
+{
+	const struct sock_reuseport *group;
+	bool yes;
+
+	rcu_read_lock();
+	group = rcu_dereference(sk->sk_reuseport_cb);
+	yes = group && READ_ONCE(group->num_closed_socks);
+	rcu_read_unlock();
+	return yes;
+}
+
+static void adopt(struct sock *sk, struct sock *child)
+{
+	struct smc_sock *smc = smc_sock_get(child);
+	struct sock *old;
+
+	if (!smc)
+		return;
+	if (READ_ONCE(smc->listener) != sk) {
+		sock_hold(sk);
+		/* pairs with smc_defer_tell(); the caller looks at the child */
+		old = xchg(&smc->listener, sk);
+		if (old)
+			sock_put(old);
+	}
+	smc_sock_put(smc);
+}
+
+/**
+ * smc_acceptq_adopt() - children that TCP has moved here are this listener's
+ * @sk: listening socket
+ *
+ * A child that settles at this moment may have told the listener that it had
+ * before: the caller calls smc_acceptq_settle() next.
+ */
+void smc_acceptq_adopt(struct sock *sk)
+{
+	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
+	struct request_sock *req;
+
+	if (likely(!group_has_ended_ones(sk)))
+		return;
+	spin_lock_bh(&queue->rskq_lock);
+	for (req = queue->rskq_accept_head; req; req = req->dl_next)
+		adopt(sk, req->sk);
+	spin_unlock_bh(&queue->rskq_lock);
 }
 
 /* The request of a child, taken out of the queue; or NULL. */

@@ -25,6 +25,8 @@ static void tell_listener(struct smc_sock *smc)
 
 	/* accept() may return the child now, and the listener may go */
 	rcu_read_lock();
+	/* The child is settled before this; pairs with smc_acceptq_adopt(). */
+	smp_mb();
 	listener = READ_ONCE(smc->listener);
 	if (listener && inet_sk_state_load(listener) == TCP_LISTEN)
 		listener->sk_data_ready(listener);

@@ -494,6 +494,7 @@ void smc_listen_new_child(struct smc_sock *smc, enum smc_reason refuse);
 
 /* acceptq.c */
 bool smc_acceptq_settle(struct sock *sk);
+void smc_acceptq_adopt(struct sock *sk);
 bool smc_acceptq_forget(struct smc_sock *smc);
 
 /* defer.c */

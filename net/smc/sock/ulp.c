@@ -77,10 +77,17 @@ static void error_report(struct sock *sk)
 	smc_sock_put(smc);
 }
 
-/* TCP has a child for a listener, which is not locked. */
+/*
+ * TCP has a child for a listener, which is not locked, or a child is settled.
+ * The child may come from another listener.
+ */
 static void listener_ready(struct sock *sk)
 {
-	if (inet_sk_state_load(sk) != TCP_LISTEN || smc_acceptq_settle(sk))
+	bool listens = inet_sk_state_load(sk) == TCP_LISTEN;
+
+	if (listens)
+		smc_acceptq_adopt(sk);
+	if (!listens || smc_acceptq_settle(sk))
 		smc_core_ready(sk);
 }
 
