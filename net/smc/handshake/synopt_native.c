@@ -37,7 +37,7 @@ void smc_synopt_set(struct sock *tcp, bool on)
 
 /**
  * smc_synopt_peer_has() - have both sides offered SMC?
- * @tcp: socket, established
+ * @tcp: socket, established; or a listener: does it answer the offer?
  */
 bool smc_synopt_peer_has(const struct sock *tcp)
 {

@@ -343,6 +343,8 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	} else if (smc_sock_rules(smc)->attempt) {
 		shutdown_attempt(smc, sock);
 		rc = 0;
+	} else if (how != SHUT_WR) {
+		smc_listen_end(sk);
 	}
 	release_sock(sk);
 	smc_attempt_unlocked(smc);
@@ -442,6 +444,7 @@ int smc_sock_release(struct socket *sock)
 	if (rcu_access_pointer(smc->conn)) {
 		release_conn(smc, sock);
 	} else {
+		smc_listen_end(sk);
 		if (smc_attempt_stop(smc))
 			sk->sk_prot->disconnect(sk, O_NONBLOCK);
 		/* a listener may be getting children, and keeps its context */

@@ -243,6 +243,7 @@ static int tcp_outcome(const struct call *c)
 
 static int idle_disconnect(const struct call *c)
 {
+	smc_listen_end(c->smc->sk);
 	smc_synopt_set(c->smc->sk, false);
 	return connect_as_tcp(c);
 }

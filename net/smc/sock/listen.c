@@ -17,6 +17,7 @@
 #include <linux/sched/signal.h>
 #include <net/inet_connection_sock.h>
 #include <net/sock.h>
+#include <net/sock_reuseport.h>
 
 #include "sock.h"
 #include "stats.h"
@@ -132,6 +133,80 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 	} while (rc == -EAGAIN && timeo);
 	smc_sock_put(smc);
 	return rc ?: accepted(newsock, arg->kern);
+}
+
+/* -- the end of a listener -- */
+
+/*
+ * Does a listener go through handshakes?  One that asked for plain TCP before
+ * listen() would give its program a client that was offered SMC elsewhere.
+ */
+static bool takes_children(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sock_get(sk);
+	bool yes;
+
+	if (!smc)
+		return false;
+	yes = smc_sock_disabled(smc) == SMC_REASON_OK;
+	smc_sock_put(smc);
+	return yes;
+}
+
+/* Does TCP move children in this group?  As reuseport_migrate_sock(). */
+static bool migrates(const struct sock *sk, const struct sock_reuseport *group)
+{
+	const struct bpf_prog *prog = rcu_dereference(group->prog);
+
+	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_migrate_req) ||
+	       (prog && prog->expected_attach_type ==
+			BPF_SK_REUSEPORT_SELECT_OR_MIGRATE);
+}
+
+/* Might TCP move a child to a listener that does not know what it is? */
+static bool may_go_astray(const struct sock *sk)
+{
+	const struct sock_reuseport *group;
+	bool may = false;
+	int i, num;
+
+	rcu_read_lock();
+	group = rcu_dereference(sk->sk_reuseport_cb);
+	if (group && migrates(sk, group)) {
+		num = READ_ONCE(group->num_socks);
+		/* pairs with smp_wmb() in __reuseport_add_sock() */
+		smp_rmb();
+		for (i = 0; i < num && !may; i++)
+			may = group->socks[i] != sk &&
+			      !takes_children(group->socks[i]);
+	}
+	rcu_read_unlock();
+	return may;
+}
+
+/**
+ * smc_listen_end() - the program ends a listener
+ * @sk: socket owned by the caller, listening or not
+ *
+ * TCP may then move its children and requests to others of its SO_REUSEPORT
+ * group (net.ipv4.tcp_migrate_req, or a BPF program).  If one of these is not
+ * ours, this listener leaves the group first, and its clients are reset, as
+ * without migration: a handshake cannot go on there, and a client that was
+ * offered SMC would send its Proposal to the program.
+ *
+ * Taken from the table first: a socket that begins to listen would find it there
+ * and make it a member of its group again.
+ *
+ * Context: process.
+ */
+void smc_listen_end(struct sock *sk)
+{
+	/* without the option it has never had a child of ours */
+	if (sk->sk_state != TCP_LISTEN || !smc_synopt_peer_has(sk) ||
+	    !may_go_astray(sk))
+		return;
+	sk->sk_prot->unhash(sk);
+	reuseport_detach_sock(sk);
 }
 
 /* -- children -- */

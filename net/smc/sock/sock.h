@@ -490,6 +490,7 @@ void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base);
 int smc_sock_listen(struct socket *sock, int backlog);
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg);
+void smc_listen_end(struct sock *sk);
 void smc_listen_new_child(struct smc_sock *smc, enum smc_reason refuse);
 
 /* acceptq.c */
