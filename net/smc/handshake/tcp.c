@@ -24,12 +24,43 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 #include "priv.h"
+#include "stats.h"
 
 static struct socket *lent;
+
+/*
+ * Has a program got a child in the middle of its handshake?  Our accept()
+ * returns none, but another listener of the SO_REUSEPORT group does, to which
+ * TCP may have moved it (net.ipv4.tcp_migrate_req).  Locked.
+ */
+static bool accepted_early(const struct smc_hs *hs)
+{
+	return hs->setup.role == SMC_SERV && hs->state != SMC_HS_LATE &&
+	       hs->setup.sk->sk_socket;
+}
+
+/* The program has read the peer's messages, or will: there is no way back. */
+static void reset_accepted(struct smc_hs *hs)
+{
+	const struct smc_hs_result res = {
+		.outcome = SMC_HS_ERR,
+		.reason = SMC_REASON_LOSTPEER,
+		.err = ECONNRESET,
+	};
+
+	/* before done(), which drops the socket's reference */
+	WRITE_ONCE(hs->stopped, true);
+	smc_hs_kick(hs);
+	smc_stats_inc(hs->setup.sn, hs->ops->stat_err);
+	smc_hs_tcp_reset(hs->setup.sk);
+	hs->setup.events->done(hs->setup.arg, &res);
+}
 
 /**
  * smc_hs_lock() - lock the TCP connection
  * @hs: handshake
+ *
+ * A child that a program has accepted too early is reset, and stopped.
  *
  * Return: 0: it is ours until smc_hs_unlock(), BH disabled; -EAGAIN: a system
  * call has it, another step will be queued; -ECANCELED: stopped.
@@ -45,6 +76,14 @@ int smc_hs_lock(struct smc_hs *hs)
 	} else if (sock_owned_by_user_nocheck(sk)) {
 		rc = -EAGAIN;
 		smc_hs_put_off(hs);
+	} else if (unlikely(sock_flag(sk, SOCK_DEAD))) {
+		/* a program has closed such a child: it is TCP's to end */
+		rc = -ECANCELED;
+		WRITE_ONCE(hs->stopped, true);
+		smc_hs_kick(hs);
+	} else if (unlikely(accepted_early(hs))) {
+		rc = -ECANCELED;
+		reset_accepted(hs);
 	}
 	if (rc)
 		spin_unlock_bh(&sk->sk_lock.slock);

@@ -147,7 +147,11 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 			return;
 		smc->row.reason = res->reason;
 		smc->row.peer_diagnosis = res->peer_diagnosis;
-		smc_sock_reset(smc);
+		/* a child that is in no queue of ours has TCP's operations */
+		if (test_bit(SMC_SK_SERVER, &smc->bits))
+			smc_sock_go_plain(smc);
+		else
+			smc_sock_reset(smc);
 	}
 	if (test_bit(SMC_SK_SERVER, &smc->bits))
 		smc_defer_done(smc);
