@@ -7,8 +7,8 @@
  *
  *   FLAGS   the last flags wait for a free send slot, until a push has sent
  *           them, or the connection is dead, or LAST_FLAGS_MS have passed
- *   UNBIND  no longer in the group's table; until smc_conn_detached().  The
- *           transport is called every SMC_UNBIND_LOOK_MS and may end the group
+ *   DETACH  no longer in the group's table; until smc_conn_detached().  The
+ *           transport is called every SMC_DETACH_LOOK_MS and may end the group
  *   FREE    rings, place in the group and socket are given back
  *
  * Context: per function; locks: tx_lock, rx_lock (conn.h).
@@ -99,6 +99,23 @@ void smc_conn_put(struct smc_conn *conn)
 		return;
 	conn->flags_limit = jiffies + msecs_to_jiffies(LAST_FLAGS_MS);
 	queue_delayed_work(conn->sn->end_wq, &conn->release, 0);
+}
+
+/**
+ * smc_conn_push_rcu() - smc_conn_push() for a connection found under RCU
+ * @conn: connection
+ *
+ * One without references is pushed by its own worker: the socket, which a push
+ * tells of its progress, may be gone.
+ *
+ * Context: any, RCU read section, no lock of a connection held.
+ */
+void smc_conn_push_rcu(struct smc_conn *conn)
+{
+	if (!smc_conn_tryget(conn))
+		return;
+	smc_conn_push(conn);
+	smc_conn_put(conn);
 }
 
 /**
@@ -383,7 +400,7 @@ static enum smc_conn_end get_end(struct smc_conn *conn)
 /* Unpublish it; nothing is pushed and nothing delivered afterwards. */
 static void retract(struct smc_conn *conn)
 {
-	set_end(conn, SMC_END_UNBIND);
+	set_end(conn, SMC_END_DETACH);
 	/* a push may have queued it; conn_detach() counts its calls */
 	cancel_delayed_work(&conn->release);
 	if (left_silently(conn))
@@ -455,7 +472,7 @@ static bool leave_step(struct smc_conn *conn)
 	/* pairs with smc_conn_detached() */
 	if (get_end(conn) != SMC_END_FREE && !conn->xport->conn_detach(conn)) {
 		queue_delayed_work(conn->sn->end_wq, &conn->release,
-				   msecs_to_jiffies(SMC_UNBIND_LOOK_MS));
+				   msecs_to_jiffies(SMC_DETACH_LOOK_MS));
 		return false;
 	}
 	leave(conn);

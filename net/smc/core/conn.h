@@ -115,7 +115,7 @@ struct smc_keepalive {
 enum smc_conn_end {
 	SMC_END_NOT,		/* there are references */
 	SMC_END_FLAGS,		/* send the last flags */
-	SMC_END_UNBIND,		/* conn_detach() */
+	SMC_END_DETACH,		/* conn_detach() */
 	SMC_END_FREE,
 };
 

@@ -229,23 +229,6 @@ void smc_conn_push(struct smc_conn *conn)
 		conn->events->flushed(conn);
 }
 
-/**
- * smc_conn_push_rcu() - the same for a connection that is found under RCU
- * @conn: connection
- *
- * One without references is pushed by its own worker: the socket, which a push
- * tells of its progress, may be gone.
- *
- * Context: any, RCU read section, no lock of a connection held.
- */
-void smc_conn_push_rcu(struct smc_conn *conn)
-{
-	if (!smc_conn_tryget(conn))
-		return;
-	smc_conn_push(conn);
-	smc_conn_put(conn);
-}
-
 /* Has the peer to be told how far we have read? */
 static bool update_due(const struct smc_conn *conn)
 {
@@ -545,7 +528,8 @@ void smc_conn_kick(struct smc_conn *conn)
  * @conn: referenced, or found under RCU
  * @why: reason
  *
- * For example, it deleted an rkey that is in use.
+ * For example, it deleted an rkey that is in use.  The caller calls
+ * smc_conn_push_rcu() afterwards.
  *
  * Context: any, no lock of the connection held.
  */
@@ -555,7 +539,6 @@ void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why)
 	if (!conn->detached)
 		rx_abort(conn, why);
 	spin_unlock_bh(&conn->rx_lock);
-	smc_conn_push_rcu(conn);
 }
 
 /**

@@ -277,7 +277,7 @@ struct smc_xport_info {
  * @conn_detach: Begin to forget the connection.  It is over when no up-call for
  *	it happens any more and no work request refers to its send buffer.
  *	True: that is so.  False: smc_conn_detached() is called once when it is,
- *	and until then this is called again every SMC_UNBIND_LOOK_MS: a group
+ *	and until then this is called again every SMC_DETACH_LOOK_MS: a group
  *	that makes no progress is to be given up then, so that lgr_down ends
  *	it.  Context: process, does not wait; no lock held.
  * @push: Copy and publish, all or nothing.  -EAGAIN: no room now,
@@ -330,7 +330,7 @@ struct smc_xport {
 			 struct smc_dev_info *info);
 };
 
-#define SMC_UNBIND_LOOK_MS	1000
+#define SMC_DETACH_LOOK_MS	1000
 
 /* Registry (xport.c) */
 int smc_xport_register(const struct smc_xport *xport);

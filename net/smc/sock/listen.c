@@ -164,7 +164,7 @@ static bool migrates(const struct sock *sk, const struct sock_reuseport *group)
 }
 
 /* Might TCP move a child to a listener that does not know what it is? */
-static bool may_go_astray(const struct sock *sk)
+static bool may_migrate_away(const struct sock *sk)
 {
 	const struct sock_reuseport *group;
 	bool may = false;
@@ -203,7 +203,7 @@ void smc_listen_end(struct sock *sk)
 {
 	/* without the option it has never had a child of ours */
 	if (sk->sk_state != TCP_LISTEN || !smc_synopt_peer_has(sk) ||
-	    !may_go_astray(sk))
+	    !may_migrate_away(sk))
 		return;
 	sk->sk_prot->unhash(sk);
 	reuseport_detach_sock(sk);

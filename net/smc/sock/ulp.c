@@ -107,7 +107,7 @@ static void plain_child(struct smc_net *sn, const struct request_sock *req,
 	if (from) {
 		if (test_bit(SMC_SK_CORK, &from->bits))
 			tcp_sk(sk)->nonagle |= TCP_NAGLE_CORK;
-		/* a listener that is barred did not answer the offer */
+		/* a listener that is disabled did not answer the offer */
 		why = smc_sock_disabled(from);
 	}
 	if (why == SMC_REASON_OK)

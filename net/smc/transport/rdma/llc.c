@@ -293,9 +293,11 @@ static void revoke(struct smc_rdma_link *link, u32 rkey)
 		alive = !xp->revoked;
 		xp->revoked = true;
 		spin_unlock_bh(&link->post_lock);
-		if (alive && !smc_conn_peer_done_writing(conn) &&
-		    !smc_conn_done_writing(conn))
-			smc_conn_peer_error(conn, SMC_REASON_PEERPROTO);
+		if (!alive || smc_conn_peer_done_writing(conn) ||
+		    smc_conn_done_writing(conn))
+			continue;
+		smc_conn_peer_error(conn, SMC_REASON_PEERPROTO);
+		smc_conn_push_rcu(conn);
 	}
 	rcu_read_unlock();
 }

@@ -69,7 +69,7 @@
 /* A connection's last messages; as the default of orphan_timeout_s */
 #define SMC_RDMA_DETACH_MS		120000
 /* Interval of watch_work(); the limits above are counted in such looks */
-#define SMC_RDMA_LOOK_MS		SMC_UNBIND_LOOK_MS
+#define SMC_RDMA_LOOK_MS		SMC_DETACH_LOOK_MS
 #define SMC_RDMA_LOOKS(ms)		((ms) / SMC_RDMA_LOOK_MS)
 #define SMC_RDMA_GOODBYE_MS		1000	/* last messages of a group */
 
@@ -116,19 +116,19 @@ struct smc_rdma_dev {
  * @bound: the next two are valid
  * @peer_rkey: key of the peer's ring
  * @peer_addr: address of the peer's ring, for that key
- * @busy: slots in flight and up-calls running; at 0 an unbinding connection
+ * @busy: slots in flight and up-calls running; at 0 an detaching connection
  *	is detached
  * @retired: slots that completed and whose up-call has not ended
  * @quiet_len: bytes pushed since the last signalled slot
  * @done_pos: end position of the newest slot that completed
  * @turn: smc_conn_kick() is running: it need not queue in link->waiting
- * @unbinding: smc_conn_detached() is to be called
+ * @detaching: smc_conn_detached() is to be called
  * @revoked: the peer has deleted its key, or uses the ring for another
  *	connection: no data is written
  * @wait_node: in link->waiting
  * @done_node: in the list of a running completion handler
  *
- * @stall: of an unbinding connection; its worker only, as @looks
+ * @stall: of an detaching connection; its worker only, as @looks
  * @looks: how often it was looked at
  *
  * From @busy to @done_node under link->post_lock.
@@ -143,7 +143,7 @@ struct smc_rdma_conn {
 	u32 quiet_len;
 	u64 done_pos;
 	bool turn;
-	bool unbinding;
+	bool detaching;
 	bool revoked;
 	struct list_head wait_node;
 	struct list_head done_node;

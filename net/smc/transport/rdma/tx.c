@@ -300,7 +300,7 @@ static void retire_slots(struct smc_rdma_link *link, u64 end,
 }
 
 /*
- * @n slots or up-calls of @xp have ended.  With the last one an unbinding
+ * @n slots or up-calls of @xp have ended.  With the last one an detaching
  * connection may be freed.  Drops post_lock for the up-call.
  */
 static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
@@ -310,9 +310,9 @@ static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 
 	lockdep_assert_held(&link->post_lock);
 	xp->busy -= n;
-	if (xp->busy || !xp->unbinding)
+	if (xp->busy || !xp->detaching)
 		return;
-	xp->unbinding = false;
+	xp->detaching = false;
 	spin_unlock(&link->post_lock);
 	smc_conn_detached(conn);
 	spin_lock(&link->post_lock);
@@ -433,7 +433,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 /*
  * The queue pair is drained: give all slots back.  Their messages may not have
- * been sent, so smc_conn_tx_done() is not called; unbinding connections end.
+ * been sent, so smc_conn_tx_done() is not called; detaching connections end.
  * Waiting connections are kicked to find the link dead.
  */
 static void tx_flushed(struct smc_rdma_link *link)
@@ -526,7 +526,7 @@ void smc_rdma_conn_init(struct smc_conn *conn)
 }
 
 /* Leave the queue; request a completion of everything posted. */
-static bool unbind_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
+static bool detach_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 {
 	bool over;
 	int rc = 0;
@@ -535,7 +535,7 @@ static bool unbind_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 	spin_lock_bh(&link->post_lock);
 	list_del_init(&xp->wait_node);
 	over = !xp->busy;
-	xp->unbinding = !over;
+	xp->detaching = !over;
 	/* if the link is dead lgr_down drains the queue pair */
 	if (!over && !link->dead)
 		rc = flush_locked(link);
@@ -564,7 +564,7 @@ bool smc_rdma_conn_detach(struct smc_conn *conn)
 	if (!xp->conn)
 		return true;
 	if (!xp->looks++)
-		return unbind_begin(link, xp);
+		return detach_begin(link, xp);
 	if (smc_rdma_stalled(link, &xp->stall) ||
 	    xp->looks > SMC_RDMA_LOOKS(SMC_RDMA_DETACH_MS))
 		smc_rdma_link_lost(link, SMC_REASON_LINK_DETACH);
