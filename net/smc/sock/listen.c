@@ -78,6 +78,11 @@ static int accepted(struct socket *newsock, bool kern)
 	struct smc_sock *smc;
 	int rc = 0;
 
+	/* TCP's from birth, as a rule: nothing else knows it yet */
+	if (!kern && READ_ONCE(inet_csk(sk)->icsk_ulp_ops) != &smc_ulp_ops) {
+		newsock->ops = smc_sock_base(sk);
+		return 0;
+	}
 	lock_sock(sk);
 	smc = smc_sock_locked(sk);
 	if (smc) {
@@ -124,13 +129,14 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 	if (!smc)
 		return smc_sock_as_tcp(sock, accept, newsock, arg);
 	timeo = sock_rcvtimeo(sock->sk, arg->flags & O_NONBLOCK);
-	do {
-		rc = wait_child(sock->sk, &timeo);
-		if (!rc)
-			rc = accept_first(smc, sock, newsock, arg);
-		else
+	for (;;) {
+		rc = accept_first(smc, sock, newsock, arg);
+		if (rc != -EAGAIN)
 			break;
-	} while (rc == -EAGAIN && timeo);
+		rc = wait_child(sock->sk, &timeo);
+		if (rc)
+			break;
+	}
 	smc_sock_put(smc);
 	return rc ?: accepted(newsock, arg->kern);
 }
