@@ -98,11 +98,16 @@ void smc_row_del(struct smc_net *sn, struct smc_row *row)
 	spin_unlock_bh(&sn->socks_lock);
 }
 
-static void drop_past(struct smc_net *sn, struct past_row *past)
+static void unlink_past(struct smc_net *sn, struct past_row *past)
 {
 	lockdep_assert_held(&sn->socks_lock);
 	rb_erase(&past->row.node, &sn->socks);
 	list_del(&past->node);
+}
+
+static void drop_past(struct smc_net *sn, struct past_row *past)
+{
+	unlink_past(sn, past);
 	kfree(past);
 }
 
@@ -142,10 +147,13 @@ static struct sock *row_find_sock(const struct smc_net *sn,
 	return sk;
 }
 
-/* Look at the REAP oldest rows and drop those without a connection. */
-static void reap(struct smc_net *sn)
+/*
+ * Look at the REAP oldest rows and drop those without a connection.  One of
+ * them is returned, to be used again; or NULL.
+ */
+static struct past_row *reap(struct smc_net *sn)
 {
-	struct past_row *past;
+	struct past_row *past, *spare = NULL;
 	struct sock *sk;
 	int i;
 
@@ -153,22 +161,27 @@ static void reap(struct smc_net *sn)
 	for (i = 0; i < REAP && !list_empty(&sn->past); i++) {
 		past = list_first_entry(&sn->past, struct past_row, node);
 		sk = row_find_sock(sn, past);
-		if (!sk) {
-			drop_past(sn, past);
+		if (sk) {
+			list_move_tail(&past->node, &sn->past);
+			sock_gen_put(sk);
 			continue;
 		}
-		list_move_tail(&past->node, &sn->past);
-		sock_gen_put(sk);
+		unlink_past(sn, past);
+		kfree(spare);
+		spare = past;
 	}
+	return spare;
 }
 
-static struct past_row *new_past(struct sock *sk)
+static struct past_row *new_past(struct smc_net *sn, struct sock *sk)
 {
-	struct past_row *past;
+	struct past_row *past = reap(sn);
 
-	past = kzalloc(sizeof(*past), GFP_ATOMIC | __GFP_NOWARN);
+	if (!past)
+		past = kmalloc(sizeof(*past), GFP_ATOMIC | __GFP_NOWARN);
 	if (!past)
 		return NULL;
+	memset(past, 0, sizeof(*past));
 	past->row.past = true;
 	sock_diag_save_cookie(sk, past->cookie);
 	return past;
@@ -223,17 +236,14 @@ void smc_row_past(struct smc_net *sn, struct smc_row *row)
 {
 	struct past_row *past = NULL;
 
+	spin_lock_bh(&sn->socks_lock);
 	if (inet_sk(row->sk)->inet_dport)
-		past = new_past(row->sk);
+		past = new_past(sn, row->sk);
 	if (past) {
 		fill_past(past, row->sk);
 		past->row.family = row->family;
 		past->row.reason = row->reason;
 		past->row.peer_diagnosis = row->peer_diagnosis;
-	}
-	spin_lock_bh(&sn->socks_lock);
-	reap(sn);
-	if (past) {
 		past->row.nr = row->nr;
 		rb_replace_node(&row->node, &past->row.node, &sn->socks);
 		list_add_tail(&past->node, &sn->past);
@@ -254,17 +264,17 @@ void smc_row_past(struct smc_net *sn, struct smc_row *row)
 void smc_row_plain_child(struct smc_net *sn, const struct request_sock *req,
 			 struct sock *sk, u16 family, u32 reason)
 {
-	struct past_row *past = new_past(sk);
+	struct past_row *past;
 
-	if (!past)
-		return;
-	fill_past_req(past, inet_rsk(req));
-	past->row.family = family;
-	past->row.reason = reason;
 	spin_lock_bh(&sn->socks_lock);
-	reap(sn);
-	insert(sn, &past->row);
-	list_add_tail(&past->node, &sn->past);
+	past = new_past(sn, sk);
+	if (past) {
+		fill_past_req(past, inet_rsk(req));
+		past->row.family = family;
+		past->row.reason = reason;
+		insert(sn, &past->row);
+		list_add_tail(&past->node, &sn->past);
+	}
 	spin_unlock_bh(&sn->socks_lock);
 }
 
