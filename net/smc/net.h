@@ -40,8 +40,8 @@ struct smc_hs_limit;
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: sysctl limit_smc_hs: set and read back, has no effect
  * @hs_wq: steps of handshakes
- * @end_wq: ends of connections and of idle groups: no number of handshakes
- *	delays them, nor they a handshake
+ * @end_wq: ends of sockets, connections and idle groups: handshakes do not
+ *	delay them, nor they a handshake
  * @kill_wq: ends of links, which wait for the peer's goodbye and the device
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_next_id, @lgr_seq

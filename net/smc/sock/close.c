@@ -73,6 +73,8 @@ static void free_orphan(struct smc_sock *smc)
 		atomic_dec(&smc->sn->orphan_count);
 	if (!conn)
 		return;
+	/* a worker does not wait for a lock that a program may hold for long */
+	lockdep_assert(!READ_ONCE(smc->sk->sk_socket));
 	smc_close_part(smc, conn, 0);
 	smc_conn_put(conn);
 	close_tcp(smc);
@@ -189,7 +191,8 @@ void smc_sock_work(struct work_struct *work)
 	if (end && !again && !READ_ONCE(sk->sk_socket) &&
 	    test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))
 		free_orphan(smc);
-	if (again && queue_delayed_work(smc_sock_wq, &smc->work, HZ / 50 ?: 1))
+	if (again && queue_delayed_work(smc->sn->end_wq, &smc->work,
+					HZ / 50 ?: 1))
 		return;		/* the queued work has the references */
 	smc_sock_put(smc);
 	sock_put(sk);

@@ -215,13 +215,10 @@ int smc_sock_init(void)
 {
 	int rc;
 
-	smc_sock_wq = alloc_workqueue("smc_sock", WQ_UNBOUND, 0);
-	if (!smc_sock_wq)
-		return -ENOMEM;
 	smc_ulp_init();
 	rc = smc_context_init();
 	if (rc)
-		goto err_wq;
+		return rc;
 	rc = learn_base4();
 	if (!rc)
 		rc = learn_base6();
@@ -241,22 +238,19 @@ err_inet:
 	sock_unregister(PF_SMC);
 err_context:
 	smc_context_exit();
-err_wq:
-	destroy_workqueue(smc_sock_wq);
 	return rc;
 }
 
 /**
  * smc_sock_exit() - undo smc_sock_init()
  *
- * No socket exists any more (each pins the module); the last work and the last
- * RCU callback may still be running.
+ * No socket exists any more (each pins the module); the last RCU callback may
+ * still be running, and the last work, for which its namespace waits.
  */
 void smc_sock_exit(void)
 {
 	unregister6();
 	inet_unregister_protosw(&protosw4);
 	sock_unregister(PF_SMC);
-	destroy_workqueue(smc_sock_wq);
 	smc_context_exit();
 }

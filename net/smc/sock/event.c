@@ -24,15 +24,13 @@
 #include "sock.h"
 #include "trace.h"
 
-struct workqueue_struct *smc_sock_wq;
-
 static void kick_work(struct smc_sock *smc, unsigned long delay)
 {
 	struct sock *sk = smc->sk;
 
 	sock_hold(sk);		/* the work's */
 	smc_sock_hold(smc);
-	if (queue_delayed_work(smc_sock_wq, &smc->work, delay))
+	if (queue_delayed_work(smc->sn->end_wq, &smc->work, delay))
 		return;
 	smc_sock_put(smc);
 	__sock_put(sk);

@@ -424,7 +424,6 @@ struct smc_conn *smc_sock_new_conn(struct smc_sock *smc, gfp_t gfp);
 void smc_sock_early_flags(struct smc_conn *conn);
 
 /* event.c */
-extern struct workqueue_struct *smc_sock_wq;
 void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 		    unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
