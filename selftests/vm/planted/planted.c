@@ -32,7 +32,8 @@
 #include <rdma/ib_verbs.h>
 #include "../../../net/smc/net.h"
 
-#define PROTO_SMC	256	/* IPPROTO_SMC, where headers lack it */
+#define PROTO_SMC	256		/* IPPROTO_SMC, where headers lack it */
+#define EXPORTED	"smc_sock_walk"	/* a symbol of smc.ko */
 
 static char *what = "";
 module_param(what, charp, 0444);
@@ -41,7 +42,7 @@ module_param(counter, charp, 0444);
 
 /* What is held; at most one of them. */
 static struct {
-	struct module *module;
+	void *symbol;
 	struct net *net;
 	struct net_device *dev;
 	struct sock *sk;
@@ -98,15 +99,8 @@ static int new_socket(int protocol, struct socket **sock)
 
 static int plant_module(void)
 {
-	struct socket *sock;
-	int rc = new_socket(PROTO_SMC, &sock);
-
-	if (rc)
-		return rc;
-	held.module = sock->ops->owner;
-	__module_get(held.module);
-	sock_release(sock);
-	return 0;
+	held.symbol = __symbol_get(EXPORTED);
+	return held.symbol ? 0 : -ENOENT;
 }
 
 static int plant_net(void)
@@ -265,8 +259,8 @@ static int plant_elsewhere(void)
 /* What can be taken back */
 static void remove(void)
 {
-	if (held.module)
-		module_put(held.module);
+	if (held.symbol)
+		__symbol_put(EXPORTED);
 	if (held.net)
 		put_net(held.net);
 	dev_put(held.dev);
