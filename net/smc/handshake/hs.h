@@ -101,6 +101,7 @@ struct request_sock;
 
 /* synopt_native.c */
 void smc_synopt_set(struct sock *tcp, bool on);
+bool smc_synopt_is_set(const struct sock *tcp);
 bool smc_synopt_peer_has(const struct sock *tcp);
 bool smc_hs_agreed(const struct sock *sk);
 bool smc_synopt_req_has(const struct request_sock *req, struct sock *child);

@@ -36,12 +36,24 @@ void smc_synopt_set(struct sock *tcp, bool on)
 }
 
 /**
+ * smc_synopt_is_set() - does this socket offer SMC, or answer offers?
+ * @tcp: socket, locked
+ */
+bool smc_synopt_is_set(const struct sock *tcp)
+{
+	return tcp_sk(tcp)->syn_smc;
+}
+
+/**
  * smc_synopt_peer_has() - have both sides offered SMC?
- * @tcp: socket, established; or a listener: does it answer the offer?
+ * @tcp: client, established
+ *
+ * TCP looks for the answer in a SYN-ACK only.  What crosses our SYN is the
+ * peer's SYN, and may have no option.
  */
 bool smc_synopt_peer_has(const struct sock *tcp)
 {
-	return tcp_sk(tcp)->syn_smc;
+	return tcp_sk(tcp)->syn_smc && tcp_sk(tcp)->rx_opt.smc_ok;
 }
 
 /**
@@ -78,6 +90,11 @@ void smc_synopt_exit(void)
 
 void smc_synopt_set(struct sock *tcp, bool on)
 {
+}
+
+bool smc_synopt_is_set(const struct sock *tcp)
+{
+	return false;
 }
 
 bool smc_synopt_peer_has(const struct sock *tcp)

@@ -208,7 +208,7 @@ static bool may_migrate_away(const struct sock *sk)
 void smc_listen_end(struct sock *sk)
 {
 	/* without the option it has never had a child of ours */
-	if (sk->sk_state != TCP_LISTEN || !smc_synopt_peer_has(sk) ||
+	if (sk->sk_state != TCP_LISTEN || !smc_synopt_is_set(sk) ||
 	    !may_migrate_away(sk))
 		return;
 	sk->sk_prot->unhash(sk);
