@@ -74,6 +74,8 @@ static enum smc_reason propose(struct smc_hs *hs)
 	enum smc_reason why;
 	bool wanted_v1;
 
+	if (test_bit(SMC_HS_LIMITED, &hs->bits))
+		return SMC_REASON_HSLIMIT;
 	if (smc_hs_secured(hs->setup.sk))
 		return SMC_REASON_IPSEC;
 	why = smc_hs_find_paths(hs);
