@@ -260,26 +260,47 @@ static void give_up(struct smc_sock *smc)
 	}
 }
 
+/* A client whose offer the server has not answered; locked. */
+static bool goes_plain(const struct smc_sock *smc)
+{
+	return !test_bit(SMC_SK_SERVER, &smc->bits) && !smc_hs_agreed(smc->sk);
+}
+
+static void go_plain(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
+	smc_attempt_plain(smc, SMC_REASON_PEERNOSMC);
+	sk->sk_state_change(sk);
+}
+
 /**
  * smc_attempt_begin() - begin the handshake, for which there was no memory
- * @smc: context; TCP's connection is established, and both ends have offered SMC
+ * @smc: context, referenced by the caller
  *
  * Context: process.
- * Return: false: something else has the socket, try again.
+ * Return: false: try again.  A system call has the socket, or it has begun
+ * another attempt while the handshake was made.
  */
 bool smc_attempt_begin(struct smc_sock *smc)
 {
+	/* pairs with smp_store_release() in begin() */
+	u32 attempt = smp_load_acquire(&smc->attempts);
 	struct smc_hs *hs = new_hs(smc, GFP_KERNEL);
 	struct sock *sk = smc->sk;
 	bool again = false;
 
 	spin_lock_bh(&sk->sk_lock.slock);
 	if (waits_for_hs(smc)) {
-		if (hs) {
+		if (sock_owned_by_user_nocheck(sk) || attempt != smc->attempts) {
+			again = true;
+		} else if (goes_plain(smc)) {
+			go_plain(smc);
+			sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+		} else if (hs) {
 			start(smc, hs);
 			hs = NULL;
-		} else if (sock_owned_by_user_nocheck(sk)) {
-			again = true;
 		} else {
 			give_up(smc);
 		}
@@ -293,13 +314,10 @@ bool smc_attempt_begin(struct smc_sock *smc)
 /* TCP's connection is established; locked. */
 static void opened(struct smc_sock *smc)
 {
-	struct sock *sk = smc->sk;
 	struct smc_hs *hs;
 
-	if (!test_bit(SMC_SK_SERVER, &smc->bits) && !smc_hs_agreed(sk)) {
-		smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
-		smc_attempt_plain(smc, SMC_REASON_PEERNOSMC);
-		sk->sk_state_change(sk);
+	if (goes_plain(smc)) {
+		go_plain(smc);
 		return;
 	}
 	hs = new_hs(smc, GFP_ATOMIC);

@@ -114,6 +114,8 @@ static int begin(const struct call *c)
 	smc->window_clamp = tcp_sk(sk)->window_clamp;
 	smc->addr_len = min_t(int, c->len, sizeof(smc->addr));
 	memcpy(&smc->addr, c->addr, smc->addr_len);
+	/* pairs with smp_load_acquire() in smc_attempt_begin() */
+	smp_store_release(&smc->attempts, smc->attempts + 1);
 	/* a listener's child that connects again is a client */
 	clear_bit(SMC_SK_SERVER, &smc->bits);
 	smc->refuse = SMC_REASON_OK;
@@ -311,13 +313,14 @@ static int first_step(const struct call *c)
 /* TCP's connect() has begun, and the socket is TCP's. */
 static int wait_for_tcp(const struct call *c, int disconnects)
 {
-	int rc;
+	struct sock *sk = c->sock->sk;
+	int rc = -EPIPE;
 
-	if (READ_ONCE(c->sock->sk->sk_disconnects) != disconnects)
-		return -EPIPE;
-	rc = smc_sock_as_tcp(c->sock, connect,
-			     (struct sockaddr_unsized *)c->addr, c->len,
-			     c->flags);
+	/* our reference of the context pins the module */
+	lock_sock(sk);
+	if (sk->sk_disconnects == disconnects)
+		rc = issue(c, c->flags);
+	release_sock(sk);
 	return rc == -EALREADY ? -EINPROGRESS : rc;
 }
 

@@ -143,6 +143,7 @@ struct smc_row {
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
  * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
+ * @attempts: client: how often it has stored those three
  * @defer_accept_s: listener: TCP_DEFER_ACCEPT seconds
  * @listener: child: the listener in whose queue it is, with a reference; found
  *	under RCU, because TCP may move the child to another listener
@@ -171,6 +172,7 @@ struct smc_sock {
 	struct sockaddr_in6 addr;
 	int addr_len;
 	u32 window_clamp;
+	u32 attempts;
 	int defer_accept_s;
 	struct sock *listener;
 	spinlock_t state_lock;
