@@ -12,13 +12,15 @@ kdir=/mnt/k
 [ $# -gt 0 ] || set -- module planted tools selftests
 jobs=-j$(nproc)
 
-# what was built stays; sources that are no longer in the tree go
-# (.gitignore lists what a build makes: never copied, never deleted).  What is
+# what was built stays; sources that are no longer in the tree go, also those of
+# a folder that is gone (.gitignore lists what a build makes: never copied, never
+# deleted; -q: a folder with such files stays, and rsync would say so).  What is
 # copied is new from now on, whatever its time in the tree: git may change a file
 # while another build runs
-rsync -rlpc --delete-after --exclude='/.git' --filter=':- .gitignore' \
+rsync -rlpcq --delete-after --exclude='/.git' --filter=':- .gitignore' \
 	--filter='R *.[chS]' --filter='R *.sh' --filter='R *.py' \
-	--filter='R Makefile' --filter='R Kbuild' --filter='P *' \
+	--filter='R Makefile' --filter='R Kbuild' --filter='R */' \
+	--filter='P *' \
 	/mnt/src/ /mnt/out/
 cd /mnt/out
 
