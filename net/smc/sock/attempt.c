@@ -100,12 +100,13 @@ static void count_fallback(struct smc_sock *smc, u32 reason, u32 diagnosis)
 }
 
 /**
- * smc_attempt_plain() - be plain TCP without a handshake
+ * smc_attempt_plain() - a client is plain TCP without a handshake
  * @smc: context of a locked socket that has none; its reference is dropped
  * @reason: why
  */
 void smc_attempt_plain(struct smc_sock *smc, u32 reason)
 {
+	smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
 	count_fallback(smc, reason, 0);
 	smc_sock_go_plain(smc);
 }
@@ -270,7 +271,6 @@ static void go_plain(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
-	smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
 	smc_attempt_plain(smc, SMC_REASON_PEERNOSMC);
 	sk->sk_state_change(sk);
 }

@@ -15,7 +15,6 @@
 #include <net/sock.h>
 
 #include "sock.h"
-#include "stats.h"
 
 /*
  * Results of a step besides 0 and -errno: TCP answers the call; wait for the
@@ -161,7 +160,6 @@ static int plain(const struct call *c, enum smc_reason why)
 	rc = issue(c, O_NONBLOCK);
 	if (rc && rc != -EINPROGRESS)
 		return rc;
-	smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
 	smc_attempt_plain(smc, why);
 	return rc && !(c->flags & O_NONBLOCK) ? WAIT_TCP : rc;
 }

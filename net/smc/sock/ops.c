@@ -23,7 +23,6 @@
 #include <net/sock.h>
 
 #include "sock.h"
-#include "stats.h"
 
 #include <asm/ioctls.h>
 
@@ -103,10 +102,8 @@ static void leave_to_tcp(struct sock *sk)
 		return;
 	smc_sock_begin(smc);
 	lock_sock(sk);
-	if (smc_sock_rules(smc)->idle && sk->sk_state == TCP_CLOSE) {
-		smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
+	if (smc_sock_rules(smc)->idle && sk->sk_state == TCP_CLOSE)
 		smc_attempt_plain(smc, SMC_REASON_OPTUNSUPP);
-	}
 	release_sock(sk);
 	smc_sock_put(smc);
 }
