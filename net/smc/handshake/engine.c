@@ -393,9 +393,7 @@ void smc_hs_start(struct smc_hs *hs)
  */
 bool smc_hs_stop(struct smc_hs *hs)
 {
-	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
-	WRITE_ONCE(hs->stopped, true);
-	smc_hs_kick(hs);
+	smc_hs_set_stopped(hs);
 	return READ_ONCE(hs->state) != SMC_HS_LATE &&
 	       (test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
 		test_bit(SMC_HS_SENT_CONFIRM, &hs->bits));

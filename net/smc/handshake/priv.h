@@ -223,6 +223,7 @@ struct smc_hs_role_ops {
 
 /* handshake/wait.c */
 void smc_hs_kick(struct smc_hs *hs);
+void smc_hs_set_stopped(struct smc_hs *hs);
 void smc_hs_kick_locked(struct smc_hs *hs);
 void smc_hs_need(struct smc_hs *hs, u32 bytes);
 void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline);

@@ -49,8 +49,7 @@ static void reset_accepted(struct smc_hs *hs)
 	};
 
 	/* before done(), which drops the socket's reference */
-	WRITE_ONCE(hs->stopped, true);
-	smc_hs_kick(hs);
+	smc_hs_set_stopped(hs);
 	smc_stats_inc(hs->setup.sn, hs->ops->stat_err);
 	smc_hs_tcp_reset(hs->setup.sk);
 	hs->setup.events->done(hs->setup.arg, &res);
@@ -79,8 +78,7 @@ int smc_hs_lock(struct smc_hs *hs)
 	} else if (unlikely(sock_flag(sk, SOCK_DEAD))) {
 		/* a program has closed such a child: it is TCP's to end */
 		rc = -ECANCELED;
-		WRITE_ONCE(hs->stopped, true);
-		smc_hs_kick(hs);
+		smc_hs_set_stopped(hs);
 	} else if (unlikely(accepted_early(hs))) {
 		rc = -ECANCELED;
 		reset_accepted(hs);

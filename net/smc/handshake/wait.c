@@ -43,6 +43,21 @@ void smc_hs_kick(struct smc_hs *hs)
 	spin_unlock_irqrestore(&hs->lock, flags);
 }
 
+/**
+ * smc_hs_set_stopped() - the TCP connection is not the handshake's any more
+ * @hs: handshake that has been started
+ *
+ * A step is queued that gives everything else back.
+ *
+ * Context: any; the socket is locked.
+ */
+void smc_hs_set_stopped(struct smc_hs *hs)
+{
+	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
+	WRITE_ONCE(hs->stopped, true);
+	smc_hs_kick(hs);
+}
+
 static void settled_fn(struct smc_lgr_waiter *waiter, enum smc_reason why)
 {
 	struct smc_hs *hs = container_of(waiter, struct smc_hs, waiter);
