@@ -33,35 +33,25 @@
 
 static int roce_prepare(struct smc_rdma_link *link)
 {
-	struct ib_qp_init_attr attr = {
-		.event_handler = smc_rdma_qp_event,
-		.qp_context = link,
-		.send_cq = link->cq,
-		.recv_cq = link->cq,
-		.cap = {
-			.max_send_wr = SMC_RDMA_SQ_DEPTH,
-			/* one for the marker of ib_drain_rq() */
-			.max_recv_wr = link->rx_num + 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-			.max_inline_data = SMC_CDC_LEN,
-		},
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.qp_type = IB_QPT_RC,
+	struct ib_qp_cap cap = {
+		.max_send_wr = SMC_RDMA_SQ_DEPTH,
+		/* one for the marker of ib_drain_rq() */
+		.max_recv_wr = link->rx_num + 1,
+		.max_inline_data = SMC_CDC_LEN,
 	};
 	struct ib_qp *qp;
 
-	qp = ib_create_qp(link->pd, &attr);
+	qp = smc_rdma_qp_create(link, &cap);
 	if (IS_ERR(qp)) {
 		/* not every device has inline data */
-		attr.cap.max_inline_data = 0;
-		qp = ib_create_qp(link->pd, &attr);
+		cap.max_inline_data = 0;
+		qp = smc_rdma_qp_create(link, &cap);
 	}
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	link->qp = qp;
 	link->qpn = qp->qp_num;
-	link->inline_ok = attr.cap.max_inline_data >= SMC_CDC_LEN;
+	link->inline_ok = cap.max_inline_data >= SMC_CDC_LEN;
 	link->psn = get_random_u32() & 0xffffff;
 	return 0;
 }

@@ -130,14 +130,8 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 	smc_rdma_link_end(link, why);
 }
 
-/**
- * smc_rdma_qp_event() - an event of one of a link's queue pairs
- * @event: event
- * @context: the link
- *
- * Context: any.
- */
-void smc_rdma_qp_event(struct ib_event *event, void *context)
+/* An event of one of a link's queue pairs, for which all of these are fatal. */
+static void qp_event(struct ib_event *event, void *context)
 {
 	struct smc_rdma_link *link = context;
 
@@ -153,6 +147,35 @@ void smc_rdma_qp_event(struct ib_event *event, void *context)
 	default:
 		break;
 	}
+}
+
+/**
+ * smc_rdma_qp_create() - make a queue pair of a link
+ * @link: protection domain and completion queue are there
+ * @cap: depth of its queues and bytes of inline data; what the device gives
+ *
+ * Context: process.
+ * Return: queue pair in state RESET, or ERR_PTR().
+ */
+struct ib_qp *smc_rdma_qp_create(struct smc_rdma_link *link,
+				 struct ib_qp_cap *cap)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler = qp_event,
+		.qp_context = link,
+		.send_cq = link->cq,
+		.recv_cq = link->cq,
+		.cap = *cap,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	struct ib_qp *qp;
+
+	attr.cap.max_send_sge = 1;
+	attr.cap.max_recv_sge = 1;
+	qp = ib_create_qp(link->pd, &attr);
+	*cap = attr.cap;
+	return qp;
 }
 
 /**

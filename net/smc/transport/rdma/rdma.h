@@ -459,7 +459,8 @@ void smc_rdma_link_raise(struct smc_rdma_link *link,
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why);
 bool smc_rdma_link_mark_dead(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why);
-void smc_rdma_qp_event(struct ib_event *event, void *context);
+struct ib_qp *smc_rdma_qp_create(struct smc_rdma_link *link,
+				 struct ib_qp_cap *cap);
 enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);

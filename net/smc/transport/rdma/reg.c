@@ -188,24 +188,14 @@ void smc_rdma_reg_tick(struct smc_rdma_link *link)
  */
 int smc_rdma_reg_init(struct smc_rdma_link *link)
 {
-	struct ib_qp_init_attr attr = {
-		.event_handler = smc_rdma_qp_event,
-		.qp_context = link,
-		.send_cq = link->cq,
-		.recv_cq = link->cq,
-		.cap = {
-			.max_send_wr = SMC_RDMA_REG_DEPTH,
-			.max_recv_wr = 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.qp_type = IB_QPT_RC,
+	struct ib_qp_cap cap = {
+		.max_send_wr = SMC_RDMA_REG_DEPTH,
+		.max_recv_wr = 1,
 	};
 	struct ib_qp *qp;
 	int rc;
 
-	qp = ib_create_qp(link->pd, &attr);
+	qp = smc_rdma_qp_create(link, &cap);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	rc = link->bringup->loop(link, qp);
