@@ -114,7 +114,7 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 
 /*
  * One push.  0: something was pushed, try again; -ENODATA: nothing to do;
- * -EAGAIN: smc_conn_kick() follows; another error: the link is dead.
+ * -EAGAIN: the transport calls again; another error: the link is dead.
  */
 static int push_one(struct smc_conn *conn)
 {
@@ -510,17 +510,6 @@ void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos)
 		conn->events->writable(conn);
 	}
 	spin_unlock(&conn->rx_lock);
-}
-
-/**
- * smc_conn_kick() - there is room for a push again, after -EAGAIN
- * @conn: alive for the call
- *
- * Context: BH disabled, no lock of the transport held.
- */
-void smc_conn_kick(struct smc_conn *conn)
-{
-	smc_conn_push(conn);
 }
 
 /**

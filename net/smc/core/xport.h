@@ -281,7 +281,7 @@ struct smc_xport_info {
  *	that makes no progress is to be given up then, so that lgr_down ends
  *	it.  Context: process, does not wait; no lock held.
  * @push: Copy and publish, all or nothing.  -EAGAIN: no room now,
- *	smc_conn_kick() will be called; any other error: the link is dead and
+ *	smc_conn_push() will be called; any other error: the link is dead and
  *	smc_lgr_lost() has been or will be called.
  *	Context: conn->tx_lock held, BH disabled.
  * @pushed: optional; called after tx_lock has been dropped when at least one
@@ -354,7 +354,6 @@ bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc);
 void smc_conn_push(struct smc_conn *conn);
 void smc_conn_push_rcu(struct smc_conn *conn);
 void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos);
-void smc_conn_kick(struct smc_conn *conn);
 void smc_conn_described(struct smc_conn *conn);
 void smc_conn_detached(struct smc_conn *conn);
 void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why);

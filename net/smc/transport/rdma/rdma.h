@@ -121,7 +121,7 @@ struct smc_rdma_dev {
  * @retired: slots that completed and whose up-call has not ended
  * @quiet_len: bytes pushed since the last signalled slot
  * @done_pos: end position of the newest slot that completed
- * @turn: smc_conn_kick() is running: it need not queue in link->waiting
+ * @turn: kick_first() is running: it need not queue in link->waiting
  * @detaching: smc_conn_detached() is to be called
  * @revoked: the peer has deleted its key, or uses the ring for another
  *	connection: no data is written

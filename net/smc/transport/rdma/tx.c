@@ -190,7 +190,7 @@ static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
  * @p: what to write and publish
  *
  * Context: conn->tx_lock held, BH disabled.
- * Return: 0; -EAGAIN, smc_conn_kick() follows unless @conn is revoked, in which
+ * Return: 0; -EAGAIN, smc_conn_push() follows unless @conn is revoked, in which
  * case it has ended or is being aborted; another error if the link is dead.
  */
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
@@ -349,7 +349,7 @@ static void kick_first(struct smc_rdma_link *link)
 	xp->busy++;
 	xp->turn = true;
 	spin_unlock(&link->post_lock);
-	smc_conn_kick(xp->conn);
+	smc_conn_push(xp->conn);
 	spin_lock(&link->post_lock);
 	xp->turn = false;
 	put_busy(link, xp, 1);
