@@ -100,8 +100,9 @@ static bool over_before(const struct script *sc, int call, int slot)
 
 /*
  * The urgent byte that came too late makes an older one, which was not read,
- * part of the stream: a byte more than here, at any call that reads, and what
- * is behind it may be looked at.
+ * part of the stream: at any call that reads there is a byte more than here, or
+ * also those behind it if the call stops at the mark here, and what is behind
+ * may be looked at.
  */
 static bool one_urgent_more(const struct script *sc, int call, const char *tcp,
 			    const char *smc)
@@ -118,7 +119,7 @@ static bool one_urgent_more(const struct script *sc, int call, const char *tcp,
 	if (is_op(sc, call, OP_ATMARK))
 		return !strcmp(tcp, "0") && !strcmp(smc, "1");
 	if (is_op(sc, call, OP_RECV))
-		return *smc >= '0' && *smc <= '9' && atoi(tcp) == atoi(smc) + 1;
+		return *smc >= '0' && *smc <= '9' && atoi(tcp) > atoi(smc);
 	return call == sc->n && strstr(tcp, "BAD; in out pri rdhup hup") &&
 	       strstr(smc, "; in out rdhup hup");
 }
