@@ -119,7 +119,8 @@ lab_up() {
 	_env="SMC_TEST_SCALE=$(scale_of "$1")"
 	for _v in SMC_SEED SMC_ROTATE SMC_MODES SMC_GCOV; do
 		eval "_w=\${$_v:-}"
-		[ -z "$_w" ] || _env="$_env $_v=$_w"
+		# words of the kernel's command line
+		[ -z "$_w" ] || _env="$_env $_v=$(echo "$_w" | tr ' ' ,)"
 	done
 	_run=$2 _n=$3
 	shift 3

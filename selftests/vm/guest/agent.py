@@ -45,11 +45,12 @@ def find_port():
 
 
 def environment():
-    """What every command gets; lab.py puts words SMC_X=Y there."""
+    """What every command gets; lab.py puts words SMC_X=Y there, Y a list."""
     env = {"PATH": PATH, "HOME": "/root", "LC_ALL": "C.UTF-8", "LAB": "/lab"}
     with open("/proc/cmdline") as f:
         words = [w.partition("=") for w in f.read().split()]
-    return {**env, **{k: v for k, _, v in words if k.startswith("SMC_")}}
+    return {**env, **{k: v.replace(",", " ")
+                      for k, _, v in words if k.startswith("SMC_")}}
 
 
 class Lines:
