@@ -209,14 +209,18 @@ static void linger_fn(struct work_struct *work)
 	lgr_put(lgr);
 }
 
-/* Take a place for one more connection, if there is one. */
+/*
+ * Take a place for one more connection, if there is one.  A client has to use
+ * the group that the server names, or to decline.
+ */
 static bool reserve_place(struct smc_lgr *lgr)
 {
 	bool ok;
 
 	spin_lock(&lgr->lock);
 	ok = lgr->state != SMC_LGR_DEAD &&
-	     (lgr->role == SMC_CLNT || lgr->conns_num < lgr->max_conns);
+	     (lgr->role == SMC_CLNT || (lgr->conns_num < lgr->max_conns &&
+					!READ_ONCE(lgr->stalled)));
 	if (ok)
 		WRITE_ONCE(lgr->conns_num, lgr->conns_num + 1);
 	spin_unlock(&lgr->lock);
@@ -232,8 +236,8 @@ static bool reserve_place(struct smc_lgr *lgr)
  * @prop: server: the client's Proposal
  * @acc: client: the server's Accept
  *
- * A server may use any group that has room; a client must use the one that
- * the server has chosen, even if it is full.
+ * A server may use any group that has room and is not stalled; a client must use
+ * the one that the server has chosen, even if it is full.
  *
  * Context: process.
  * Return: the group, CONNECTING or ACTIVE, with a reference and a place in it,

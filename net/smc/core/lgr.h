@@ -69,6 +69,8 @@ struct smc_lgr_waiter {
  * @lock: @state, @waiters, @conns_num, @conns (writers), @pool.  BH-safe leaf
  * @conns: alert token -> struct smc_conn, read under RCU
  * @conns_num: connections that hold a place
+ * @stalled: written by the transport: nothing it sends arrives at present; no
+ *	connection joins the group
  * @next_token: cyclic allocation of tokens
  * @waiters: handshakes waiting for the end of CONNECTING
  * @linger: frees an idle group
@@ -110,6 +112,7 @@ struct smc_lgr {
 	spinlock_t lock;
 	struct xarray conns;
 	u32 conns_num;
+	bool stalled;
 	u32 next_token;
 	struct list_head waiters;
 	struct delayed_work linger;

@@ -186,7 +186,8 @@ enum smc_buf_dir {
  * @dev: device name
  * @port: RDMA port
  * @link_id: link id on the wire
- * @link_state: SMC-R: 0 none, 1 not usable, 2 being set up, 3 usable
+ * @link_state: SMC-R: 0 none, 1 stalled (struct smc_lgr), 2 being set up, 3
+ *	usable
  * @link_uid: SMC-R: number of the link on the whole host
  * @peer_link_uid: the peer's, 0 as long as it has not told
  * @gid: own GID (R: 16 bytes)

@@ -25,7 +25,7 @@
 #define BUF_TYPE_PHYS	0
 
 /* A link below this state (xport.h) is not shown. */
-#define LINK_SHOWN	2
+#define LINK_SHOWN	1
 
 /**
  * struct group_dump - one call of a dump function

@@ -213,6 +213,10 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 			   &data->path[id], NULL, &data->peer);
 	if (!lgr)
 		return SMC_REASON_SYNCERR;
+	if (READ_ONCE(lgr->stalled)) {
+		smc_lgr_leave(lgr);
+		return SMC_REASON_LINK_STUCK;
+	}
 	if (smc_hs_wait_settled(hs, lgr)) {
 		/* the server has confirmed the group earlier than we */
 		hs->group = lgr;

@@ -357,6 +357,8 @@ static int rdma_conn_attach(struct smc_conn *conn,
 static u8 shown_state(const struct smc_rdma_link *link)
 {
 	if (READ_ONCE(link->dead))
+		return 0;
+	if (READ_ONCE(link->lgr->stalled))
 		return 1;
 	return READ_ONCE(link->state) == SMC_RDMA_ACTIVE ? 3 : 2;
 }

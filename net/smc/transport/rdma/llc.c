@@ -530,13 +530,18 @@ static void watch_silence(struct smc_rdma_link *link)
 	smc_rdma_llc_do(link, SMC_RDMA_DO_TEST);
 }
 
-/* The peer takes no message: a device may retry without an end. */
+/*
+ * The peer takes no message: a device may retry without an end.  A connection
+ * that joined the group now would wait as long as the others.
+ */
 static void watch_stuck(struct smc_rdma_link *link)
 {
 	if (!smc_rdma_tx_awaited(link))
 		smc_rdma_stall_begin(link, &link->stall);
 	else if (smc_rdma_stalled(link, &link->stall))
 		smc_rdma_link_lost(link, SMC_REASON_LINK_STUCK);
+	WRITE_ONCE(link->lgr->stalled, link->stall.unsent >
+		   SMC_RDMA_LOOKS(SMC_RDMA_STALLED_MS));
 }
 
 static void watch_work(struct work_struct *work)

@@ -62,6 +62,8 @@
 #define SMC_RDMA_CONFIRM_CLNT_MS	4000U	/* at least */
 #define SMC_RDMA_CONFIRM_SERV_MS	2000U	/* at least */
 #define SMC_RDMA_LLC_MS			2000
+/* No send completes: no connection joins.  A device sends again after 1 s. */
+#define SMC_RDMA_STALLED_MS		3000
 /* No progress; or too many keys to revoke without an answer */
 #define SMC_RDMA_STUCK_MS		10000
 /* Messages are received, but no send completes */
