@@ -4,9 +4,9 @@
  *
  * Rows are numbered and sorted by number.  A context contains the row of its
  * socket.  A socket that fell back has no context: its row is replaced by a
- * past_row with the connection's addresses and the socket's cookie.  A
- * listener's child that is TCP's from birth gets a past_row, too.  A lookup of
- * the connection, as TCP does it, tells whether such a socket still exists.
+ * past_row with the place in TCP's table.  A listener's child that is TCP's from
+ * birth gets a past_row, too.  A look at the table tells whether such a socket
+ * still exists.
  * Each fallback looks at two old rows, so that few stale ones are left.
  *
  * Locks: smc_net.socks_lock (spinlock, BH; leaf) protects the rows.
@@ -16,7 +16,6 @@
 #include <linux/export.h>
 #include <linux/rbtree.h>
 #include <linux/slab.h>
-#include <linux/sock_diag.h>
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
 #include <net/tcp.h>
@@ -31,26 +30,14 @@
 
 /**
  * struct past_row - a connection that fell back
- * @row: among the others
+ * @row: among the others; its @sk is compared only
  * @node: in smc_net.past
- * @cookie: the socket's
- * @v6: not IPv4, nor IPv4 on an IPv6 socket
- * @sport: its port
- * @dport: the peer's
- * @bound_if: device it is bound to, or 0
- * @saddr: its address, IPv4 in word 0
- * @daddr: the peer's
+ * @hash: of the connection, in TCP's table
  */
 struct past_row {
 	struct smc_row row;
 	struct list_head node;
-	u32 cookie[2];
-	bool v6;
-	__be16 sport;
-	__be16 dport;
-	int bound_if;
-	struct in6_addr saddr;
-	struct in6_addr daddr;
+	u32 hash;
 };
 
 static struct smc_row *row_of(struct rb_node *node)
@@ -111,40 +98,48 @@ static void drop_past(struct smc_net *sn, struct past_row *past)
 	kfree(past);
 }
 
-/* The socket of a connection that fell back, with a reference; or NULL. */
+/* Is @sk in the table of connections?  RCU read section. */
+static bool is_connection(const struct smc_net *sn, const struct sock *sk,
+			  u32 hash)
+{
+	struct inet_hashinfo *hashinfo = sn->net->ipv4.tcp_death_row.hashinfo;
+	struct inet_ehash_bucket *head = inet_ehash_bucket(hashinfo, hash);
+	const struct hlist_nulls_node *node;
+	const struct sock *one;
+
+	do {
+		sk_nulls_for_each_rcu(one, node, &head->chain)
+			if (one == sk)
+				return true;
+		/* one was moved to another chain, which ended */
+	} while (get_nulls_value(node) != (hash & hashinfo->ehash_mask));
+	return false;
+}
+
+/*
+ * The socket of a connection that fell back, with a reference; or NULL.  When
+ * it is gone, its memory may be that of a new one between the same addresses and
+ * ports: while both are plain TCP that one has two rows, until it is looked at.
+ * A cookie would prevent that, and each connection would pay for it.
+ */
 static struct sock *row_find_sock(const struct smc_net *sn,
 				  const struct past_row *past)
 {
-	struct inet_hashinfo *hashinfo = sn->net->ipv4.tcp_death_row.hashinfo;
-	struct sock *sk;
+	struct sock *sk = past->row.sk;
+	bool found;
 
 	rcu_read_lock();
-	if (!past->v6)
-		sk = __inet_lookup_established(sn->net, hashinfo,
-					       past->daddr.s6_addr32[0],
-					       past->dport,
-					       past->saddr.s6_addr32[0],
-					       ntohs(past->sport),
-					       past->bound_if, 0);
-#if IS_ENABLED(CONFIG_IPV6)
-	else
-		sk = __inet6_lookup_established(sn->net, hashinfo,
-						&past->daddr, past->dport,
-						&past->saddr,
-						ntohs(past->sport),
-						past->bound_if, 0);
-#else
-	else
-		sk = NULL;
-#endif
+	found = is_connection(sn, sk, past->hash) &&
+		refcount_inc_not_zero(&sk->sk_refcnt);
 	rcu_read_unlock();
+	if (!found)
+		return NULL;
 	/* a socket that the program has closed is not shown */
-	if (sk && (!sk_fullsock(sk) || sock_flag(sk, SOCK_DEAD) ||
-		   sock_diag_check_cookie(sk, past->cookie))) {
-		sock_gen_put(sk);
-		sk = NULL;
-	}
-	return sk;
+	if (sk_fullsock(sk) && sk->sk_hash == past->hash &&
+	    smc_sock_is_tcp(sk) && !sock_flag(sk, SOCK_DEAD))
+		return sk;
+	sock_gen_put(sk);
+	return NULL;
 }
 
 /*
@@ -173,7 +168,7 @@ static struct past_row *reap(struct smc_net *sn)
 	return spare;
 }
 
-static struct past_row *new_past(struct smc_net *sn, struct sock *sk)
+static struct past_row *new_past(struct smc_net *sn, struct sock *sk, u32 hash)
 {
 	struct past_row *past = reap(sn);
 
@@ -181,46 +176,13 @@ static struct past_row *new_past(struct smc_net *sn, struct sock *sk)
 		past = kmalloc(sizeof(*past), GFP_ATOMIC | __GFP_NOWARN);
 	if (!past)
 		return NULL;
-	memset(past, 0, sizeof(*past));
-	past->row.past = true;
-	sock_diag_save_cookie(sk, past->cookie);
+	*past = (struct past_row){
+		.row.sk = sk,
+		.row.past = true,
+		.hash = hash,
+	};
+	list_add_tail(&past->node, &sn->past);
 	return past;
-}
-
-/* The addresses of a connection, from its socket. */
-static void fill_past(struct past_row *past, const struct sock *sk)
-{
-	past->sport = inet_sk(sk)->inet_sport;
-	past->dport = inet_sk(sk)->inet_dport;
-	past->bound_if = READ_ONCE(sk->sk_bound_dev_if);
-	past->saddr.s6_addr32[0] = sk->sk_rcv_saddr;
-	past->daddr.s6_addr32[0] = sk->sk_daddr;
-#if IS_ENABLED(CONFIG_IPV6)
-	past->v6 = sk->sk_family == AF_INET6 &&
-		   !ipv6_addr_v4mapped(&sk->sk_v6_daddr);
-	if (past->v6) {
-		past->saddr = sk->sk_v6_rcv_saddr;
-		past->daddr = sk->sk_v6_daddr;
-	}
-#endif
-}
-
-/* The same of a child that is being made. */
-static void fill_past_req(struct past_row *past,
-			  const struct inet_request_sock *ireq)
-{
-	past->sport = htons(ireq->ir_num);
-	past->dport = ireq->ir_rmt_port;
-	past->bound_if = ireq->ir_iif;
-	past->saddr.s6_addr32[0] = ireq->ir_loc_addr;
-	past->daddr.s6_addr32[0] = ireq->ir_rmt_addr;
-#if IS_ENABLED(CONFIG_IPV6)
-	past->v6 = ireq->ireq_family == AF_INET6;
-	if (past->v6) {
-		past->saddr = ireq->ir_v6_loc_addr;
-		past->daddr = ireq->ir_v6_rmt_addr;
-	}
-#endif
 }
 
 /**
@@ -238,19 +200,36 @@ void smc_row_past(struct smc_net *sn, struct smc_row *row)
 
 	spin_lock_bh(&sn->socks_lock);
 	if (inet_sk(row->sk)->inet_dport)
-		past = new_past(sn, row->sk);
+		past = new_past(sn, row->sk, row->sk->sk_hash);
 	if (past) {
-		fill_past(past, row->sk);
 		past->row.family = row->family;
 		past->row.reason = row->reason;
 		past->row.peer_diagnosis = row->peer_diagnosis;
 		past->row.nr = row->nr;
 		rb_replace_node(&row->node, &past->row.node, &sn->socks);
-		list_add_tail(&past->node, &sn->past);
 	} else {
 		rb_erase(&row->node, &sn->socks);
 	}
 	spin_unlock_bh(&sn->socks_lock);
+}
+
+/* The hash of the connection that a request becomes. */
+static u32 req_hash(const struct smc_net *sn, const struct request_sock *req)
+{
+	const struct inet_request_sock *ireq = inet_rsk(req);
+
+	/* TCP does not store that of a SYN cookie or with Fast Open */
+	if (likely(refcount_read(&req->rsk_refcnt)))
+		return req_to_sk((struct request_sock *)req)->sk_hash;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (ireq->ireq_family == AF_INET6 &&
+	    !ipv6_addr_v4mapped(&ireq->ir_v6_rmt_addr))
+		return inet6_ehashfn(sn->net, &ireq->ir_v6_loc_addr,
+				     ireq->ir_num, &ireq->ir_v6_rmt_addr,
+				     ireq->ir_rmt_port);
+#endif
+	return inet_ehashfn(sn->net, ireq->ir_loc_addr, ireq->ir_num,
+			    ireq->ir_rmt_addr, ireq->ir_rmt_port);
 }
 
 /**
@@ -260,22 +239,23 @@ void smc_row_past(struct smc_net *sn, struct smc_row *row)
  * @sk: the child, which is being made: it can be found a moment later
  * @family: of the listener's row
  * @reason: why
+ *
+ * Context: BH disabled, the child's spinlock is held.
  */
 void smc_row_plain_child(struct smc_net *sn, const struct request_sock *req,
 			 struct sock *sk, u16 family, u32 reason)
 {
+	u32 hash = req_hash(sn, req);
 	struct past_row *past;
 
-	spin_lock_bh(&sn->socks_lock);
-	past = new_past(sn, sk);
+	spin_lock(&sn->socks_lock);
+	past = new_past(sn, sk, hash);
 	if (past) {
-		fill_past_req(past, inet_rsk(req));
 		past->row.family = family;
 		past->row.reason = reason;
 		insert(sn, &past->row);
-		list_add_tail(&past->node, &sn->past);
 	}
-	spin_unlock_bh(&sn->socks_lock);
+	spin_unlock(&sn->socks_lock);
 }
 
 /* The newest row that is older than number @before. */

@@ -109,7 +109,7 @@ enum smc_sock_bits {
  * struct smc_row - a socket in the list of its namespace
  * @node: in smc_net.socks, by number
  * @nr: number of the socket in its namespace
- * @sk: the socket; @past: only in a copy
+ * @sk: the socket; @past: it may be gone, except in a copy
  * @past: it fell back, there is no context
  * @family: AF_SMC, AF_INET or AF_INET6: what socket() was asked for
  * @reason: why
