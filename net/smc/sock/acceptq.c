@@ -26,9 +26,12 @@
 
 static bool settled(struct sock *child)
 {
-	struct smc_sock *smc = smc_sock_get(child);
+	struct smc_sock *smc;
 	bool yes;
 
+	if (smc_sock_is_tcp(child))
+		return true;
+	smc = smc_sock_get(child);
 	if (!smc)
 		return true;
 	yes = !smc_sock_rules(smc)->attempt &&
@@ -82,6 +85,8 @@ static bool group_has_ended_ones(const struct sock *sk)
 	const struct sock_reuseport *group;
 	bool yes;
 
+	if (!rcu_access_pointer(sk->sk_reuseport_cb))
+		return false;
 	rcu_read_lock();
 	group = rcu_dereference(sk->sk_reuseport_cb);
 	yes = group && READ_ONCE(group->num_closed_socks);

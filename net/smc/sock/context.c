@@ -142,11 +142,9 @@ struct smc_conn *smc_sock_conn(struct sock *sk)
  */
 struct smc_sock *smc_sock_locked(const struct sock *sk)
 {
-	const struct inet_connection_sock *icsk = inet_csk(sk);
-
-	if (icsk->icsk_ulp_ops != &smc_ulp_ops)
+	if (smc_sock_is_tcp(sk))
 		return NULL;
-	return rcu_dereference_protected(icsk->icsk_ulp_data,
+	return rcu_dereference_protected(inet_csk(sk)->icsk_ulp_data,
 					 lockdep_sock_is_held(sk));
 }
 

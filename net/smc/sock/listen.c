@@ -79,7 +79,7 @@ static int accepted(struct socket *newsock, bool kern)
 	int rc = 0;
 
 	/* TCP's from birth, as a rule: nothing else knows it yet */
-	if (!kern && READ_ONCE(inet_csk(sk)->icsk_ulp_ops) != &smc_ulp_ops) {
+	if (!kern && smc_sock_is_tcp(sk)) {
 		newsock->ops = smc_sock_base(sk);
 		return 0;
 	}

@@ -206,6 +206,12 @@ struct smc_sock_callbacks {
 extern struct smc_sock_callbacks smc_callbacks;
 extern struct tcp_ulp_ops smc_ulp_ops;
 
+/* Has the socket no context?  For a locked one, or as a first look. */
+static inline bool smc_sock_is_tcp(const struct sock *sk)
+{
+	return READ_ONCE(inet_csk(sk)->icsk_ulp_ops) != &smc_ulp_ops;
+}
+
 static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 {
 	return conn->events_data;

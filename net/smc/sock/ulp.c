@@ -98,24 +98,22 @@ static void no_memory(struct sock *sk)
 	WRITE_ONCE(sk->sk_err, ENOMEM);
 }
 
-/* A child that is TCP's from birth; @from: its listener's context, if any. */
-static void plain_child(struct smc_net *sn, const struct request_sock *req,
-			struct sock *sk, const struct smc_sock *from)
+/* A child that is TCP's from birth; @from: its listener's context. */
+static void plain_child(const struct request_sock *req, struct sock *sk,
+			const struct smc_sock *from)
 {
-	enum smc_reason why = SMC_REASON_OK;
+	struct smc_net *sn = from->sn;
+	enum smc_reason why;
 
-	if (from) {
-		if (test_bit(SMC_SK_CORK, &from->bits))
-			tcp_sk(sk)->nonagle |= TCP_NAGLE_CORK;
-		/* a listener that is disabled did not answer the offer */
-		why = smc_sock_disabled(from);
-	}
+	if (test_bit(SMC_SK_CORK, &from->bits))
+		tcp_sk(sk)->nonagle |= TCP_NAGLE_CORK;
+	/* a listener that is disabled did not answer the offer */
+	why = smc_sock_disabled(from);
 	if (why == SMC_REASON_OK)
 		why = SMC_REASON_PEERNOSMC;
 	smc_stats_inc(sn, SMC_STAT_HS_SRV_TCP);
 	smc_stats_fallback(sn, true, why);
-	if (from)
-		smc_row_plain_child(sn, req, sk, from->row.family, why);
+	smc_row_plain_child(sn, req, sk, from->row.family, why);
 }
 
 /* Softirq or process; the child's spinlock is held, and it is in no table. */
@@ -123,7 +121,6 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 		      const gfp_t gfp)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
-	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_sock *smc, *from;
 
 	/*
@@ -136,7 +133,8 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 	if (sk->sk_data_ready == listener_ready)
 		sk->sk_data_ready = smc_core_ready;
 	if (!smc_synopt_req_has(req, sk)) {
-		plain_child(sn, req, sk, from);
+		if (from)
+			plain_child(req, sk, from);
 		return;
 	}
 	smc = from ? smc_sock_attach_child(sk, gfp) : NULL;
