@@ -105,9 +105,9 @@ def accept_d(args):
     return header(2, 8 + len(body) + 4, 0x29, eye) + body + eye
 
 
-def decline(code=0x03030000):
-    return header(4, 44, 0x20) + bytes(8) + struct.pack(">IB", code, 0x20) + \
-        bytes(19) + MAGIC
+def decline(code=0x03030000, out_of_sync=False):
+    return header(4, 44, 0x28 if out_of_sync else 0x20) + bytes(8) + \
+        struct.pack(">IB", code, 0x20) + bytes(19) + MAGIC
 
 
 def message(what, args, rng):

@@ -17,7 +17,7 @@ import sys
 import time
 
 import cases
-from clcpeer import UEID, accept_r, proposal
+from clcpeer import UEID, accept_r, decline, proposal
 from counters import Counters, sysctl
 from limits import limit
 from minitcp import MAGIC, Net
@@ -27,6 +27,7 @@ KERNEL, PORT = "10.99.0.1", 7600
 QPN, PSN = 0x77, 0x7c01f3               # those of accept_r()
 CONFIRM_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK = 0x21, 0x24, 0x26, 0x27
 RESPONSE, NO_EYEC, DL_ALL = 0x80, 0x03, 0x40
+FIRST = 0x08                            # an Accept of a new group
 LIMIT = limit(20)
 ANSWER = limit(5)                       # many cases may have to wait for it
 
@@ -61,9 +62,9 @@ class Peer:
         self.sock = self.lst.accept()[0]
         self.sock.settimeout(LIMIT)
 
-    def proposed(self):
+    def proposed(self, ip=None):
         """a connection by TCP and the Accept, None for a Decline"""
-        tcp = self.net.connect(PORT, True, LIMIT)
+        tcp = self.net.connect(PORT, True, LIMIT, ip)
         assert tcp.option, "no SMC"
         tcp.send(proposal(self.args))
         head = tcp.recv(8, LIMIT)
@@ -162,6 +163,35 @@ def case_cdc_old():
     peer.cdc(4)
     peer.cdc(5)
     peer.refused(CdcOld=1, RxCdc=2)
+
+
+def case_third_host():
+    """one with another address, which says that it is the peer and that the
+    group has to end, is not let into the group and ends nothing"""
+    begin()
+    tcp, acc = peer.proposed(socket.inet_aton("10.99.0.3"))
+    assert acc and acc[7] & FIRST, "it may join"
+    tcp.send(decline(0x04000000, True))
+    peer.lst.accept()[0].close()
+    tcp.rst()
+    peer.refused()
+
+
+def case_out_of_step():
+    """the peer itself says so: the group gets no connection any more, and the
+    link, which answers, stays"""
+    begin()
+    tcp, acc = peer.proposed()
+    assert acc and not acc[7] & FIRST, "it may not join"
+    tcp.send(decline(0x04000000, True))
+    peer.lst.accept()[0].close()
+    tcp.rst()
+    question = peer.llc(TEST_LINK)
+    peer.qp.send(question[:3] + bytes([RESPONSE]) + question[4:])
+    peer.refused()
+    tcp, acc = peer.proposed()
+    assert acc and acc[7] & FIRST, "the group is still used"
+    tcp.rst()                   # it waits for a Confirm: nothing to accept
 
 
 def case_silence():

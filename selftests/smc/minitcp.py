@@ -76,8 +76,9 @@ def has_smc(raw):
 class Conn:
     """One connection.  Fields are guarded by net.cond."""
 
-    def __init__(self, net, lport, rport):
+    def __init__(self, net, lport, rport, ip=None):
         self.net, self.lport, self.rport = net, lport, rport
+        self.ip = ip or net.ip
         self.snd_una = self.snd_nxt = random.getrandbits(32)
         self.rcv_nxt = 0
         self.wnd = WINDOW
@@ -178,6 +179,7 @@ class Net:
 
     def __init__(self, ifname, ours, kernels):
         self.ip, self.peer_ip = map(socket.inet_aton, (ours, kernels))
+        self.ips = {self.ip}     # of all its connections
         self.peer_mac = None
         self.fd = os.open("/dev/net/tun", os.O_RDWR)
         fcntl.ioctl(self.fd, TUNSETIFF, struct.pack(
@@ -198,10 +200,12 @@ class Net:
         answer: put the option in the SYN-ACK when the SYN had it"""
         self.listening[port] = (answer, callback)
 
-    def connect(self, port, option, limit=10):
+    def connect(self, port, option, limit=10, ip=None):
+        """ip: another address, of another host as far as the kernel knows"""
         with self.cond:
             self.next_port += 1
-            c = Conn(self, self.next_port, port)
+            c = Conn(self, self.next_port, port, ip)
+            self.ips.add(c.ip)
             self.conns[c.lport, port] = c
             c.offered = option
             self.segment(c, SYN, c.snd_nxt,
@@ -217,9 +221,10 @@ class Net:
         os.write(self.fd, self.peer_mac + self.MAC +
                  struct.pack(">H", ethertype) + payload)
 
-    def ip_packet(self, proto, payload):
+    def ip_packet(self, proto, payload, ip=None):
         head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), 0,
-                           0x4000, 64, proto, 0, self.ip, self.peer_ip)
+                           0x4000, 64, proto, 0, ip or self.ip,
+                           self.peer_ip)
         head = head[:10] + struct.pack(">H", checksum(head)) + head[12:]
         self.frame(0x0800, head + payload)
 
@@ -227,11 +232,11 @@ class Net:
         head = struct.pack(">HHIIBBHHH", c.lport, c.rport, seq,
                            c.rcv_nxt if flags & ACK else 0,
                            (20 + len(options)) // 4 << 4, flags, WINDOW, 0, 0)
-        pseudo = self.ip + self.peer_ip + struct.pack(
+        pseudo = c.ip + self.peer_ip + struct.pack(
             ">BBH", 0, 6, 20 + len(options) + len(data))
         csum = checksum(pseudo + head + options + data)
         self.ip_packet(6, head[:16] + struct.pack(">H", csum) + head[18:] +
-                       options + data)
+                       options + data, c.ip)
 
     def push(self, c):
         """Send what the window allows, then the FIN when it is its turn."""
@@ -270,10 +275,10 @@ class Net:
 
     def on_frame(self, f):
         kind = f[12:14]
-        if kind == b"\x08\x06" and f[20:22] == b"\0\1" and f[38:42] == self.ip:
-            self.frame(0x0806, f[14:20] + b"\0\2" + self.MAC + self.ip +
+        if kind == b"\x08\x06" and f[20:22] == b"\0\1" and f[38:42] in self.ips:
+            self.frame(0x0806, f[14:20] + b"\0\2" + self.MAC + f[38:42] +
                        f[22:28] + f[28:32])
-        elif kind == b"\x08\x00" and f[30:34] == self.ip:
+        elif kind == b"\x08\x00" and f[30:34] in self.ips:
             ihl = (f[14] & 15) * 4
             total = struct.unpack(">H", f[16:18])[0]
             body = f[14 + ihl:14 + total]

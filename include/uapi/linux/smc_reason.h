@@ -176,6 +176,9 @@
 	  "rules of smc_run deny SMC here, or the program does", 0)	\
 	X(UNSUPPADDR, 0x0a0f0003, "UNSUPPADDR",				\
 	  "SMC cannot be used with this kind of address", "", 0)	\
+	X(OTHERHOST, 0x0a0f0004, "OTHERHOST",				\
+	  "the server named a link group that another host has made",	\
+	  "connect to the same address as the first time", 0)		\
 	X(BADCURSOR, 0x0a100000, "BADCURSOR",				\
 	  "the peer sent a cursor outside its ring",			\
 	  "report the peer's software version", ECONNRESET)		\

@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/wait_bit.h>
+#include <net/ipv6.h>
 #include "buf.h"
 #include "conn.h"
 #include "lgr.h"
@@ -218,7 +219,7 @@ static bool reserve_place(struct smc_lgr *lgr)
 	bool ok;
 
 	spin_lock(&lgr->lock);
-	ok = lgr->state != SMC_LGR_DEAD &&
+	ok = lgr->state != SMC_LGR_DEAD && !lgr->closed &&
 	     (lgr->role == SMC_CLNT || (lgr->conns_num < lgr->max_conns &&
 					!READ_ONCE(lgr->stalled)));
 	if (ok)
@@ -228,26 +229,44 @@ static bool reserve_place(struct smc_lgr *lgr)
 }
 
 /**
+ * smc_lgr_is_of() - may connections on this route use the group?
+ * @lgr: group, referenced or found under the table lock
+ * @route: of the TCP connection
+ *
+ * GID and peer id of a handshake are what the peer says.  Only the host that
+ * made the group may use it: the one with its address, or with the address that
+ * is the GID once the link is confirmed.  A server does not use a group that the
+ * client made with another address of the server, and would not accept.
+ *
+ * Context: any.
+ */
+bool smc_lgr_is_of(const struct smc_lgr *lgr, const struct smc_route *route)
+{
+	if (lgr->role == SMC_SERV &&
+	    !ipv6_addr_equal(&lgr->own_addr, &route->saddr) &&
+	    memcmp(lgr->path.gid, &route->saddr, sizeof(lgr->path.gid)))
+		return false;
+	return ipv6_addr_equal(&lgr->peer_addr, &route->daddr) ||
+	       (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
+		!memcmp(lgr->peer_gid, &route->daddr, sizeof(lgr->peer_gid)));
+}
+
+/**
  * smc_lgr_find() - find the group for a new connection
  * @sn: namespace
- * @xport: transport that was chosen
- * @role: ours
- * @path: ours
- * @prop: server: the client's Proposal
- * @acc: client: the server's Accept
+ * @key: what it has to match
  *
- * A server may use any group that has room and is not stalled; a client must use
- * the one that the server has chosen, even if it is full.
+ * A server may use any group with the peer that has room and is not stalled.  A
+ * client must use the one that the server names, even if it is full, or decline:
+ * the caller asks smc_lgr_is_of().
  *
  * Context: process.
  * Return: the group, CONNECTING or ACTIVE, with a reference and a place in it,
  * which smc_conn_join() takes over or smc_lgr_leave() gives back; or NULL.
  */
-struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
-			     enum smc_role role, const struct smc_path *path,
-			     const struct smc_clc_proposal *prop,
-			     const struct smc_clc_accept *acc)
+struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key)
 {
+	const struct smc_xport *xport = key->xport;
 	struct smc_lgr *lgr, *found = NULL;
 
 	/* a group for each connection: none can match, the table is long */
@@ -255,9 +274,11 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
 		return NULL;
 	spin_lock_bh(&sn->lgr_lock);
 	list_for_each_entry(lgr, &sn->lgrs, node) {
-		if (lgr->xport != xport || lgr->role != role ||
-		    lgr->path.vlan_id != path->vlan_id ||
-		    !xport->lgr_match(lgr, path, prop, acc) ||
+		if (lgr->xport != xport || lgr->role != key->role ||
+		    lgr->path.vlan_id != key->path->vlan_id ||
+		    (key->role == SMC_SERV &&
+		     !smc_lgr_is_of(lgr, key->route)) ||
+		    !xport->lgr_match(lgr, key->path, key->prop, key->acc) ||
 		    !reserve_place(lgr))
 			continue;
 		refcount_inc(&lgr->refs);
@@ -266,6 +287,24 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
 	}
 	spin_unlock_bh(&sn->lgr_lock);
 	return found;
+}
+
+/**
+ * smc_lgr_close() - no connection joins the group any more
+ * @lgr: group, referenced
+ *
+ * The peer says that the two ends disagree about it.  Those that use it stay,
+ * unless the link fails the test.
+ *
+ * Context: process.
+ */
+void smc_lgr_close(struct smc_lgr *lgr)
+{
+	spin_lock_bh(&lgr->lock);
+	lgr->closed = true;
+	spin_unlock_bh(&lgr->lock);
+	if (lgr->xport->lgr_test)
+		lgr->xport->lgr_test(lgr);
 }
 
 static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
@@ -449,7 +488,8 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns_num, lgr->conns_num - 1);
 	idle = !lgr->conns_num && lgr->state != SMC_LGR_DEAD;
-	keep = idle && lgr->state == SMC_LGR_ACTIVE && lgr->xport->pools;
+	keep = idle && lgr->state == SMC_LGR_ACTIVE && lgr->xport->pools &&
+	       !lgr->closed;
 	if (keep) {
 		refcount_inc(&lgr->refs);	/* the timer's */
 		if (mod_delayed_work(lgr->sn->end_wq, &lgr->linger, delay))

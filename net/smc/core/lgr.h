@@ -65,7 +65,10 @@ struct smc_lgr_waiter {
  * @eid: negotiated EID, 32 bytes and NUL
  * @peer_host: the peer's host name, NUL terminated
  * @peer_id: the peer's id (server: as in the Proposal)
- * @peer_gid: SMC-R server: the client's GID, from its Proposal
+ * @peer_gid: SMC-R: the peer's GID, from its Proposal or Accept
+ * @own_addr: own address of the TCP connection that made the group, v4-mapped
+ * @peer_addr: the peer's
+ * @closed: no connection joins it any more; under @lock
  * @lock: @state, @waiters, @conns_num, @conns (writers), @pool.  BH-safe leaf
  * @conns: alert token -> struct smc_conn, read under RCU
  * @conns_num: connections that hold a place
@@ -106,6 +109,9 @@ struct smc_lgr {
 	char peer_host[33];
 	u8 peer_id[8];
 	u8 peer_gid[16];
+	struct in6_addr own_addr;
+	struct in6_addr peer_addr;
+	bool closed;
 	struct mutex setup;
 	bool up;
 
@@ -123,10 +129,27 @@ struct smc_lgr {
 	struct rcu_head rcu;
 };
 
-struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_xport *xport,
-			     enum smc_role role, const struct smc_path *path,
-			     const struct smc_clc_proposal *prop,
-			     const struct smc_clc_accept *acc);
+/**
+ * struct smc_lgr_key - the group that a connection needs
+ * @xport: transport that was chosen
+ * @role: ours
+ * @path: ours
+ * @route: of the TCP connection
+ * @prop: server: the client's Proposal, else NULL
+ * @acc: client: the server's Accept, else NULL
+ */
+struct smc_lgr_key {
+	const struct smc_xport *xport;
+	enum smc_role role;
+	const struct smc_path *path;
+	const struct smc_route *route;
+	const struct smc_clc_proposal *prop;
+	const struct smc_clc_accept *acc;
+};
+
+struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key);
+bool smc_lgr_is_of(const struct smc_lgr *lgr, const struct smc_route *route);
+void smc_lgr_close(struct smc_lgr *lgr);
 struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 			       const struct smc_xport *xport,
 			       enum smc_role role, struct smc_path *path,

@@ -252,6 +252,8 @@ struct smc_xport_info {
  *	(R: server sends CONFIRM LINK, client waits for it).  The outcome is
  *	reported by smc_lgr_changed(); a transport without confirmation calls
  *	it before returning.  Context: process.
+ * @lgr_test: optional; find out whether the peer still has the link.  May run
+ *	beside or after lgr_down.  Context: process, does not wait.
  * @lgr_down: Terminate: tell the peer if possible, stop the link, drain it.
  *	After it returns no up-call for any connection of the group happens,
  *	nothing refers to the device any more, and the memory of the buffers
@@ -315,6 +317,7 @@ struct smc_xport {
 			   const struct smc_clc_proposal *prop,
 			   const struct smc_clc_accept *peer);
 	int (*lgr_confirm)(struct smc_lgr *lgr, struct smc_conn *conn);
+	void (*lgr_test)(struct smc_lgr *lgr);
 	void (*lgr_down)(struct smc_lgr *lgr, bool orderly);
 	int (*buf_alloc)(struct smc_lgr *lgr, struct smc_buf *buf);
 	void (*buf_free)(struct smc_lgr *lgr, struct smc_buf *buf);

@@ -187,7 +187,7 @@ static enum smc_reason client_first_contact(struct smc_hs *hs)
 	why = agree_on_way(hs);
 	if (why != SMC_REASON_OK)
 		return why;
-	why = smc_hs_create_group(hs, data->peer.r.peer_id, NULL);
+	why = smc_hs_create_group(hs, data->peer.r.peer_id, data->peer.r.gid);
 	if (why != SMC_REASON_OK)
 		return why;
 	smc_hs_group_learn(conn->lgr, &data->peer.fce);
@@ -207,15 +207,26 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
 	enum smc_xport_id id = data->choice.mode;
+	const struct smc_lgr_key key = {
+		.xport = smc_xport_get(id),
+		.role = SMC_CLNT,
+		.path = &data->path[id],
+		.route = &data->route,
+		.acc = &data->peer,
+	};
+	enum smc_reason why = SMC_REASON_OK;
 	struct smc_lgr *lgr;
 
-	lgr = smc_lgr_find(hs->setup.sn, smc_xport_get(id), SMC_CLNT,
-			   &data->path[id], NULL, &data->peer);
+	lgr = smc_lgr_find(hs->setup.sn, &key);
 	if (!lgr)
 		return SMC_REASON_SYNCERR;
-	if (READ_ONCE(lgr->stalled)) {
+	if (!smc_lgr_is_of(lgr, key.route))
+		why = SMC_REASON_OTHERHOST;
+	else if (READ_ONCE(lgr->stalled))
+		why = SMC_REASON_LINK_STUCK;
+	if (why != SMC_REASON_OK) {
 		smc_lgr_leave(lgr);
-		return SMC_REASON_LINK_STUCK;
+		return why;
 	}
 	if (smc_hs_wait_settled(hs, lgr)) {
 		/* the server has confirmed the group earlier than we */

@@ -117,7 +117,7 @@ static int join(struct smc_hs *hs, struct smc_lgr *lgr)
  * smc_hs_create_group() - first contact: make and join a group
  * @hs: handshake; data->choice names the transport
  * @peer_id: the peer's id
- * @peer_gid: GID of the peer's RoCE port; NULL: not known yet
+ * @peer_gid: GID of the peer's RoCE port, for SMC-R
  *
  * Return: SMC_REASON_OK or why not.
  */
@@ -143,9 +143,10 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	lgr->feature_mask = choice->feature_mask;
 	lgr->direct = data->direct;
 	memcpy(lgr->eid, choice->eid, SMC_EID_LEN);
+	lgr->own_addr = data->route.saddr;
+	lgr->peer_addr = data->route.daddr;
 	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
-	if (peer_gid)
-		memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
+	memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
 	rc = smc_lgr_publish(lgr);
 	if (!rc)
 		rc = join(hs, lgr);

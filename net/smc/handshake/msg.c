@@ -138,8 +138,9 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
 		return SMC_REASON_OK;
 	}
 	hs->peer_diagnosis = data->msg.decline.diagnosis;
+	/* a group that this handshake has made ends with it */
 	if (data->msg.decline.out_of_sync && hs->conn && hs->conn->lgr)
-		smc_lgr_kill(hs->conn->lgr, SMC_REASON_SYNCERR);
+		smc_lgr_close(hs->conn->lgr);
 	return SMC_REASON_PEERDECL;
 }
 

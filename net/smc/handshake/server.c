@@ -68,9 +68,15 @@ static struct smc_lgr *find_group(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
 	enum smc_xport_id id = data->choice.mode;
+	const struct smc_lgr_key key = {
+		.xport = smc_xport_get(id),
+		.role = SMC_SERV,
+		.path = &data->path[id],
+		.route = &data->route,
+		.prop = &data->prop,
+	};
 
-	return smc_lgr_find(hs->setup.sn, smc_xport_get(id), SMC_SERV,
-			    &data->path[id], &data->prop, NULL);
+	return smc_lgr_find(hs->setup.sn, &key);
 }
 
 /*

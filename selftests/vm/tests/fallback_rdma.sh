@@ -197,3 +197,32 @@ stuck() {
 
 stuck "the link is stuck at the server" B ""
 stuck "the link is stuck at the client" A "@th,64,8 0x11"
+
+# by ADDRESS CLIENT_COUNTERS: a connection to the server by this address
+by() {
+	port=$((port + 1))
+	for x in A B; do g $x "$s/smcstat.sh mark"; done
+	g B "$s/tcpecho -s -k ipproto 0.0.0.0 $port" &
+	spid=$!
+	listening B $port
+	g A "$s/tcpecho -c -k ipproto -b 100000 $1 $port" || fail "$1: client"
+	wait $spid || fail "$1: server"
+	g A "$s/smcstat.sh expect $2 LgrLost=0" || fail "$1: client counters"
+	g B "$s/smcstat.sh expect LgrLost=0" || fail "$1: server counters"
+}
+
+# A group is for the addresses that it was made with: the client cannot know that
+# another one is the same host's.
+note "a server with two addresses"
+g B 'ip address add 10.9.0.22/24 dev eth0'
+by 10.9.0.2 "$smc LgrCreated=0"
+by 10.9.0.22 "$smc LgrCreated=1"
+by 10.9.0.22 "$smc LgrCreated=0"
+note "an address that is translated"
+g A 'nft add table ip lab
+	nft add chain ip lab out "{ type nat hook output priority -100; }"
+	nft add rule ip lab out ip daddr 10.9.0.33 dnat to 10.9.0.2'
+by 10.9.0.33 "$tcp LgrCreated=0"
+g A 'nft delete table ip lab'
+g B 'ip address del 10.9.0.22/24 dev eth0'
+by 10.9.0.2 "$smc LgrCreated=0"

@@ -254,6 +254,11 @@ static int rdma_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 	return why == SMC_REASON_OK ? 0 : -EIO;
 }
 
+static void rdma_lgr_test(struct smc_lgr *lgr)
+{
+	smc_rdma_llc_do(smc_rdma_link(lgr), SMC_RDMA_DO_TEST);
+}
+
 static void rdma_lgr_down(struct smc_lgr *lgr, bool orderly)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
@@ -394,6 +399,7 @@ const struct smc_xport smc_rdma_xport = {
 	.lgr_match	= lgr_match,
 	.lgr_connect	= rdma_lgr_connect,
 	.lgr_confirm	= smc_rdma_lgr_confirm,
+	.lgr_test	= rdma_lgr_test,
 	.lgr_down	= rdma_lgr_down,
 	.buf_alloc	= smc_rdma_buf_alloc,
 	.buf_free	= smc_rdma_buf_free,
