@@ -251,6 +251,31 @@ bool smc_lgr_is_of(const struct smc_lgr *lgr, const struct smc_route *route)
 		!memcmp(lgr->peer_gid, &route->daddr, sizeof(lgr->peer_gid)));
 }
 
+/* The group for @key, with a reference and a place; or NULL. */
+static struct smc_lgr *find_locked(struct smc_net *sn,
+				   const struct smc_lgr_key *key)
+{
+	const struct smc_xport *xport = key->xport;
+	struct smc_lgr *lgr;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	/* a group for each connection: none can match, the table is long */
+	if (!xport->lgr_match)
+		return NULL;
+	list_for_each_entry(lgr, &sn->lgrs, node) {
+		if (lgr->xport != xport || lgr->role != key->role ||
+		    lgr->path.vlan_id != key->path->vlan_id ||
+		    (key->role == SMC_SERV &&
+		     !smc_lgr_is_of(lgr, key->route)) ||
+		    !xport->lgr_match(lgr, key->path, key->prop, key->acc) ||
+		    !reserve_place(lgr))
+			continue;
+		refcount_inc(&lgr->refs);
+		return lgr;
+	}
+	return NULL;
+}
+
 /**
  * smc_lgr_find() - find the group for a new connection
  * @sn: namespace
@@ -266,27 +291,12 @@ bool smc_lgr_is_of(const struct smc_lgr *lgr, const struct smc_route *route)
  */
 struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key)
 {
-	const struct smc_xport *xport = key->xport;
-	struct smc_lgr *lgr, *found = NULL;
+	struct smc_lgr *lgr;
 
-	/* a group for each connection: none can match, the table is long */
-	if (!xport->lgr_match)
-		return NULL;
 	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgrs, node) {
-		if (lgr->xport != xport || lgr->role != key->role ||
-		    lgr->path.vlan_id != key->path->vlan_id ||
-		    (key->role == SMC_SERV &&
-		     !smc_lgr_is_of(lgr, key->route)) ||
-		    !xport->lgr_match(lgr, key->path, key->prop, key->acc) ||
-		    !reserve_place(lgr))
-			continue;
-		refcount_inc(&lgr->refs);
-		found = lgr;
-		break;
-	}
+	lgr = find_locked(sn, key);
 	spin_unlock_bh(&sn->lgr_lock);
-	return found;
+	return lgr;
 }
 
 /**
@@ -333,30 +343,49 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	return lgr;
 }
 
-/**
- * smc_lgr_publish() - let smc_lgr_find() find a new group
- * @lgr: from smc_lgr_create(), everything that lgr_match looks at is set
- *
- * Context: process.
- * Return: 0 or -ENODEV if the device is being removed, or the group has died
- * already.
- */
-int smc_lgr_publish(struct smc_lgr *lgr)
+/* A group that was not published. */
+static void discard(struct smc_lgr *lgr)
 {
 	struct smc_net *sn = lgr->sn;
-	int rc = 0;
+
+	kfree(lgr);
+	if (atomic_dec_and_test(&sn->lgr_count))
+		wake_up_var(&sn->lgr_count);
+}
+
+/**
+ * smc_lgr_publish() - let smc_lgr_find() find a new group
+ * @lgr: from smc_lgr_new(), everything that is looked at is set
+ * @key: NULL, or look for another one first
+ * @found: the other one, as smc_lgr_find() returns it, or NULL
+ *
+ * Connections that arrive together share the group of the first, which brings
+ * it up by smc_lgr_up(); the others wait until it has settled.
+ *
+ * Context: process.
+ * Return: 0 or -ENODEV if the device is being removed.  With an error, or if
+ * there is another one, @lgr is gone.
+ */
+int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
+		    struct smc_lgr **found)
+{
+	struct smc_net *sn = lgr->sn;
+	bool gone, added;
 
 	spin_lock_bh(&sn->lgr_lock);
-	spin_lock(&lgr->lock);
 	/* smc_dev_del() sets "removing" before it looks into the table */
-	if (lgr->state == SMC_LGR_DEAD || READ_ONCE(lgr->path.dev->removing))
-		rc = -ENODEV;
-	else
+	gone = READ_ONCE(lgr->path.dev->removing);
+	*found = key && !gone ? find_locked(sn, key) : NULL;
+	added = !gone && !*found;
+	if (added) {
 		list_add_tail(&lgr->node, &sn->lgrs);
-	spin_unlock(&lgr->lock);
-	lgr->seq = ++sn->lgr_seq;
+		lgr->seq = ++sn->lgr_seq;
+		smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
+	}
 	spin_unlock_bh(&sn->lgr_lock);
-	return rc;
+	if (!added)
+		discard(lgr);
+	return gone ? -ENODEV : 0;
 }
 
 static u32 next_id(struct smc_net *sn)
@@ -373,24 +402,21 @@ static u32 next_id(struct smc_net *sn)
 }
 
 /**
- * smc_lgr_create() - first contact: a new group
+ * smc_lgr_new() - first contact: a new group
  * @sn: namespace
  * @xport: transport
  * @role: ours
- * @path: device and port; with its device reference taken over on success
+ * @path: device and port; its device reference stays with the caller
  * @version: SMC version of the group
- *
- * smc_lgr_find() finds it after smc_lgr_publish().
  *
  * Context: process.
  * Return: the group, CONNECTING, with a reference and a place for the caller
- * (smc_lgr_leave()); or ERR_PTR: -ENOMEM, -EUSERS for too many groups, or the
- * transport's error.
+ * (smc_lgr_leave()), to be published; or ERR_PTR: -ENOMEM, or -EUSERS for too
+ * many groups.
  */
-struct smc_lgr *smc_lgr_create(struct smc_net *sn,
-			       const struct smc_xport *xport,
-			       enum smc_role role, struct smc_path *path,
-			       u8 version)
+struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
+			    enum smc_role role, const struct smc_path *path,
+			    u8 version)
 {
 	struct smc_lgr *lgr;
 	int rc = -ENOMEM;
@@ -407,23 +433,36 @@ struct smc_lgr *smc_lgr_create(struct smc_net *sn,
 	lgr->path = *path;
 	strscpy(lgr->dev, path->dev->name, sizeof(lgr->dev));
 	lgr->version = version;
-	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
-	/* the device may fail meanwhile: kill_work_fn() waits for this */
-	mutex_lock(&lgr->setup);
-	rc = xport->lgr_up(lgr);
-	lgr->up = !rc;
-	mutex_unlock(&lgr->setup);
-	if (rc) {
-		lgr_put(lgr);
-		return ERR_PTR(rc);
-	}
-	memset(path, 0, sizeof(*path));
 	return lgr;
 
 err_count:
 	if (atomic_dec_and_test(&sn->lgr_count))
 		wake_up_var(&sn->lgr_count);
 	return ERR_PTR(rc);
+}
+
+/**
+ * smc_lgr_up() - make what a new group needs at its device
+ * @lgr: group, published
+ * @path: as for smc_lgr_new(); taken over on success
+ *
+ * The device may fail meanwhile: kill_work_fn() waits for this.
+ *
+ * Context: process.
+ * Return: 0, -ENOLINK if the group is dead, or the transport's error.
+ */
+int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path)
+{
+	int rc = -ENOLINK;
+
+	mutex_lock(&lgr->setup);
+	if (READ_ONCE(lgr->state) != SMC_LGR_DEAD)
+		rc = lgr->xport->lgr_up(lgr);
+	lgr->up = !rc;
+	mutex_unlock(&lgr->setup);
+	if (!rc)
+		memset(path, 0, sizeof(*path));
+	return rc;
 }
 
 /**

@@ -150,11 +150,12 @@ struct smc_lgr_key {
 struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key);
 bool smc_lgr_is_of(const struct smc_lgr *lgr, const struct smc_route *route);
 void smc_lgr_close(struct smc_lgr *lgr);
-struct smc_lgr *smc_lgr_create(struct smc_net *sn,
-			       const struct smc_xport *xport,
-			       enum smc_role role, struct smc_path *path,
-			       u8 version);
-int smc_lgr_publish(struct smc_lgr *lgr);
+struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
+			    enum smc_role role, const struct smc_path *path,
+			    u8 version);
+int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
+		    struct smc_lgr **found);
+int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path);
 int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 		    const struct smc_clc_proposal *prop,
 		    const struct smc_clc_accept *peer);

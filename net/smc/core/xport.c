@@ -155,7 +155,6 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
 	dev->removing = false;
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->gone);
-	mutex_init(&dev->first_contact);
 	strscpy(dev->name, name, sizeof(dev->name));
 	mutex_lock(&registry.lock);
 	dev->seq = ++registry.seq;

@@ -17,7 +17,6 @@
 #include <linux/types.h>
 #include <linux/in6.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/socket.h>
 #include <linux/completion.h>
@@ -47,8 +46,6 @@ enum smc_xport_id {
  * @refs: one for the registry, one for each path and link group
  * @gone: completed by the last put; smc_dev_del() waits for it
  * @removing: no new user may take a reference
- * @first_contact: a server looks for a group here, and makes one if there is
- *	none, under this mutex
  * @seq: grows from device to device in the registry
  * @name: for traces, netlink and smcss ("rxe0", "lo")
  * @parent: name of the device it stands on, a PCI function mostly, or "";
@@ -60,7 +57,6 @@ struct smc_dev {
 	refcount_t refs;
 	struct completion gone;
 	bool removing;
-	struct mutex first_contact;
 	u64 seq;
 	char name[64];
 	char parent[64];

@@ -182,12 +182,14 @@ static enum smc_reason client_first_contact(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
 	struct smc_conn *conn = hs->conn;
+	struct smc_lgr *none;
 	enum smc_reason why;
 
 	why = agree_on_way(hs);
 	if (why != SMC_REASON_OK)
 		return why;
-	why = smc_hs_create_group(hs, data->peer.r.peer_id, data->peer.r.gid);
+	why = smc_hs_create_group(hs, data->peer.r.peer_id, data->peer.r.gid,
+				  NULL, &none);
 	if (why != SMC_REASON_OK)
 		return why;
 	smc_hs_group_learn(conn->lgr, &data->peer.fce);

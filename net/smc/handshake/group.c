@@ -113,30 +113,43 @@ static int join(struct smc_hs *hs, struct smc_lgr *lgr)
 			     hs->setup.rcv_len);
 }
 
+/* If the group died, its reason is the more precise one. */
+static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
+				   enum smc_reason other)
+{
+	enum smc_reason why = smc_lgr_settled(lgr);
+
+	return why != SMC_REASON_OK ? why : smc_hs_errno_reason(rc, other);
+}
+
 /**
  * smc_hs_create_group() - first contact: make and join a group
  * @hs: handshake; data->choice names the transport
  * @peer_id: the peer's id
  * @peer_gid: GID of the peer's RoCE port, for SMC-R
+ * @key: NULL, or do not make one if there is one for this
+ * @found: that one, with a reference and a place; or NULL
  *
  * Return: SMC_REASON_OK or why not.
  */
 enum smc_reason smc_hs_create_group(struct smc_hs *hs,
-				    const u8 *peer_id, const u8 *peer_gid)
+				    const u8 *peer_id, const u8 *peer_gid,
+				    const struct smc_lgr_key *key,
+				    struct smc_lgr **found)
 {
 	struct smc_hs_data *data = hs->data;
 	const struct smc_choice *choice = &data->choice;
 	enum smc_xport_id id = choice->mode;
+	enum smc_reason why;
 	struct smc_lgr *lgr;
 	int rc;
 
 	if (!data->has_path[id])
 		return SMC_REASON_NOSMCDEV;
-	lgr = smc_lgr_create(hs->setup.sn, smc_xport_get(id), hs->setup.role,
-			     &data->path[id], choice->version);
+	lgr = smc_lgr_new(hs->setup.sn, smc_xport_get(id), hs->setup.role,
+			  &data->path[id], choice->version);
 	if (IS_ERR(lgr))
 		return smc_hs_errno_reason(PTR_ERR(lgr), SMC_REASON_INTERR);
-	data->has_path[id] = false;
 	lgr->release = choice->release;
 	lgr->max_conns = choice->max_conns;
 	lgr->max_links = choice->max_links;
@@ -147,13 +160,21 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	lgr->peer_addr = data->route.daddr;
 	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
 	memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
-	rc = smc_lgr_publish(lgr);
-	if (!rc)
-		rc = join(hs, lgr);
-	if (rc) {
-		smc_lgr_kill(lgr, SMC_REASON_MEM);
-		smc_lgr_leave(lgr);
+	rc = smc_lgr_publish(lgr, key, found);
+	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
+	if (*found)
+		return SMC_REASON_OK;
+	rc = smc_lgr_up(lgr, &data->path[id]);
+	if (!rc) {
+		data->has_path[id] = false;
+		rc = join(hs, lgr);
+	}
+	if (rc) {
+		smc_lgr_kill(lgr, smc_hs_errno_reason(rc, SMC_REASON_INTERR));
+		why = group_error(lgr, rc, SMC_REASON_INTERR);
+		smc_lgr_leave(lgr);
+		return why;
 	}
 	set_bit(SMC_HS_FIRST, &hs->bits);
 	return SMC_REASON_OK;
@@ -270,15 +291,6 @@ enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
 		until = last;
 	smc_hs_enter_until(hs, SMC_HS_RING, until);
 	return SMC_REASON_OK;
-}
-
-/* If the group died, its reason is the more precise one. */
-static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
-				   enum smc_reason other)
-{
-	enum smc_reason why = smc_lgr_settled(lgr);
-
-	return why != SMC_REASON_OK ? why : smc_hs_errno_reason(rc, other);
 }
 
 /**

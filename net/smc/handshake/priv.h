@@ -265,7 +265,9 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs);
 void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
 enum smc_reason smc_hs_create_group(struct smc_hs *hs,
-				    const u8 *peer_id, const u8 *peer_gid);
+				    const u8 *peer_id, const u8 *peer_gid,
+				    const struct smc_lgr_key *key,
+				    struct smc_lgr **found);
 enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr);
 void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce);

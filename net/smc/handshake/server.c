@@ -31,7 +31,13 @@ static enum smc_reason send_accept(struct smc_hs *hs)
 	return SMC_REASON_OK;
 }
 
-static enum smc_reason open_group(struct smc_hs *hs)
+/*
+ * Join a new group.  @key: unless there is one for this, which is *@found then,
+ * as for smc_lgr_find().
+ */
+static enum smc_reason open_group(struct smc_hs *hs,
+				  const struct smc_lgr_key *key,
+				  struct smc_lgr **found)
 {
 	struct smc_hs_data *data = hs->data;
 	const struct smc_clc_proposal *prop = &data->prop;
@@ -46,12 +52,14 @@ static enum smc_reason open_group(struct smc_hs *hs)
 	}
 	return smc_hs_create_group(hs, prop->peer_id,
 				   data->choice.version > 1 ? prop->v2.gid :
-							      prop->gid);
+							      prop->gid,
+				   key, found);
 }
 
 static enum smc_reason server_first_contact(struct smc_hs *hs)
 {
-	enum smc_reason why = open_group(hs);
+	struct smc_lgr *none;
+	enum smc_reason why = open_group(hs, NULL, &none);
 
 	return why != SMC_REASON_OK ? why : send_accept(hs);
 }
@@ -64,7 +72,8 @@ static enum smc_reason server_use_group(struct smc_hs *hs,
 	return why != SMC_REASON_OK ? why : send_accept(hs);
 }
 
-static struct smc_lgr *find_group(struct smc_hs *hs)
+/* @lgr: a group that was found, or NULL: the connection has joined a new one. */
+static enum smc_reason find_or_open(struct smc_hs *hs, struct smc_lgr **lgr)
 {
 	struct smc_hs_data *data = hs->data;
 	enum smc_xport_id id = data->choice.mode;
@@ -76,38 +85,8 @@ static struct smc_lgr *find_group(struct smc_hs *hs)
 		.prop = &data->prop,
 	};
 
-	return smc_lgr_find(hs->setup.sn, &key);
-}
-
-/*
- * @lgr: a group that was found, or NULL: the connection has joined a new one.
- * The first connections of a client may arrive at the same time: under
- * first_contact one of them makes the group, and the others find it.
- */
-static enum smc_reason find_or_open(struct smc_hs *hs,
-				    struct smc_lgr **lgr)
-{
-	struct smc_hs_data *data = hs->data;
-	struct smc_dev *dev = data->path[data->choice.mode].dev;
-	enum smc_reason why = SMC_REASON_OK;
-
-	*lgr = find_group(hs);
-	if (*lgr)
-		return SMC_REASON_OK;
-	if (!smc_xport_get(data->choice.mode)->lgr_match)
-		return open_group(hs);
-	if (!dev)
-		return SMC_REASON_NOSMCDEV;
-	/* the path's reference passes to the new group */
-	if (!smc_dev_get(dev))
-		return SMC_REASON_DEVGONE;
-	mutex_lock(&dev->first_contact);
-	*lgr = find_group(hs);
-	if (!*lgr)
-		why = open_group(hs);
-	mutex_unlock(&dev->first_contact);
-	smc_dev_put(dev);
-	return why;
+	*lgr = smc_lgr_find(hs->setup.sn, &key);
+	return *lgr ? SMC_REASON_OK : open_group(hs, &key, lgr);
 }
 
 /* Set up data->choice: send the Accept, or wait for a group. */

@@ -92,7 +92,6 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	link->lgr = lgr;
 	link->bringup = &smc_rdma_bringup_roce;
 	link->ibdev = smc_rdma_dev(path->dev)->ibdev;
-	strscpy(link->name, path->dev->name, sizeof(link->name));
 	link->port = path->port;
 	link->gid_index = is_v1(lgr) ? path->gid_v1_index : path->gid_index;
 	memcpy(link->gid.raw, is_v1(lgr) ? path->gid_v1 : path->gid,
@@ -147,11 +146,10 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
  * A client is identified by the GID of its Proposal: a Proposal of version 2
  * alone has no peer ID.
  */
-static bool match_proposal(const struct smc_rdma_link *link,
+static bool match_proposal(const struct smc_lgr *lgr,
 			   const struct smc_path *path,
 			   const struct smc_clc_proposal *prop)
 {
-	const struct smc_lgr *lgr = link->lgr;
 	const u8 *gid = is_v1(lgr) ? prop->gid : prop->v2.gid;
 
 	return lgr->path.dev == path->dev && lgr->path.port == path->port &&
@@ -160,11 +158,10 @@ static bool match_proposal(const struct smc_rdma_link *link,
 	       memchr_inv(gid, 0, SMC_GID_LEN);
 }
 
-static bool match_accept(const struct smc_rdma_link *link,
+static bool match_accept(const struct smc_lgr *lgr,
+			 const struct smc_rdma_link *link,
 			 const struct smc_clc_accept *acc)
 {
-	const struct smc_lgr *lgr = link->lgr;
-
 	/* the number before the rest: pairs with peer_learn() */
 	return acc->r.qpn && smp_load_acquire(&link->peer.qpn) == acc->r.qpn &&
 	       !memcmp(lgr->peer_id, acc->r.peer_id, SMC_PEER_ID_LEN) &&
@@ -172,6 +169,7 @@ static bool match_accept(const struct smc_rdma_link *link,
 	       (!is_v1(lgr) || ether_addr_equal(link->peer.mac, acc->r.mac));
 }
 
+/* The link may be zero yet: smc_lgr_up() comes later. */
 static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
 		      const struct smc_clc_proposal *prop,
 		      const struct smc_clc_accept *acc)
@@ -181,8 +179,8 @@ static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
 	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
 	if (READ_ONCE(link->dead))
 		return false;
-	return acc ? match_accept(link, acc) :
-		     match_proposal(link, path, prop);
+	return acc ? match_accept(lgr, link, acc) :
+		     match_proposal(lgr, path, prop);
 }
 
 static bool gid_usable(const struct smc_lgr *lgr, const u8 *gid)
@@ -359,11 +357,12 @@ static int rdma_conn_attach(struct smc_conn *conn,
 }
 
 /* struct smc_xport_info.link_state */
-static u8 shown_state(const struct smc_rdma_link *link)
+static u8 shown_state(const struct smc_lgr *lgr,
+		      const struct smc_rdma_link *link)
 {
 	if (READ_ONCE(link->dead))
 		return 0;
-	if (READ_ONCE(link->lgr->stalled))
+	if (READ_ONCE(lgr->stalled))
 		return 1;
 	return READ_ONCE(link->state) == SMC_RDMA_ACTIVE ? 3 : 2;
 }
@@ -375,10 +374,10 @@ static void rdma_fill_info(const struct smc_lgr *lgr,
 	const struct smc_rdma_link *link;
 
 	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
-	strscpy(info->dev, link->name, sizeof(info->dev));
+	strscpy(info->dev, lgr->dev, sizeof(info->dev));
 	info->port = link->port;
 	info->link_id = link->link_id;
-	info->link_state = shown_state(link);
+	info->link_state = shown_state(lgr, link);
 	info->link_uid = lgr->id + link->link_id;
 	info->peer_link_uid = READ_ONCE(link->peer_uid);
 	memcpy(info->gid, link->gid.raw, sizeof(info->gid));

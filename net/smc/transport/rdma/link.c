@@ -28,7 +28,7 @@ static void trace_state(const struct smc_rdma_link *link, const char *next,
 	const struct smc_lgr *lgr = link->lgr;
 
 	trace_smc_link_state(lgr->sn->net->net_cookie, lgr->id, link->link_id,
-			     link->name, state_names[READ_ONCE(link->state)],
+			     link->lgr->dev, state_names[READ_ONCE(link->state)],
 			     next, why);
 }
 
@@ -124,7 +124,7 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 	if (!smc_rdma_link_mark_dead(link, why))
 		return;
 	trace_smcr_link_down(link, link->lgr, link->lgr->sn->net->net_cookie,
-			     READ_ONCE(link->state), link->name,
+			     READ_ONCE(link->state), link->lgr->dev,
 			     __builtin_return_address(0));
 	wake_up_all(&link->wait);
 	smc_rdma_link_end(link, why);

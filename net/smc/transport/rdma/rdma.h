@@ -279,7 +279,6 @@ struct smc_bringup {
  * @bringup: how it is connected
  * @dev_node: in rdev->links
  * @ibdev: the device, valid until lgr_down
- * @name: its name, which outlives it
  * @port: its port
  * @gid_index: of the own GID
  * @gid: own GID
@@ -353,7 +352,6 @@ struct smc_rdma_link {
 	const struct smc_bringup *bringup;
 	struct list_head dev_node;
 	struct ib_device *ibdev;
-	char name[64];
 	u32 port;
 	u16 gid_index;
 	union ib_gid gid;
