@@ -85,10 +85,9 @@ static int dev_add(struct ib_device *ibdev)
 	if (ibdev->dev.parent)
 		strscpy(rdev->dev.parent, dev_name(ibdev->dev.parent),
 			sizeof(rdev->dev.parent));
-	smc_dev_add(&rdev->dev, &smc_rdma_xport, dev_name(&ibdev->dev));
 	ib_set_client_data(ibdev, &client, rdev);
 	ib_register_event_handler(&rdev->events);
-	smc_rdma_dev_list(rdev);
+	smc_dev_add(&rdev->dev, &smc_rdma_xport, dev_name(&ibdev->dev));
 	return 0;
 }
 
@@ -96,7 +95,6 @@ static void dev_remove(struct ib_device *ibdev, void *data)
 {
 	struct smc_rdma_dev *rdev = data;
 
-	smc_rdma_dev_unlist(rdev);
 	ib_unregister_event_handler(&rdev->events);
 	smc_dev_del(&rdev->dev);
 	WARN_ON_ONCE(!list_empty(&rdev->links));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA devices: their list, and the port and GID that serve a route.
+ * RDMA devices: the port and GID that serve a route.
  *
  * The GIDs of a port name its network device.  A port serves a route whose
  * device is that one or has it as a lower device (VLAN, bond, bridge).  Only
@@ -13,13 +13,11 @@
  * serves that is in the network of the route's device.  A row of the table
  * names the port, or the port's network device.
  *
- * Context: process; devs.lock (mutex) protects the list of devices and is
- * never held while the core waits for a device.
+ * Context: process; the registry of devices is locked while they are looked at.
  * Tests: selftests/vm/tests.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
-#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
 #include <net/ipv6.h>
@@ -38,14 +36,6 @@ enum {
 	RANK_SUBNET,		/* address in the same subnet */
 	RANK_PEER,		/* both ends on this host: the other address */
 	RANK_EXACT,		/* the address TCP uses */
-};
-
-static struct {
-	struct mutex lock;	/* protects list */
-	struct list_head list;	/* of struct smc_rdma_dev */
-} devs = {
-	.lock = __MUTEX_INITIALIZER(devs.lock),
-	.list = LIST_HEAD_INIT(devs.list),
 };
 
 /**
@@ -138,11 +128,15 @@ static int rank_remote(const struct smc_route *route, struct net_device *ndev,
  * @route: from the TCP connection
  * @pnet_id: "": a port of the route's device, else one in this network
  * @port_in: the port at hand is in this network, from its own row
+ * @path: the best one so far
+ * @best: its rank, 0: none
  */
 struct search {
 	const struct smc_route *route;
 	char pnet_id[SMC_PNET_ID_LEN + 1];
 	bool port_in;
+	struct smc_path *path;
+	int best;
 };
 
 static bool in_network(const struct search *search, struct net_device *ndev)
@@ -276,15 +270,16 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	return scan_gids(ibdev, port, attr.gid_tbl_len, search, path);
 }
 
-/* The best port of a device for the route, if better than @best. */
-static int scan_dev(struct smc_rdma_dev *rdev, struct search *search,
-		    struct smc_path *path, int best)
+/* smc_dev_walk() calls this for each device: is its best port a better one? */
+static int scan_dev(struct smc_dev *dev, void *arg)
 {
+	struct smc_rdma_dev *rdev = smc_rdma_dev(dev);
+	struct search *search = arg;
 	unsigned int port;
 	int rank;
 
 	if (!ns_usable(rdev->ibdev, search->route->net))
-		return best;
+		return 0;
 	rdma_for_each_port(rdev->ibdev, port) {
 		struct smc_path try = {};
 
@@ -292,30 +287,18 @@ static int scan_dev(struct smc_rdma_dev *rdev, struct search *search,
 		if (port > U8_MAX)
 			break;
 		rank = scan_port(rdev, port, search, &try);
-		if (rank <= best)
+		if (rank <= search->best)
 			continue;
-		if (!path->dev || path->dev != &rdev->dev) {
-			if (!smc_dev_get(&rdev->dev))
+		if (search->path->dev != dev) {
+			if (!smc_dev_get(dev))
 				break;
-			smc_path_put(path);
+			smc_path_put(search->path);
 		}
-		try.dev = &rdev->dev;
-		*path = try;
-		best = rank;
+		try.dev = dev;
+		*search->path = try;
+		search->best = rank;
 	}
-	return best;
-}
-
-static int scan_devs(struct search *search, struct smc_path *path)
-{
-	struct smc_rdma_dev *rdev;
-	int best = 0;
-
-	mutex_lock(&devs.lock);
-	list_for_each_entry(rdev, &devs.list, node)
-		best = scan_dev(rdev, search, path, best);
-	mutex_unlock(&devs.lock);
-	return best;
+	return 0;
 }
 
 /**
@@ -329,14 +312,15 @@ static int scan_devs(struct search *search, struct smc_path *path)
 enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 				   struct smc_path *path)
 {
-	struct search search = { .route = route };
-	int best;
+	const struct smc_xport *xport = smc_xport_get(SMC_XPORT_R);
+	struct search search = { .route = route, .path = path };
 
 	memset(path, 0, sizeof(*path));
-	best = scan_devs(&search, path);
-	if (!best && smc_pnet_of_ndev(route->net, route->ndev, search.pnet_id))
-		best = scan_devs(&search, path);
-	return best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
+	smc_dev_walk(xport, scan_dev, &search);
+	if (!search.best &&
+	    smc_pnet_of_ndev(route->net, route->ndev, search.pnet_id))
+		smc_dev_walk(xport, scan_dev, &search);
+	return search.best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
 }
 
 /* The network device of a port, by its first GID; 0 if not in @net. */
@@ -395,30 +379,4 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		info->port[port - 1].ifindex = port_ifindex(ibdev, port, net);
 	}
 	return true;
-}
-
-/**
- * smc_rdma_dev_list() - let smc_rdma_find_path() find a device
- * @rdev: device
- *
- * Context: process.
- */
-void smc_rdma_dev_list(struct smc_rdma_dev *rdev)
-{
-	mutex_lock(&devs.lock);
-	list_add_tail(&rdev->node, &devs.list);
-	mutex_unlock(&devs.lock);
-}
-
-/**
- * smc_rdma_dev_unlist() - undo smc_rdma_dev_list()
- * @rdev: device
- *
- * Context: process.
- */
-void smc_rdma_dev_unlist(struct smc_rdma_dev *rdev)
-{
-	mutex_lock(&devs.lock);
-	list_del(&rdev->node);
-	mutex_unlock(&devs.lock);
 }

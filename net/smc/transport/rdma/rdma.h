@@ -99,7 +99,6 @@ struct smc_rdma_stall {
  * @dev: what the core sees
  * @ibdev: the device; valid until the client's remove() returns
  * @events: port and GID changes
- * @node: in the list of dev.c
  * @lock: @links
  * @links: links that use the device
  */
@@ -107,7 +106,6 @@ struct smc_rdma_dev {
 	struct smc_dev dev;
 	struct ib_device *ibdev;
 	struct ib_event_handler events;
-	struct list_head node;
 	spinlock_t lock;	/* protects links */
 	struct list_head links;
 };
@@ -447,8 +445,6 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		       struct smc_dev_info *info);
 bool smc_rdma_gid_is_v4(const union ib_gid *gid);
 __be32 smc_rdma_gid_v4(const union ib_gid *gid);
-void smc_rdma_dev_list(struct smc_rdma_dev *rdev);
-void smc_rdma_dev_unlist(struct smc_rdma_dev *rdev);
 
 /* lgr.c */
 extern const struct smc_xport smc_rdma_xport;
