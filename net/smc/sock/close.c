@@ -442,7 +442,7 @@ int smc_sock_release(struct socket *sock)
 		return 0;
 	smc = smc_sock_get(sk);
 	if (!smc)
-		return smc_sock_close_as_tcp(sock);
+		return smc_sock_counted_as_tcp(sock, release, sock);
 	lock_sock(sk);
 	if (rcu_access_pointer(smc->conn)) {
 		release_conn(smc, sock);

@@ -39,7 +39,7 @@ static struct socket *model;
 static struct kmem_cache *cache;
 
 /* Calls for a socket that is TCP's which cannot be begun anew. */
-static atomic_t tcp_calls;
+atomic_t smc_tcp_calls;
 
 const struct proto_ops *smc_base6 __ro_after_init;
 void (*smc_core_ready)(struct sock *sk) __ro_after_init;
@@ -351,49 +351,6 @@ void smc_sock_stop_timer(struct smc_sock *smc)
 	__sock_put(sk);
 }
 
-static void end_tcp_call(void)
-{
-	if (atomic_dec_and_test(&tcp_calls))
-		wake_up_var(&tcp_calls);
-}
-
-/**
- * smc_sock_close_as_tcp() - close a socket that has no context
- * @sock: socket
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int smc_sock_close_as_tcp(struct socket *sock)
-{
-	int rc;
-
-	atomic_inc(&tcp_calls);
-	rc = smc_sock_base(sock->sk)->release(sock);
-	end_tcp_call();
-	return rc;
-}
-
-/**
- * smc_sock_poll_as_tcp() - poll() on a socket that has no context
- * @file: its file
- * @sock: socket
- * @wait: as for poll()
- *
- * Context: process.
- * Return: events.
- */
-__poll_t smc_sock_poll_as_tcp(struct file *file, struct socket *sock,
-			      struct poll_table_struct *wait)
-{
-	__poll_t mask;
-
-	atomic_inc(&tcp_calls);
-	mask = smc_sock_base(sock->sk)->poll(file, sock, wait);
-	end_tcp_call();
-	return mask;
-}
-
 /**
  * smc_sock_hook_listener() - TCP tells us when it has a child
  * @smc: context of a locked socket that is to listen
@@ -548,7 +505,7 @@ err_cache:
  * No context exists any more.  free_rcu() may still have to return, and a
  * thread may have read sock->ops when they were ours.  Before such a thread
  * sleeps it fails to pin the module (smc_sock_pinned()), or is counted in
- * tcp_calls.
+ * smc_tcp_calls.
  *
  * Context: process.
  */
@@ -556,7 +513,7 @@ void smc_context_exit(void)
 {
 	rcu_barrier();
 	synchronize_rcu_tasks();
-	wait_var_event(&tcp_calls, !atomic_read(&tcp_calls));
+	wait_var_event(&smc_tcp_calls, !atomic_read(&smc_tcp_calls));
 	synchronize_rcu_tasks();
 	sock_release(model);
 	mempool_destroy(pool);

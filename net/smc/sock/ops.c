@@ -256,7 +256,7 @@ static __poll_t op_poll(struct file *file, struct socket *sock,
 	__poll_t mask;
 
 	if (!smc)
-		return smc_sock_poll_as_tcp(file, sock, wait);
+		return smc_sock_counted_as_tcp(sock, poll, file, sock, wait);
 	sock_poll_wait(file, sock, wait);
 	mask = poll_ours(file, sock, smc);
 	smc_sock_put(smc);

@@ -37,6 +37,7 @@
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/sched/signal.h>
+#include <linux/wait_bit.h>
 #include <net/inet_connection_sock.h>
 #include <net/inet_sock.h>
 #include <net/tcp.h>
@@ -325,9 +326,7 @@ void smc_sock_end(struct smc_sock *smc);
 const struct proto_ops *smc_sock_base(const struct sock *sk);
 extern const struct proto_ops *smc_base6;
 extern void (*smc_core_ready)(struct sock *sk);
-int smc_sock_close_as_tcp(struct socket *sock);
-__poll_t smc_sock_poll_as_tcp(struct file *file, struct socket *sock,
-			      struct poll_table_struct *wait);
+extern atomic_t smc_tcp_calls;
 int smc_context_init(void);
 void smc_context_exit(void);
 
@@ -352,6 +351,21 @@ void smc_context_exit(void);
 /* Call TCP's operation @op of a socket, which may sleep. */
 #define smc_sock_as_tcp(sock, op, ...)					\
 	smc_sock_pinned(smc_sock_base((sock)->sk)->op((sock), ##__VA_ARGS__))
+
+/*
+ * The same for one that cannot be begun anew: smc_context_exit() waits for the
+ * count.
+ */
+#define smc_sock_counted_as_tcp(sock, op, ...)				\
+({									\
+	typeof(smc_sock_base((sock)->sk)->op(__VA_ARGS__)) __rc;	\
+									\
+	atomic_inc(&smc_tcp_calls);					\
+	__rc = smc_sock_base((sock)->sk)->op(__VA_ARGS__);		\
+	if (atomic_dec_and_test(&smc_tcp_calls))			\
+		wake_up_var(&smc_tcp_calls);				\
+	__rc;								\
+})
 
 /**
  * smc_sock_conn_get() - the connection of a context, for one call
