@@ -11,6 +11,7 @@
 #include <linux/rbtree_types.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
+#include <net/netns/generic.h>
 #include "stats.h"
 
 struct ctl_table_header;
@@ -101,6 +102,10 @@ struct smc_net {
 /* Set by register_pernet_subsys() in main.c. */
 extern unsigned int smc_net_id;
 
-struct smc_net *smc_net(const struct net *net);
+/* Our state of a namespace that is alive, never NULL; any context. */
+static inline struct smc_net *smc_net(const struct net *net)
+{
+	return net_generic(net, smc_net_id);
+}
 
 #endif /* SMC_NET_H */
