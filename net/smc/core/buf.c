@@ -38,23 +38,6 @@ static struct mem_cgroup *memcg_now(void)
 #endif
 }
 
-static void memcg_get(struct smc_buf *buf)
-{
-#ifdef CONFIG_MEMCG
-	buf->memcg = memcg_now();
-	if (buf->memcg)
-		css_get(&buf->memcg->css);
-#endif
-}
-
-static void memcg_put(struct mem_cgroup *memcg)
-{
-#ifdef CONFIG_MEMCG
-	if (memcg)
-		css_put(&memcg->css);
-#endif
-}
-
 static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
 				 u32 size)
 {
@@ -113,7 +96,9 @@ static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
 		kfree(buf);
 		return ERR_PTR(rc);
 	}
-	memcg_get(buf);
+	/* cannot fail: the caller has a reference */
+	buf->memcg = memcg_now();
+	mem_cgroup_tryget(buf->memcg);
 	smc_stats_inc(lgr->sn, SMC_STAT_BUF_CREATED);
 	atomic64_add(buf->size, &lgr->alloc[dir]);
 	return buf;
@@ -126,7 +111,7 @@ static void destroy(struct smc_lgr *lgr, struct smc_buf *buf)
 	smc_stats_inc(lgr->sn, SMC_STAT_BUF_DESTROYED);
 	atomic64_sub(buf->size, &lgr->alloc[buf->dir]);
 	lgr->xport->buf_free(lgr, buf);
-	memcg_put(memcg);
+	mem_cgroup_put(memcg);
 }
 
 /* A connection got a buffer of @buf->size where it wanted @wanted. */

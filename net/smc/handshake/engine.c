@@ -319,11 +319,8 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
 	refcount_set(&hs->refs, 1);
 	hs->setup = *setup;
 	sock_hold(setup->sk);
-#ifdef CONFIG_MEMCG
-	/* a listener's cgroup: the listener may go before the handshake */
-	if (setup->memcg)
-		css_get(&setup->memcg->css);
-#endif
+	/* of a listener, which is still there and may go: this cannot fail */
+	mem_cgroup_tryget(setup->memcg);
 	hs->conn = conn;
 	spin_lock_init(&hs->lock);
 	INIT_WORK(&hs->work, work_fn);
@@ -355,10 +352,7 @@ void smc_hs_put(struct smc_hs *hs)
 	kfree(hs->data);
 	hs->setup.events->release(hs->setup.arg);
 	sock_put(hs->setup.sk);
-#ifdef CONFIG_MEMCG
-	if (hs->setup.memcg)
-		css_put(&hs->setup.memcg->css);
-#endif
+	mem_cgroup_put(hs->setup.memcg);
 	kfree_rcu(hs, rcu);
 }
 
