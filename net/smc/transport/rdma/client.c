@@ -125,9 +125,9 @@ int smc_rdma_init(void)
 {
 	int rc;
 
-	rc = smc_rdma_wq_init();
-	if (rc)
-		return rc;
+	smc_rdma_wq = alloc_workqueue("smc_rdma", WQ_UNBOUND, 0);
+	if (!smc_rdma_wq)
+		return -ENOMEM;
 	rc = smc_xport_register(&smc_rdma_xport);
 	if (rc)
 		goto err_wq;
@@ -139,7 +139,7 @@ int smc_rdma_init(void)
 err_xport:
 	smc_xport_unregister(&smc_rdma_xport);
 err_wq:
-	smc_rdma_wq_exit();
+	destroy_workqueue(smc_rdma_wq);
 	return rc;
 }
 
@@ -154,5 +154,5 @@ void smc_rdma_exit(void)
 {
 	ib_unregister_client(&client);
 	smc_xport_unregister(&smc_rdma_xport);
-	smc_rdma_wq_exit();
+	destroy_workqueue(smc_rdma_wq);
 }

@@ -13,7 +13,7 @@
 #include "rdma.h"
 #include "trace.h"
 
-static struct workqueue_struct *wq;	/* of the LLC actors */
+struct workqueue_struct *smc_rdma_wq;	/* of the LLC actors */
 
 static const char * const state_names[] = {
 	[SMC_RDMA_RESET]	= "reset",
@@ -240,27 +240,6 @@ bool smc_rdma_stalled(struct smc_rdma_link *link, struct smc_rdma_stall *stall)
 }
 
 /**
- * smc_rdma_wq() - workqueue of the LLC actors
- *
- * Context: any.
- */
-struct workqueue_struct *smc_rdma_wq(void)
-{
-	return wq;
-}
-
-int smc_rdma_wq_init(void)
-{
-	wq = alloc_workqueue("smc_rdma", WQ_UNBOUND, 0);
-	return wq ? 0 : -ENOMEM;
-}
-
-void smc_rdma_wq_exit(void)
-{
-	destroy_workqueue(wq);
-}
-
-/**
  * smc_rdma_llc_wake() - queue the actor
  * @link: link
  *
@@ -271,7 +250,7 @@ void smc_rdma_llc_wake(struct smc_rdma_link *link)
 	/* not after smc_rdma_llc_exit(), which comes when the link is dead */
 	spin_lock_bh(&link->post_lock);
 	if (!link->dead)
-		queue_work(smc_rdma_wq(), &link->llc_work);
+		queue_work(smc_rdma_wq, &link->llc_work);
 	spin_unlock_bh(&link->post_lock);
 }
 

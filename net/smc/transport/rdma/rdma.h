@@ -462,9 +462,7 @@ void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
 bool smc_rdma_stalled(struct smc_rdma_link *link,
 		      struct smc_rdma_stall *stall);
-struct workqueue_struct *smc_rdma_wq(void);
-int smc_rdma_wq_init(void);
-void smc_rdma_wq_exit(void);
+extern struct workqueue_struct *smc_rdma_wq;
 void smc_rdma_llc_wake(struct smc_rdma_link *link);
 void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what);
 
