@@ -23,6 +23,16 @@ int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 		  int (*fill)(struct sk_buff *skb, struct smc_net *sn));
 int smc_genl_put_uint(struct sk_buff *skb, int attr, u64 val);
 
+/* End a message, or with @rc != 0 take it back; @rc is returned. */
+static inline int smc_genl_end(struct sk_buff *skb, void *hdr, int rc)
+{
+	if (rc)
+		genlmsg_cancel(skb, hdr);
+	else
+		genlmsg_end(skb, hdr);
+	return rc;
+}
+
 /* Dumps and setters; context: process, the family's lock held. */
 int smc_genl_dump_lgr_r(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_link(struct sk_buff *skb, struct netlink_callback *cb);

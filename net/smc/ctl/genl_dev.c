@@ -166,11 +166,8 @@ static int dump_dev(struct smc_dev *dev, void *arg)
 			return -EMSGSIZE;
 		rc = is_d ? put_dev_d(d->skb, dev, &info, &use) :
 			    put_dev_r(d->skb, dev, &info, &use);
-		if (rc) {
-			genlmsg_cancel(d->skb, hdr);
+		if (smc_genl_end(d->skb, hdr, rc))
 			return rc;
-		}
-		genlmsg_end(d->skb, hdr);
 	}
 	d->after = dev->seq;
 	return 0;

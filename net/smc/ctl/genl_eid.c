@@ -35,12 +35,8 @@ static int row_ueid(struct sk_buff *skb, struct netlink_callback *cb,
 	hdr = smc_genl_row(skb, cb, SMC_NETLINK_DUMP_UEID);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_string(skb, SMC_NLA_EID_TABLE_ENTRY, text)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
+	return smc_genl_end(skb, hdr,
+			    nla_put_string(skb, SMC_NLA_EID_TABLE_ENTRY, text));
 }
 
 /* All of them fit one message. */

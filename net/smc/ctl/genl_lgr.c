@@ -212,12 +212,8 @@ static int row_lgr(struct group_dump *d, const struct smc_lgr *lgr)
 			   SMC_NETLINK_GET_LGR_SMCR);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (is_d ? put_lgr_d(d->skb, lgr) : put_lgr_r(d->skb, lgr)) {
-		genlmsg_cancel(d->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(d->skb, hdr);
-	return 0;
+	return smc_genl_end(d->skb, hdr, is_d ? put_lgr_d(d->skb, lgr) :
+						put_lgr_r(d->skb, lgr));
 }
 
 static int row_link(struct group_dump *d, const struct smc_lgr *lgr)
@@ -231,12 +227,7 @@ static int row_link(struct group_dump *d, const struct smc_lgr *lgr)
 	hdr = smc_genl_row(d->skb, d->cb, SMC_NETLINK_GET_LINK_SMCR);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (put_link(d->skb, lgr, &info)) {
-		genlmsg_cancel(d->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(d->skb, hdr);
-	return 0;
+	return smc_genl_end(d->skb, hdr, put_link(d->skb, lgr, &info));
 }
 
 /* smc_lgr_walk() calls this for each group; the end is a full message. */

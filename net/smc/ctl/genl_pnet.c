@@ -65,6 +65,7 @@ static int dump_row(const struct smc_pnet_row *row, void *arg)
 {
 	struct row_dump *d = arg;
 	void *hdr;
+	int rc;
 
 	if (d->done < d->skip || (d->id && strcmp(row->id, d->id))) {
 		d->done++;
@@ -74,19 +75,16 @@ static int dump_row(const struct smc_pnet_row *row, void *arg)
 			  NLM_F_MULTI, SMC_PNETID_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_string(d->skb, SMC_PNETID_NAME, row->id) ||
-	    nla_put_string(d->skb, SMC_PNETID_ETHNAME,
-			   row->eth[0] ? row->eth : NO_NAME) ||
-	    nla_put_string(d->skb, SMC_PNETID_IBNAME,
-			   row->dev[0] ? row->dev : NO_NAME) ||
-	    nla_put_u8(d->skb, SMC_PNETID_IBPORT,
-		       row->dev[0] ? row->port : NO_PORT)) {
-		genlmsg_cancel(d->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(d->skb, hdr);
-	d->done++;
-	return 0;
+	rc = nla_put_string(d->skb, SMC_PNETID_NAME, row->id) ?:
+	     nla_put_string(d->skb, SMC_PNETID_ETHNAME,
+			    row->eth[0] ? row->eth : NO_NAME) ?:
+	     nla_put_string(d->skb, SMC_PNETID_IBNAME,
+			    row->dev[0] ? row->dev : NO_NAME) ?:
+	     nla_put_u8(d->skb, SMC_PNETID_IBPORT,
+			row->dev[0] ? row->port : NO_PORT);
+	if (!rc)
+		d->done++;
+	return smc_genl_end(d->skb, hdr, rc);
 }
 
 static int dump_pnet(struct sk_buff *skb, struct netlink_callback *cb)

@@ -47,7 +47,7 @@ struct smc_net *smc_genl_net(const struct netlink_callback *cb)
  * @cb: dump
  * @cmd: SMC_NETLINK_*
  *
- * Return: for genlmsg_end() or genlmsg_cancel(); NULL: no room.
+ * Return: for smc_genl_end(); NULL: no room.
  */
 void *smc_genl_row(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
@@ -76,12 +76,9 @@ int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 	hdr = smc_genl_row(skb, cb, cmd);
 	if (!hdr)
 		return -EMSGSIZE;
-	rc = fill(skb, smc_genl_net(cb));
-	if (rc) {
-		genlmsg_cancel(skb, hdr);
+	rc = smc_genl_end(skb, hdr, fill(skb, smc_genl_net(cb)));
+	if (rc)
 		return rc;
-	}
-	genlmsg_end(skb, hdr);
 	cb->args[0] = 1;
 	return skb->len;
 }

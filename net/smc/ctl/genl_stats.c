@@ -228,11 +228,9 @@ static int dump_fback(struct sk_buff *skb, struct netlink_callback *cb,
 		hdr = smc_genl_row(skb, cb, SMC_NETLINK_GET_FBACK_STATS);
 		if (!hdr)
 			break;
-		if (put_fback(skb, sum, role, reason, !place->totals_sent)) {
-			genlmsg_cancel(skb, hdr);
+		if (smc_genl_end(skb, hdr, put_fback(skb, sum, role, reason,
+						     !place->totals_sent)))
 			break;
-		}
-		genlmsg_end(skb, hdr);
 		place->totals_sent = true;
 	}
 	return skb->len;
