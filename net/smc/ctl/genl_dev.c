@@ -33,18 +33,13 @@ struct usage {
  * @skb: message being filled
  * @cb: dump
  * @sn: the requester's namespace
- * @after: smc_dev.seq of the last device that is in a message
+ * @after: smc_dev.seq of the last device that is in a message, in cb->ctx
  */
 struct dev_dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
 	struct smc_net *sn;
-	u64 after;
-};
-
-/* Where a dump goes on, in cb->ctx. */
-struct place {
-	u64 after;
+	u64 *after;
 };
 
 static int count_group(struct smc_lgr *lgr, void *arg)
@@ -155,7 +150,7 @@ static int dump_dev(struct smc_dev *dev, void *arg)
 	void *hdr;
 	int rc;
 
-	if (dev->seq <= d->after)
+	if (dev->seq <= *d->after)
 		return 0;
 	if (dev->xport->fill_dev(dev, d->sn->net, &info)) {
 		smc_lgr_walk(d->sn, count_group, &use);
@@ -169,26 +164,23 @@ static int dump_dev(struct smc_dev *dev, void *arg)
 		if (smc_genl_end(d->skb, hdr, rc))
 			return rc;
 	}
-	d->after = dev->seq;
+	*d->after = dev->seq;
 	return 0;
 }
 
 static int dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
 		     enum smc_xport_id id)
 {
-	struct place *place = (struct place *)cb->ctx;
 	const struct smc_xport *xport = smc_xport_get(id);
 	struct dev_dump d = {
 		.skb = skb,
 		.cb = cb,
 		.sn = smc_genl_net(cb),
-		.after = place->after,
+		.after = (u64 *)cb->ctx,
 	};
 
-	BUILD_BUG_ON(sizeof(*place) > sizeof(cb->ctx));
 	if (xport)
 		smc_dev_walk(xport, dump_dev, &d);
-	place->after = d.after;
 	return skb->len;
 }
 

@@ -33,19 +33,14 @@
  * @cb: dump
  * @id: groups of this transport
  * @links: a second message for each group's link
- * @after: smc_lgr.seq of the last group that is in a message
+ * @after: smc_lgr.seq of the last group that is in a message, in cb->ctx
  */
 struct group_dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
 	enum smc_xport_id id;
 	bool links;
-	u64 after;
-};
-
-/* Where a dump goes on, in cb->ctx. */
-struct place {
-	u64 after;
+	u64 *after;
 };
 
 static int put_v2_common(struct sk_buff *skb, int attr,
@@ -237,7 +232,7 @@ static int dump_group(struct smc_lgr *lgr, void *arg)
 	unsigned int len = d->skb->len;
 	int rc;
 
-	if (lgr->xport->id != d->id || lgr->seq <= d->after)
+	if (lgr->xport->id != d->id || lgr->seq <= *d->after)
 		return 0;
 	rc = row_lgr(d, lgr);
 	if (!rc && d->links)
@@ -247,25 +242,22 @@ static int dump_group(struct smc_lgr *lgr, void *arg)
 		nlmsg_trim(d->skb, d->skb->data + len);
 		return rc;
 	}
-	d->after = lgr->seq;
+	*d->after = lgr->seq;
 	return 0;
 }
 
 static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb,
 		       enum smc_xport_id id, bool links)
 {
-	struct place *place = (struct place *)cb->ctx;
 	struct group_dump d = {
 		.skb = skb,
 		.cb = cb,
 		.id = id,
 		.links = links,
-		.after = place->after,
+		.after = (u64 *)cb->ctx,
 	};
 
-	BUILD_BUG_ON(sizeof(*place) > sizeof(cb->ctx));
 	smc_lgr_walk(smc_genl_net(cb), dump_group, &d);
-	place->after = d.after;
 	return skb->len;
 }
 
