@@ -48,7 +48,7 @@ static enum smc_reason drain(struct smc_hs *hs)
 
 	/* Bounded by @drain, which was at most 65535. */
 	while (hs->drain) {
-		rc = smc_hs_recv(hs, junk,
+		rc = smc_hs_read(hs, smc_hs_tcp_recv, junk,
 				 min_t(u32, hs->drain, sizeof(junk)));
 		if (rc <= 0)
 			return await_bytes(hs, 1, &ready);
@@ -66,7 +66,7 @@ static enum smc_reason frame(struct smc_hs *hs, ssize_t *total)
 	bool ready;
 
 	for (;;) {
-		n = smc_hs_peek(hs, head, sizeof(head));
+		n = smc_hs_read(hs, smc_hs_tcp_peek, head, sizeof(head));
 		if (n == -EAGAIN) {
 			*total = n;
 			return SMC_REASON_OK;
@@ -120,7 +120,7 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
 		why = await_bytes(hs, want, &ready);
 		if (why != SMC_REASON_OK || !ready)
 			return why;
-		rc = smc_hs_recv(hs, data->buf, want);
+		rc = smc_hs_read(hs, smc_hs_tcp_recv, data->buf, want);
 		if (rc == -EAGAIN)
 			return SMC_REASON_OK;
 		if (rc != want)

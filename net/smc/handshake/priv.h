@@ -245,8 +245,9 @@ bool smc_hs_tcp_closed(const struct sock *sk);
 bool smc_hs_tcp_at_urgent(const struct sock *sk);
 int smc_hs_tcp_recv(struct sock *sk, void *buf, size_t len);
 int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len);
-int smc_hs_peek(struct smc_hs *hs, void *buf, size_t len);
-int smc_hs_recv(struct smc_hs *hs, void *buf, size_t len);
+int smc_hs_read(struct smc_hs *hs,
+		int (*how)(struct sock *sk, void *buf, size_t len),
+		void *buf, size_t len);
 int smc_hs_flush(struct smc_hs *hs);
 int smc_hs_tcp_init(void);
 void smc_hs_tcp_exit(void);

@@ -292,39 +292,23 @@ void smc_hs_tcp_reset(struct sock *sk)
 /* -- steps -- */
 
 /**
- * smc_hs_peek() - copy unread bytes and leave them
+ * smc_hs_read() - read bytes of the stream
  * @hs: handshake
+ * @how: smc_hs_tcp_peek() or smc_hs_tcp_recv()
  * @buf: room for @len bytes
  * @len: bytes wanted
  *
  * Return: bytes copied, 0 if there are none now; -EAGAIN, -ECANCELED.
  */
-int smc_hs_peek(struct smc_hs *hs, void *buf, size_t len)
+int smc_hs_read(struct smc_hs *hs,
+		int (*how)(struct sock *sk, void *buf, size_t len),
+		void *buf, size_t len)
 {
 	int rc = smc_hs_lock(hs);
 
 	if (rc)
 		return rc;
-	rc = smc_hs_tcp_peek(hs->setup.sk, buf, len);
-	smc_hs_unlock(hs);
-	return rc;
-}
-
-/**
- * smc_hs_recv() - consume bytes
- * @hs: handshake
- * @buf: room for @len bytes
- * @len: bytes wanted
- *
- * Return: bytes read, 0 if there are none now; -EAGAIN, -ECANCELED.
- */
-int smc_hs_recv(struct smc_hs *hs, void *buf, size_t len)
-{
-	int rc = smc_hs_lock(hs);
-
-	if (rc)
-		return rc;
-	rc = smc_hs_tcp_recv(hs->setup.sk, buf, len);
+	rc = how(hs->setup.sk, buf, len);
 	smc_hs_unlock(hs);
 	return rc;
 }
