@@ -285,22 +285,6 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp)
 }
 
 /**
- * smc_sock_attach_plain() - a context that keeps the module and nothing else
- * @sk: TCP socket with our operations, locked
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int smc_sock_attach_plain(struct sock *sk)
-{
-	int rc = smc_sock_attach(sk, 0);
-
-	if (!rc)
-		smc_sock_set_phase(smc_sock_locked(sk), SMC_PHASE_TCP);
-	return rc;
-}
-
-/**
  * smc_sock_detach() - the socket has no context any more
  * @smc: context of a locked socket, or of one that TCP destroys; the caller drops
  *	its reference

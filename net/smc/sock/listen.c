@@ -93,7 +93,9 @@ static int accepted(struct socket *newsock, bool kern)
 	} else {
 		newsock->ops = smc_sock_base(sk);
 		if (kern)
-			rc = smc_sock_attach_plain(sk);
+			rc = smc_sock_attach(sk, 0);
+		if (kern && !rc)
+			smc_sock_set_phase(smc_sock_locked(sk), SMC_PHASE_TCP);
 	}
 	release_sock(sk);
 	return rc;
@@ -213,22 +215,4 @@ void smc_listen_end(struct sock *sk)
 		return;
 	sk->sk_prot->unhash(sk);
 	reuseport_detach_sock(sk);
-}
-
-/* -- children -- */
-
-/**
- * smc_listen_new_child() - a child whose SYN had the option
- * @smc: its context
- * @refuse: decline for this reason; SMC_REASON_OK: do not
- *
- * Its handshake begins when TCP has established it.
- *
- * Context: softirq or process, the child's spinlock is held.
- */
-void smc_listen_new_child(struct smc_sock *smc, enum smc_reason refuse)
-{
-	smc->refuse = refuse;
-	smc_sock_set_phase(smc, SMC_PHASE_HS);
-	smc_sock_hook(smc);
 }

@@ -305,7 +305,6 @@ void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
 
 /* context.c */
 int smc_sock_attach(struct sock *sk, unsigned long bits);
-int smc_sock_attach_plain(struct sock *sk);
 struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp);
 void smc_sock_detach(struct smc_sock *smc);
 struct smc_sock *smc_sock_get(struct sock *sk);
@@ -512,7 +511,6 @@ int smc_sock_listen(struct socket *sock, int backlog);
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg);
 void smc_listen_end(struct sock *sk);
-void smc_listen_new_child(struct smc_sock *smc, enum smc_reason refuse);
 
 /* acceptq.c */
 bool smc_acceptq_settle(struct sock *sk);

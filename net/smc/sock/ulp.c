@@ -153,7 +153,10 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 	/* not the request's listener: the request may have migrated */
 	if (refcount_inc_not_zero(&from->sk->sk_refcnt))
 		smc->listener = from->sk;
-	smc_listen_new_child(smc, smc_sock_disabled(from));
+	/* its handshake begins when TCP has established it */
+	smc->refuse = smc_sock_disabled(from);
+	smc_sock_set_phase(smc, SMC_PHASE_HS);
+	smc_sock_hook(smc);
 }
 
 /*
