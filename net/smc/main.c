@@ -38,7 +38,7 @@ static int __net_init net_init(struct net *net)
 	err = smc_stats_net_init(sn);
 	if (err)
 		return err;
-	smc_pnet_net_init(sn);
+	INIT_LIST_HEAD(&sn->pnet);
 	err = smc_lgr_net_init(sn);
 	if (err)
 		goto err_stats;

@@ -257,15 +257,3 @@ bool smc_pnet_of_port(const char *name, const char *parent, u8 port,
 	spin_unlock_bh(&pnet_lock);
 	return found;
 }
-
-/**
- * smc_pnet_net_init() - an empty table for a new namespace
- * @sn: its state
- *
- * smc_pnet_del() with no name is the way back.
- */
-void smc_pnet_net_init(struct smc_net *sn)
-{
-	INIT_LIST_HEAD(&sn->pnet);
-	sn->pnet_num = 0;
-}

@@ -46,6 +46,5 @@ bool smc_pnet_of_ndev(const struct net *net, struct net_device *ndev,
 		      char id[SMC_PNET_ID_LEN + 1]);
 bool smc_pnet_of_port(const char *name, const char *parent, u8 port,
 		      char id[SMC_PNET_ID_LEN + 1]);
-void smc_pnet_net_init(struct smc_net *sn);
 
 #endif /* SMC_PNET_H */
