@@ -148,18 +148,6 @@ void smc_conn_stop_timer(struct smc_conn *conn, struct timer_list *timer)
 		smc_conn_put(conn);
 }
 
-static int token_alloc(struct smc_conn *conn)
-{
-	struct smc_lgr *lgr = conn->lgr;
-	int rc;
-
-	/* reserves the token; smc_conn_describe() publishes it */
-	rc = xa_alloc_cyclic_bh(&lgr->conns, &conn->token, NULL,
-				XA_LIMIT(1, U32_MAX), &lgr->next_token,
-				GFP_KERNEL);
-	return rc < 0 ? rc : 0;
-}
-
 /**
  * smc_conn_join() - give a connection its group, its rings and its token
  * @conn: not joined
@@ -209,8 +197,11 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 	conn->rmb = buf;
 	conn->rcv_base = buf->cpu + xport->ring_offset;
 	conn->rcv_size = buf->size - xport->ring_offset;
-	rc = token_alloc(conn);
-	if (rc)
+	/* reserves the token; smc_conn_describe() publishes it */
+	rc = xa_alloc_cyclic_bh(&lgr->conns, &conn->token, NULL,
+				XA_LIMIT(1, U32_MAX), &lgr->next_token,
+				GFP_KERNEL);
+	if (rc < 0)
 		goto err_rmb;
 	smc_stats_inc(lgr->sn, SMC_STAT_CONN_CREATED);
 	set_bit(SMC_CONN_JOINED, &conn->flags);
