@@ -171,13 +171,10 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 
 	conn->lgr = lgr;
 	conn->xport = xport;
-	conn->xp = NULL;
-	if (xport->conn_size) {
-		conn->xp = kzalloc(xport->conn_size, GFP_KERNEL_ACCOUNT);
-		if (!conn->xp) {
-			rc = -ENOMEM;
-			goto err_xp;
-		}
+	conn->xp = kzalloc(xport->conn_size, GFP_KERNEL_ACCOUNT);
+	if (!conn->xp) {
+		rc = -ENOMEM;
+		goto err_xp;
 	}
 	if (!xport->merges) {
 		buf = smc_buf_get(lgr, SMC_BUF_SND, snd_len);
@@ -428,8 +425,7 @@ static void leave(struct smc_conn *conn)
 	conn->snd_base = NULL;
 	xp = conn->xp;
 	WRITE_ONCE(conn->xp, NULL);
-	if (xp)
-		kvfree_rcu_mightsleep(xp);
+	kvfree_rcu_mightsleep(xp);
 	smc_stats_inc(lgr->sn, SMC_STAT_CONN_DESTROYED);
 	clear_bit(SMC_CONN_JOINED, &conn->flags);
 	conn->lgr = NULL;

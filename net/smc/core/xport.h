@@ -218,7 +218,7 @@ struct smc_xport_info {
  *	struct smc_lgr; the core allocates it zeroed
  * @buf_size: the same for buffers (starts with a struct smc_buf)
  * @conn_size: size of the private area the core allocates zeroed for every
- *	connection (conn->xp); may be 0
+ *	connection (conn->xp)
  * @ring_offset: bytes in front of the ring inside a receive buffer (SMC-D: 32)
  * @has_seq: CDC messages carry a sequence number (SMC-R)
  * @merges: the send ring is the peer's receive ring, mapped by conn_attach;
