@@ -45,8 +45,9 @@ struct smc_hs_limit;
  *	delay them, nor they a handshake
  * @kill_wq: ends of links, which wait for the peer's goodbye and the device
  * @node: in the list of all namespaces (lgr.c)
- * @lgr_lock: protects @lgrs, @lgr_next_id, @lgr_seq
+ * @lgr_lock: protects @lgrs, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first
+ * @lgr_last_id: smc_lgr.id of the newest
  * @lgr_seq: smc_lgr.seq of the newest
  * @lgr_count: groups not yet freed (dead ones included)
  * @socks_lock: protects @socks, @socks_nr, @past
@@ -82,7 +83,7 @@ struct smc_net {
 	struct list_head node;
 	spinlock_t lgr_lock;
 	struct list_head lgrs;
-	u32 lgr_next_id;
+	atomic_t lgr_last_id;
 	u64 lgr_seq;
 	atomic_t lgr_count;
 

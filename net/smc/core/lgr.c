@@ -32,7 +32,6 @@
 #include "stats.h"
 
 #define MAX_GROUPS	65536	/* of a namespace */
-#define MAX_CONNS	255	/* of a group, unless less is negotiated */
 
 /* The server's groups end first: a client must not use one that is ending. */
 #define LINGER_SERV	(600 * HZ)
@@ -328,7 +327,6 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	lgr->xport = xport;
 	lgr->sn = sn;
 	lgr->state = SMC_LGR_CONNECTING;
-	lgr->max_conns = MAX_CONNS;
 	lgr->conns_num = 1;
 	refcount_set(&lgr->refs, 1);
 	mutex_init(&lgr->setup);
@@ -388,19 +386,6 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	return gone ? -ENODEV : 0;
 }
 
-static u32 next_id(struct smc_net *sn)
-{
-	u32 id;
-
-	spin_lock_bh(&sn->lgr_lock);
-	sn->lgr_next_id += 0x100;
-	if (!sn->lgr_next_id)
-		sn->lgr_next_id = 0x100;
-	id = sn->lgr_next_id;
-	spin_unlock_bh(&sn->lgr_lock);
-	return id;
-}
-
 /**
  * smc_lgr_new() - first contact: a new group
  * @sn: namespace
@@ -428,7 +413,9 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 	lgr = alloc(sn, xport);
 	if (!lgr)
 		goto err_count;
-	lgr->id = next_id(sn);
+	do {
+		lgr->id = atomic_add_return(0x100, &sn->lgr_last_id);
+	} while (!lgr->id);
 	lgr->role = role;
 	lgr->path = *path;
 	strscpy(lgr->dev, path->dev->name, sizeof(lgr->dev));
