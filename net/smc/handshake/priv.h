@@ -96,7 +96,8 @@ struct smc_hs_data {
  * @need: readable bytes for which a step is queued
  * @queued: @work is queued
  * @stopped: smc_hs_stop() has been called; written with the socket locked
- * @put_off: a step found the socket owned by a system call
+ * @put_off: a step found the socket owned by a system call: another one is
+ *	needed
  * @verdict: enum smc_hs_verdict
  * @ended: no step is queued any more
  * @group: an existing group with our reference and place, being waited for
@@ -236,7 +237,6 @@ bool smc_hs_expired(const struct smc_hs *hs);
 bool smc_hs_wait_settled(struct smc_hs *hs, struct smc_lgr *lgr);
 bool smc_hs_settled(struct smc_hs *hs, enum smc_reason *why);
 void smc_hs_stop_waiting(struct smc_hs *hs);
-void smc_hs_put_off(struct smc_hs *hs);
 
 /* handshake/tcp.c */
 int smc_hs_lock(struct smc_hs *hs);

@@ -74,7 +74,7 @@ int smc_hs_lock(struct smc_hs *hs)
 		rc = -ECANCELED;
 	} else if (sock_owned_by_user_nocheck(sk)) {
 		rc = -EAGAIN;
-		smc_hs_put_off(hs);
+		WRITE_ONCE(hs->put_off, true);
 	} else if (unlikely(sock_flag(sk, SOCK_DEAD))) {
 		/* a program has closed such a child: it is TCP's to end */
 		rc = -ECANCELED;
@@ -334,7 +334,7 @@ int smc_hs_flush(struct smc_hs *hs)
 	if (!rc && data->out_mark >= 0)
 		set_bit(data->out_mark, &hs->bits);
 	if (rc == -EAGAIN)
-		smc_hs_put_off(hs);
+		WRITE_ONCE(hs->put_off, true);
 	else
 		data->out_len = 0;
 	smc_hs_unlock(hs);

@@ -200,12 +200,3 @@ void smc_hs_start_clock(struct smc_hs *hs)
 	hs->span_ms = max3(floor, 8 * min(rtt, 60000U), 1U);
 	hs->limit = jiffies + msecs_to_jiffies(hs->span_ms);
 }
-
-/**
- * smc_hs_put_off() - the socket could not be had: another step is needed
- * @hs: handshake
- */
-void smc_hs_put_off(struct smc_hs *hs)
-{
-	WRITE_ONCE(hs->put_off, true);
-}
