@@ -61,7 +61,6 @@ struct smc_lgr_waiter {
  * @direct: no gateway between the RoCE ports
  * @max_conns: negotiated limit
  * @max_links: negotiated limit
- * @feature_mask: negotiated
  * @eid: negotiated EID, 32 bytes and NUL
  * @peer_host: the peer's host name, NUL terminated
  * @peer_id: the peer's id (server: as in the Proposal)
@@ -104,7 +103,6 @@ struct smc_lgr {
 	bool direct;
 	u8 max_conns;
 	u8 max_links;
-	u16 feature_mask;
 	u8 eid[33];
 	char peer_host[33];
 	u8 peer_id[8];

@@ -153,7 +153,6 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	lgr->release = choice->release;
 	lgr->max_conns = choice->max_conns;
 	lgr->max_links = choice->max_links;
-	lgr->feature_mask = choice->feature_mask;
 	lgr->direct = data->direct;
 	memcpy(lgr->eid, choice->eid, SMC_EID_LEN);
 	lgr->own_addr = data->route.saddr;

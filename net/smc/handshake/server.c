@@ -217,18 +217,14 @@ static enum smc_reason confirmed(struct smc_hs *hs)
 	struct smc_hs_data *data = hs->data;
 	struct smc_conn *conn = hs->conn;
 	const struct smc_clc_accept *acc = &data->msg.accept;
-	struct smc_lgr *lgr = conn->lgr;
 	enum smc_reason why;
 	int rc;
 
 	why = smc_select_confirm(&data->choice, first, &data->msg);
 	if (why != SMC_REASON_OK)
 		return why;
-	if (first && data->choice.version > 1) {
-		smc_hs_group_learn(lgr, &acc->fce);
-		if (data->choice.release)
-			lgr->feature_mask = acc->fce.feature_mask;
-	}
+	if (first && data->choice.version > 1)
+		smc_hs_group_learn(conn->lgr, &acc->fce);
 	rc = smc_conn_attach(conn, acc);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
