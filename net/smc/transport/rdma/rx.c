@@ -16,8 +16,14 @@
 
 #include "rdma.h"
 
-/* Post the chain of free receives. */
-static int post_free(struct smc_rdma_link *link)
+/**
+ * smc_rdma_rx_post() - post the chain of free receives
+ * @link: queue pair is at least INIT
+ *
+ * Context: process, before the first completion; or a completion handler.
+ * Return: 0 or -errno.
+ */
+int smc_rdma_rx_post(struct smc_rdma_link *link)
 {
 	const struct ib_recv_wr *bad = NULL;
 	int rc;
@@ -93,7 +99,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	ib_dma_sync_single_for_device(link->ibdev, rx->sge.addr, len,
 				      DMA_FROM_DEVICE);
 	chain_free(link, rx);
-	if (link->rx_free_num >= SMC_RDMA_RX_BATCH && post_free(link))
+	if (link->rx_free_num >= SMC_RDMA_RX_BATCH && smc_rdma_rx_post(link))
 		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
 }
 
@@ -146,18 +152,6 @@ int smc_rdma_rx_init(struct smc_rdma_link *link)
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-/**
- * smc_rdma_rx_post() - fill the receive queue for the first time
- * @link: queue pair is at least INIT
- *
- * Context: process, before the first completion.
- * Return: 0 or -errno.
- */
-int smc_rdma_rx_post(struct smc_rdma_link *link)
-{
-	return post_free(link);
 }
 
 /**
