@@ -154,8 +154,7 @@ struct smc_path {
  * struct smc_push - one step of a connection's data: write, then publish
  * @nseg: number of copies to do; 0 for a CDC alone and for merged rings
  * @seg: source offset in the own send ring, destination offset in the peer's
- * @cdc: the state to publish after the copies; the transport fills in what
- *       only it knows (the peer's token)
+ * @cdc: the state to publish after the copies
  * @end_pos: send position reached by this push; handed back in
  *           smc_conn_tx_done() when the source bytes may be overwritten
  * @len: sum of the segments' lengths

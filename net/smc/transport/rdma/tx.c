@@ -150,11 +150,9 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 {
 	u32 i = slot_index(link->tx_head);
 	bool signal = want_signal(link, xp, p);
-	struct smc_cdc cdc = p->cdc;
 	struct push_wrs wrs;
 
-	cdc.token = xp->conn->peer_token;
-	smc_cdc_encode(slot_data(link, i), &cdc);
+	smc_cdc_encode(slot_data(link, i), &p->cdc);
 	link->tx[i].xp = xp;
 	build_writes(link, &link->tx[i], p, &wrs);
 	build_send(link, i, signal, &wrs.send, &wrs.msg);
