@@ -27,7 +27,7 @@ static struct {
 
 static bool complete_table(const struct smc_xport *xport)
 {
-	return xport->name && xport->lgr_size && xport->buf_size &&
+	return xport->lgr_size && xport->buf_size &&
 	       xport->find_path && xport->lgr_up &&
 	       xport->lgr_connect && xport->lgr_confirm && xport->lgr_down &&
 	       xport->buf_alloc && xport->buf_free && xport->describe &&

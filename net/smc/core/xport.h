@@ -211,7 +211,6 @@ struct smc_xport_info {
 /**
  * struct smc_xport - down-calls, core to transport
  *
- * @name: "smcr" or "smcd", as in the sysctl net.smc.transports
  * @id: index for statistics and the CLC path bits
  * @lgr_size: size of the transport's group object, which starts with a
  *	struct smc_lgr; the core allocates it zeroed
@@ -290,7 +289,6 @@ struct smc_xport_info {
  *	locked, may sleep.
  */
 struct smc_xport {
-	const char *name;
 	enum smc_xport_id id;
 	u32 lgr_size;
 	u32 buf_size;

@@ -98,10 +98,6 @@ struct lo_conn {
 	struct lo_buf *ring;
 };
 
-struct lo_lgr {
-	struct smc_lgr lgr;
-};
-
 static struct {
 	struct smc_dev dev;
 	u64 gid;
@@ -392,9 +388,8 @@ static bool fill_dev(struct smc_dev *dev, const struct net *net,
 }
 
 static const struct smc_xport xport = {
-	.name		= "smcd",
 	.id		= SMC_XPORT_D,
-	.lgr_size	= sizeof(struct lo_lgr),
+	.lgr_size	= sizeof(struct smc_lgr),
 	.buf_size	= sizeof(struct lo_buf),
 	.conn_size	= sizeof(struct lo_conn),
 	.ring_offset	= RING_OFFSET,

@@ -385,7 +385,6 @@ static void rdma_fill_info(const struct smc_lgr *lgr,
 }
 
 const struct smc_xport smc_rdma_xport = {
-	.name		= "smcr",
 	.id		= SMC_XPORT_R,
 	.lgr_size	= sizeof(struct smc_rdma_lgr),
 	.buf_size	= sizeof(struct smc_rdma_buf),
