@@ -10,7 +10,6 @@
  * leaf.
  * Test: selftests/smc/fallback*.sh
  */
-#include <linux/jhash.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/slab.h>
@@ -57,9 +56,7 @@ static bool make_key(const struct sockaddr *addr, struct entry *key)
 static struct entry *set_of(const struct smc_hs_cache *cache,
 			    const struct entry *key)
 {
-	u32 hash = jhash2((const u32 *)&key->addr,
-			  sizeof(key->addr) / sizeof(u32),
-			  cache->seed ^ key->port);
+	u32 hash = __ipv6_addr_jhash(&key->addr, cache->seed ^ key->port);
 
 	return cache->sets[hash % SETS];
 }

@@ -8,7 +8,6 @@
  * Test: selftests/smc/hostile_clc.py
  */
 #include <linux/in6.h>
-#include <linux/jhash.h>
 #include <linux/slab.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
@@ -36,10 +35,7 @@ static void peer_addr(const struct sock *tcp, struct in6_addr *addr)
 static struct hlist_head *head_of(struct smc_hs_limit *limit,
 				  const struct in6_addr *addr)
 {
-	u32 hash = jhash2((const u32 *)addr, sizeof(*addr) / sizeof(u32),
-			  limit->seed);
-
-	return &limit->running[hash % HEADS];
+	return &limit->running[__ipv6_addr_jhash(addr, limit->seed) % HEADS];
 }
 
 /* How many handshakes run with this address?  Bounded by SMC_HS_MAX_NET. */
