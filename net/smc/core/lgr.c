@@ -227,47 +227,46 @@ static bool reserve_place(struct smc_lgr *lgr)
 	return ok;
 }
 
-/**
- * smc_lgr_is_of() - may connections on this route use the group?
- * @lgr: group, referenced or found under the table lock
- * @route: of the TCP connection
- *
- * GID and peer id of a handshake are what the peer says.  Only the host that
- * made the group may use it: the one with its address, or with the address that
- * is the GID once the link is confirmed.  A server does not use a group that the
- * client made with another address of the server, and would not accept.
- *
- * Context: any.
+/*
+ * Is the group for these TCP addresses?  GID and peer id of a handshake are what
+ * the peer says, and a confirmed link proves neither: only the host that made
+ * the group may use it.  A client refuses a group that it made with another
+ * address of the server, so a server compares its own address, too.
  */
-bool smc_lgr_is_of(const struct smc_lgr *lgr, const struct smc_route *route)
+static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
-	if (lgr->role == SMC_SERV &&
-	    !ipv6_addr_equal(&lgr->own_addr, &route->saddr) &&
-	    memcmp(lgr->path.gid, &route->saddr, sizeof(lgr->path.gid)))
+	const struct smc_route *route = key->route;
+
+	if (ipv6_addr_type(&route->daddr) & IPV6_ADDR_LINKLOCAL &&
+	    lgr->path.ifindex != key->path->ifindex)
 		return false;
-	return ipv6_addr_equal(&lgr->peer_addr, &route->daddr) ||
-	       (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
-		!memcmp(lgr->peer_gid, &route->daddr, sizeof(lgr->peer_gid)));
+	return ipv6_addr_equal(&lgr->peer_addr, &route->daddr) &&
+	       (lgr->role == SMC_CLNT ||
+		ipv6_addr_equal(&lgr->own_addr, &route->saddr));
 }
 
-/* The group for @key, with a reference and a place; or NULL. */
+/* See smc_lgr_find(). */
 static struct smc_lgr *find_locked(struct smc_net *sn,
-				   const struct smc_lgr_key *key)
+				   const struct smc_lgr_key *key, bool *others)
 {
 	const struct smc_xport *xport = key->xport;
 	struct smc_lgr *lgr;
 
 	lockdep_assert_held(&sn->lgr_lock);
+	*others = false;
 	/* a group for each connection: none can match, the table is long */
 	if (!xport->lgr_match)
 		return NULL;
 	list_for_each_entry(lgr, &sn->lgrs, node) {
 		if (lgr->xport != xport || lgr->role != key->role ||
 		    lgr->path.vlan_id != key->path->vlan_id ||
-		    (key->role == SMC_SERV &&
-		     !smc_lgr_is_of(lgr, key->route)) ||
-		    !xport->lgr_match(lgr, key->path, key->prop, key->acc) ||
-		    !reserve_place(lgr))
+		    !xport->lgr_match(lgr, key->path, key->prop, key->acc))
+			continue;
+		if (!same_hosts(lgr, key)) {
+			*others = true;
+			continue;
+		}
+		if (!reserve_place(lgr))
 			continue;
 		refcount_inc(&lgr->refs);
 		return lgr;
@@ -279,21 +278,22 @@ static struct smc_lgr *find_locked(struct smc_net *sn,
  * smc_lgr_find() - find the group for a new connection
  * @sn: namespace
  * @key: what it has to match
+ * @others: a group matches that was made with other addresses
  *
  * A server may use any group with the peer that has room and is not stalled.  A
- * client must use the one that the server names, even if it is full, or decline:
- * the caller asks smc_lgr_is_of().
+ * client must use the one that the server names, even if it is full, or decline.
  *
  * Context: process.
  * Return: the group, CONNECTING or ACTIVE, with a reference and a place in it,
  * which smc_conn_join() takes over or smc_lgr_leave() gives back; or NULL.
  */
-struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key)
+struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
+			     bool *others)
 {
 	struct smc_lgr *lgr;
 
 	spin_lock_bh(&sn->lgr_lock);
-	lgr = find_locked(sn, key);
+	lgr = find_locked(sn, key, others);
 	spin_unlock_bh(&sn->lgr_lock);
 	return lgr;
 }
@@ -302,8 +302,8 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key)
  * smc_lgr_close() - no connection joins the group any more
  * @lgr: group, referenced
  *
- * The peer says that the two ends disagree about it.  Those that use it stay,
- * unless the link fails the test.
+ * The peer says that the two ends disagree about it.  Those that use it stay; a
+ * message shows whether the peer's device still has the link.
  *
  * Context: process.
  */
@@ -368,12 +368,12 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		    struct smc_lgr **found)
 {
 	struct smc_net *sn = lgr->sn;
-	bool gone, added;
+	bool gone, added, others;
 
 	spin_lock_bh(&sn->lgr_lock);
 	/* smc_dev_del() sets "removing" before it looks into the table */
 	gone = READ_ONCE(lgr->path.dev->removing);
-	*found = key && !gone ? find_locked(sn, key) : NULL;
+	*found = key && !gone ? find_locked(sn, key, &others) : NULL;
 	added = !gone && !*found;
 	if (added) {
 		list_add_tail(&lgr->node, &sn->lgrs);

@@ -64,7 +64,7 @@ struct smc_lgr_waiter {
  * @eid: negotiated EID, 32 bytes and NUL
  * @peer_host: the peer's host name, NUL terminated
  * @peer_id: the peer's id (server: as in the Proposal)
- * @peer_gid: SMC-R: the peer's GID, from its Proposal or Accept
+ * @peer_gid: SMC-R server: the client's GID, from its Proposal
  * @own_addr: own address of the TCP connection that made the group, v4-mapped
  * @peer_addr: the peer's
  * @closed: no connection joins it any more; under @lock
@@ -145,8 +145,8 @@ struct smc_lgr_key {
 	const struct smc_clc_accept *acc;
 };
 
-struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key);
-bool smc_lgr_is_of(const struct smc_lgr *lgr, const struct smc_route *route);
+struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
+			     bool *others);
 void smc_lgr_close(struct smc_lgr *lgr);
 struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			    enum smc_role role, const struct smc_path *path,

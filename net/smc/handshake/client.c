@@ -188,8 +188,8 @@ static enum smc_reason client_first_contact(struct smc_hs *hs)
 	why = agree_on_way(hs);
 	if (why != SMC_REASON_OK)
 		return why;
-	why = smc_hs_create_group(hs, data->peer.r.peer_id, data->peer.r.gid,
-				  NULL, &none);
+	why = smc_hs_create_group(hs, data->peer.r.peer_id, NULL, NULL,
+				  &none);
 	if (why != SMC_REASON_OK)
 		return why;
 	smc_hs_group_learn(conn->lgr, &data->peer.fce);
@@ -216,19 +216,15 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 		.route = &data->route,
 		.acc = &data->peer,
 	};
-	enum smc_reason why = SMC_REASON_OK;
 	struct smc_lgr *lgr;
+	bool others;
 
-	lgr = smc_lgr_find(hs->setup.sn, &key);
+	lgr = smc_lgr_find(hs->setup.sn, &key, &others);
 	if (!lgr)
-		return SMC_REASON_SYNCERR;
-	if (!smc_lgr_is_of(lgr, key.route))
-		why = SMC_REASON_OTHERHOST;
-	else if (READ_ONCE(lgr->stalled))
-		why = SMC_REASON_LINK_STUCK;
-	if (why != SMC_REASON_OK) {
+		return others ? SMC_REASON_OTHERHOST : SMC_REASON_SYNCERR;
+	if (READ_ONCE(lgr->stalled)) {
 		smc_lgr_leave(lgr);
-		return why;
+		return SMC_REASON_LINK_STUCK;
 	}
 	if (smc_hs_wait_settled(hs, lgr)) {
 		/* the server has confirmed the group earlier than we */

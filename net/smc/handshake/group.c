@@ -126,7 +126,7 @@ static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
  * smc_hs_create_group() - first contact: make and join a group
  * @hs: handshake; data->choice names the transport
  * @peer_id: the peer's id
- * @peer_gid: GID of the peer's RoCE port, for SMC-R
+ * @peer_gid: GID of the peer's RoCE port; NULL: not known yet
  * @key: NULL, or do not make one if there is one for this
  * @found: that one, with a reference and a place; or NULL
  *
@@ -158,7 +158,8 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	lgr->own_addr = data->route.saddr;
 	lgr->peer_addr = data->route.daddr;
 	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
-	memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
+	if (peer_gid)
+		memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
 	rc = smc_lgr_publish(lgr, key, found);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);

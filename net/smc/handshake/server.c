@@ -84,8 +84,9 @@ static enum smc_reason find_or_open(struct smc_hs *hs, struct smc_lgr **lgr)
 		.route = &data->route,
 		.prop = &data->prop,
 	};
+	bool others;
 
-	*lgr = smc_lgr_find(hs->setup.sn, &key);
+	*lgr = smc_lgr_find(hs->setup.sn, &key, &others);
 	return *lgr ? SMC_REASON_OK : open_group(hs, &key, lgr);
 }
 

@@ -375,12 +375,14 @@ static void rdma_fill_info(const struct smc_lgr *lgr,
 
 	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
 	strscpy(info->dev, lgr->dev, sizeof(info->dev));
-	info->port = link->port;
-	info->link_id = link->link_id;
+	/* the link may be zero yet */
+	info->port = lgr->path.port;
+	info->link_id = READ_ONCE(link->link_id);
 	info->link_state = shown_state(lgr, link);
 	info->link_uid = lgr->id + link->link_id;
 	info->peer_link_uid = READ_ONCE(link->peer_uid);
-	memcpy(info->gid, link->gid.raw, sizeof(info->gid));
+	memcpy(info->gid, is_v1(lgr) ? lgr->path.gid_v1 : lgr->path.gid,
+	       sizeof(info->gid));
 	memcpy(info->peer_gid, link->peer.gid.raw, sizeof(info->peer_gid));
 }
 
