@@ -522,6 +522,18 @@ static void accept__chid(void **state)
 	accepts(SMC_REASON_MISMATCH);
 }
 
+/* An EID is a name that only hosts of one installation know. */
+static void accept__eid(void **state)
+{
+	accept_r(2);
+	accepts(SMC_REASON_OK);
+	msg.accept.first_contact = false;
+	msg.accept.eid[SMC_EID_LEN - 1] ^= 1;
+	accepts(SMC_REASON_MISMATCH);
+	memset(msg.accept.eid, 0, SMC_EID_LEN);
+	accepts(SMC_REASON_MISMATCH);
+}
+
 static void accept__limits(void **state)
 {
 	accept_r(2);
@@ -679,6 +691,7 @@ int main(void)
 		test(accept__smcd),
 		test(accept__not_offered),
 		test(accept__chid),
+		test(accept__eid),
 		test(accept__limits),
 		test(confirm__echo),
 		test(confirm__not_compared),

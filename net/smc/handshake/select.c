@@ -212,6 +212,16 @@ static bool chid_offered(const struct smc_clc_v2ext *v2, u16 chid)
 	return false;
 }
 
+static bool eid_offered(const struct smc_clc_v2ext *v2, const u8 *eid)
+{
+	u8 i;
+
+	for (i = 0; i < v2->n_eids; i++)
+		if (!memcmp(v2->eids[i], eid, SMC_EID_LEN))
+			return true;
+	return false;
+}
+
 /**
  * smc_select_accept() - client: is an Accept an answer to the Proposal?
  * @prop: the Proposal that was sent
@@ -221,7 +231,7 @@ static bool chid_offered(const struct smc_clc_v2ext *v2, u16 chid)
  *	on first contact
  *
  * Return: SMC_REASON_OK; a reason to decline with; or SMC_REASON_MISMATCH for
- * a device that was never offered.
+ * a device or an EID that was never offered.
  */
 enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
 				  const struct smc_clc_msg *msg,
@@ -236,6 +246,8 @@ enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
 	if (is_d ? !smc_offer_has_d(offer) : !smc_offer_has_r(offer))
 		return SMC_REASON_MODEUNSUPP;
 	if (is_d && msg->version > 1 && !chid_offered(&prop->v2, acc->d.chid))
+		return SMC_REASON_MISMATCH;
+	if (msg->version > 1 && !eid_offered(&prop->v2, acc->eid))
 		return SMC_REASON_MISMATCH;
 
 	choice->mode = acc->mode;
