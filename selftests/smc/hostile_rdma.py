@@ -21,7 +21,7 @@ from clcpeer import UEID, accept_r, decline, proposal
 from counters import Counters, sysctl
 from limits import limit
 from minitcp import MAGIC, Net
-from roce import Qp
+from roce import SEND_IMM, WRITE_IMM, Qp
 
 KERNEL, PORT = "10.99.0.1", 7600
 QPN, PSN = 0x77, 0x7c01f3               # those of accept_r()
@@ -133,6 +133,20 @@ def case_llc_malformed():
     begin()
     peer.qp.send(bytes([TEST_LINK]) + bytes(19))
     peer.refused(LlcMalformed=1)
+
+
+def case_opcodes():
+    """what uses up a receive and is no SEND: nothing in its buffer is a message,
+    neither what came nor what has been there before"""
+    begin()
+    request = bytes([TEST_LINK, 44]) + bytes(42)
+    for _ in range(260):                # one is in each buffer
+        peer.alive()
+    peer.counters = Counters()
+    peer.qp.send(request, SEND_IMM, bytes(4))
+    peer.qp.send(b"", WRITE_IMM, bytes(16 + 4))
+    peer.refused(LlcMalformed=2)
+    assert peer.qp.messages.empty(), "an answer"
 
 
 def case_llc_unasked():

@@ -14,6 +14,7 @@ import zlib
 
 PORT = struct.pack(">H", 4791)
 SEND_ONLY, ACK = 0x04, 0x11
+SEND_IMM, WRITE_IMM = 0x05, 0x0b
 SENDS, WRITES = (0, 1, 2, 4), (6, 7, 8, 10)
 HAS_RETH = (6, 10)
 M24 = 0xFFFFFF
@@ -48,9 +49,10 @@ class Qp:
                            0x4000, 64, 17, 0, self.net.ip, self.net.peer_ip)
         self.net.ip_packet(17, udp + icrc(head, udp))
 
-    def send(self, data):
+    def send(self, data, opcode=SEND_ONLY, head=b""):
+        """head: the headers that the opcode needs after BTH"""
         with self.net.cond:
-            self.packet(SEND_ONLY, self.psn, data, 1)
+            self.packet(opcode, self.psn, head + data, 1)
             self.psn += 1
 
     def on_packet(self, p):

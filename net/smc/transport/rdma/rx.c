@@ -76,6 +76,16 @@ static void rx_cdc(struct smc_rdma_link *link, const u8 *data, u32 len)
 	rcu_read_unlock();
 }
 
+/*
+ * SMC has SENDs only.  A WRITE with immediate data uses a receive and leaves what
+ * an older message has left in its buffer.
+ */
+static bool is_message(const struct ib_wc *wc)
+{
+	return wc->opcode == IB_WC_RECV &&
+	       !(wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE));
+}
+
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smc_rdma_rx *rx = container_of(wc->wr_cqe, struct smc_rdma_rx,
@@ -92,7 +102,9 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	len = min(wc->byte_len, link->rx_size);
 	ib_dma_sync_single_for_cpu(link->ibdev, rx->sge.addr, len,
 				   DMA_FROM_DEVICE);
-	if (len && rx->data[0] == SMC_CDC_TYPE)
+	if (unlikely(!is_message(wc)))
+		smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_MALFORMED);
+	else if (len && rx->data[0] == SMC_CDC_TYPE)
 		rx_cdc(link, rx->data, len);
 	else
 		smc_rdma_llc_rx(link, rx->data, len);
