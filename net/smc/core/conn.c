@@ -62,18 +62,6 @@ struct smc_conn *smc_conn_alloc(struct smc_net *sn,
 }
 
 /**
- * smc_conn_tryget() - take a reference, unless the last one has gone
- * @conn: connection found under RCU
- *
- * Context: any, RCU read section.
- * Return: false: too late.
- */
-bool smc_conn_tryget(struct smc_conn *conn)
-{
-	return refcount_inc_not_zero(&conn->refs);
-}
-
-/**
  * smc_conn_get() - take another reference
  * @conn: connection the caller has a reference of
  *
@@ -85,18 +73,15 @@ void smc_conn_get(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_put() - drop a reference
+ * smc_conn_last_put() - the last reference is gone: see smc_conn_put()
  * @conn: connection
  *
- * After the last one a work item takes the connection out of its group and
- * drops its socket.
+ * A work item takes it out of its group and drops its socket.
  *
  * Context: any.
  */
-void smc_conn_put(struct smc_conn *conn)
+void smc_conn_last_put(struct smc_conn *conn)
 {
-	if (!refcount_dec_and_test(&conn->refs))
-		return;
 	conn->flags_limit = jiffies + msecs_to_jiffies(LAST_FLAGS_MS);
 	queue_delayed_work(conn->sn->end_wq, &conn->release, 0);
 }

@@ -224,9 +224,22 @@ static inline u32 smc_conn_unsent(const struct smc_conn *conn)
 struct smc_conn *smc_conn_alloc(struct smc_net *sn,
 				const struct smc_conn_events *events,
 				struct sock *sk, gfp_t gfp);
-bool smc_conn_tryget(struct smc_conn *conn);
 void smc_conn_get(struct smc_conn *conn);
-void smc_conn_put(struct smc_conn *conn);
+void smc_conn_last_put(struct smc_conn *conn);
+
+/* Take a reference in an RCU read section, unless the last one has gone. */
+static inline bool smc_conn_tryget(struct smc_conn *conn)
+{
+	return refcount_inc_not_zero(&conn->refs);
+}
+
+/* Drop a reference; any context. */
+static inline void smc_conn_put(struct smc_conn *conn)
+{
+	if (refcount_dec_and_test(&conn->refs))
+		smc_conn_last_put(conn);
+}
+
 void smc_conn_stop(struct smc_conn *conn);
 void smc_conn_start_timer(struct smc_conn *conn, struct timer_list *timer,
 			  unsigned long expires);
