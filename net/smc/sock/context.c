@@ -108,33 +108,6 @@ struct smc_sock *smc_sock_get(struct sock *sk)
 }
 
 /**
- * smc_sock_conn() - the connection of a socket in phase SMC, for one call
- * @sk: socket
- *
- * What smc_sock_get() and smc_sock_conn_get() would find, with one reference.
- *
- * Context: any.
- * Return: connection with a reference, or NULL.
- */
-struct smc_conn *smc_sock_conn(struct sock *sk)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-	struct smc_conn *conn = NULL;
-	struct smc_sock *smc;
-
-	rcu_read_lock();
-	smc = rcu_dereference(icsk->icsk_ulp_data);
-	/* pairs with smc_sock_detach() */
-	smp_rmb();
-	if (READ_ONCE(icsk->icsk_ulp_ops) == &smc_ulp_ops && smc)
-		conn = rcu_dereference(smc->conn);
-	if (conn && !smc_conn_tryget(conn))
-		conn = NULL;
-	rcu_read_unlock();
-	return conn;
-}
-
-/**
  * smc_sock_locked() - the context of a locked socket
  * @sk: socket
  *

@@ -72,7 +72,7 @@ static void put_error(struct smc_sock *smc, int err)
 }
 
 /**
- * smc_conn_has_error() - is there an error of the connection for the program?
+ * smc_conn_look_error() - is the error still there?  For smc_conn_has_error()
  * @conn: connection
  *
  * TCP's errors in sk_err do not count.  If sk_err is 0, SO_ERROR has taken the
@@ -80,13 +80,11 @@ static void put_error(struct smc_sock *smc, int err)
  *
  * Context: any, state_lock not held.
  */
-bool smc_conn_has_error(const struct smc_conn *conn)
+bool smc_conn_look_error(const struct smc_conn *conn)
 {
 	struct smc_sock *smc = smc_of_conn(conn);
 	bool has;
 
-	if (likely(!READ_ONCE(smc->err)))
-		return false;
 	spin_lock_bh(&smc->state_lock);
 	has = READ_ONCE(conn->sk->sk_err);
 	if (!has)

@@ -72,8 +72,8 @@ static int data_answer(struct smc_sock *smc, int dir, int flags, long timeo)
  * The connection for a data call, with a reference.  Without one *@rc is the
  * call's answer (0 or -errno), or SMC_DATA_TCP.
  */
-static struct smc_conn *data_conn(struct sock *sk, int dir, int flags,
-				  long timeo, int *rc)
+static __always_inline struct smc_conn *
+data_conn(struct sock *sk, int dir, int flags, long timeo, int *rc)
 {
 	struct smc_conn *conn;
 	struct smc_sock *smc;

@@ -308,7 +308,6 @@ int smc_sock_attach(struct sock *sk, unsigned long bits);
 struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp);
 void smc_sock_detach(struct smc_sock *smc);
 struct smc_sock *smc_sock_get(struct sock *sk);
-struct smc_conn *smc_sock_conn(struct sock *sk);
 void smc_sock_start_timer(struct smc_sock *smc, unsigned long expires);
 void smc_sock_stop_timer(struct smc_sock *smc);
 struct smc_sock *smc_sock_locked(const struct sock *sk);
@@ -365,6 +364,42 @@ void smc_context_exit(void);
 		wake_up_var(&smc_tcp_calls);				\
 	__rc;								\
 })
+
+/**
+ * smc_sock_conn() - the connection of a socket in phase SMC, for one call
+ * @sk: socket
+ *
+ * What smc_sock_get() and smc_sock_conn_get() would find, with one reference.
+ *
+ * Context: any.
+ * Return: connection with a reference, or NULL.
+ */
+static inline struct smc_conn *smc_sock_conn(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_conn *conn = NULL;
+	struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = rcu_dereference(icsk->icsk_ulp_data);
+	/* pairs with smc_sock_detach() */
+	smp_rmb();
+	if (!smc_sock_is_tcp(sk) && smc)
+		conn = rcu_dereference(smc->conn);
+	if (conn && !smc_conn_tryget(conn))
+		conn = NULL;
+	rcu_read_unlock();
+	return conn;
+}
+
+bool smc_conn_look_error(const struct smc_conn *conn);
+
+/* Is there an error of the connection for the program?  See event.c. */
+static inline bool smc_conn_has_error(const struct smc_conn *conn)
+{
+	return unlikely(READ_ONCE(smc_of_conn(conn)->err)) &&
+	       smc_conn_look_error(conn);
+}
 
 /**
  * smc_sock_conn_get() - the connection of a context, for one call
@@ -450,7 +485,6 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
 void smc_sock_kick_work(struct smc_sock *smc);
 int smc_conn_error(const struct smc_conn *conn);
-bool smc_conn_has_error(const struct smc_conn *conn);
 bool smc_close_over(const struct smc_conn *conn);
 bool smc_close_shut_both(const struct smc_conn *conn);
 bool smc_close_peer_gone(const struct smc_conn *conn);
