@@ -45,6 +45,13 @@ static struct {
 	.list = LIST_HEAD_INIT(spaces.list),
 };
 
+/* One group less: smc_lgr_net_exit() may return at once. */
+static void uncount(struct smc_net *sn)
+{
+	if (atomic_dec_and_test(&sn->lgr_count))
+		wake_up_var(&sn->lgr_count);
+}
+
 /*
  * The last reference frees it, after a grace period: the receive path looks
  * tokens up under RCU.
@@ -57,9 +64,7 @@ static void lgr_put(struct smc_lgr *lgr)
 		return;
 	smc_stats_inc(sn, SMC_STAT_LGR_DESTROYED);
 	kfree_rcu(lgr, rcu);
-	/* smc_lgr_net_exit() may return at once */
-	if (atomic_dec_and_test(&sn->lgr_count))
-		wake_up_var(&sn->lgr_count);
+	uncount(sn);
 }
 
 /* Call the waiters, one at a time and without a lock. */
@@ -347,8 +352,7 @@ static void discard(struct smc_lgr *lgr)
 	struct smc_net *sn = lgr->sn;
 
 	kfree(lgr);
-	if (atomic_dec_and_test(&sn->lgr_count))
-		wake_up_var(&sn->lgr_count);
+	uncount(sn);
 }
 
 /**
@@ -423,8 +427,7 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 	return lgr;
 
 err_count:
-	if (atomic_dec_and_test(&sn->lgr_count))
-		wake_up_var(&sn->lgr_count);
+	uncount(sn);
 	return ERR_PTR(rc);
 }
 
