@@ -113,15 +113,6 @@ static int join(struct smc_hs *hs, struct smc_lgr *lgr)
 			     hs->setup.rcv_len);
 }
 
-/* If the group died, its reason is the more precise one. */
-static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
-				   enum smc_reason other)
-{
-	enum smc_reason why = smc_lgr_settled(lgr);
-
-	return why != SMC_REASON_OK ? why : smc_hs_errno_reason(rc, other);
-}
-
 /**
  * smc_hs_create_group() - first contact: make and join a group
  * @hs: handshake; data->choice names the transport
@@ -172,7 +163,8 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	}
 	if (rc) {
 		smc_lgr_kill(lgr, smc_hs_errno_reason(rc, SMC_REASON_INTERR));
-		why = group_error(lgr, rc, SMC_REASON_INTERR);
+		/* it may have died before, for a more precise reason */
+		why = smc_lgr_settled(lgr);
 		smc_lgr_leave(lgr);
 		return why;
 	}
@@ -291,6 +283,15 @@ enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
 		until = last;
 	smc_hs_enter_until(hs, SMC_HS_RING, until);
 	return SMC_REASON_OK;
+}
+
+/* If the group died, its reason is the more precise one. */
+static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
+				   enum smc_reason other)
+{
+	enum smc_reason why = smc_lgr_settled(lgr);
+
+	return why != SMC_REASON_OK ? why : smc_hs_errno_reason(rc, other);
 }
 
 /**
