@@ -113,15 +113,16 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 }
 
 /*
- * One push.  0: something was pushed, try again; -ENODATA: nothing to do;
- * -EAGAIN: the transport calls again; another error: the link is dead.
+ * One push.  1: something was pushed up to an urgent byte, and there may be
+ * more; 0: all that could be was pushed; -ENODATA: nothing to do; -EAGAIN: the
+ * transport calls again; another error: the link is dead.
  */
 static int push_one(struct smc_conn *conn)
 {
 	bool abort = test_bit(SMC_CONN_WANT_ABORT, &conn->flags);
 	u64 sent = conn->sent_pos;
 	struct smc_push p = {};
-	u32 window, unsent;
+	u32 window, unsent, len;
 	u8 prod_flags = 0;
 	bool state_due;
 	u64 prod, read;
@@ -141,8 +142,8 @@ static int push_one(struct smc_conn *conn)
 	/* the peer then announces room as soon as there is some */
 	if (unsent >= window)
 		prod_flags |= SMC_CDC_WRITE_BLOCKED;
-	p.len = abort ? 0 : min(unsent, window);
-	p.len = stop_at_urgent(conn, p.len, &prod_flags);
+	len = abort ? 0 : min(unsent, window);
+	p.len = stop_at_urgent(conn, len, &prod_flags);
 	p.end_pos = sent + p.len;
 	flags = flags_due(conn, p.end_pos, prod);
 	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
@@ -165,7 +166,9 @@ static int push_one(struct smc_conn *conn)
 		       flags, rc);
 	if (!rc) {
 		push_account(conn, &p, read);
-		return 0;
+		if (len == window && len < unsent)
+			count_window(conn);
+		return p.len < len;
 	}
 	WRITE_ONCE(conn->sent_pos, sent);
 	if (state_due)
@@ -209,10 +212,15 @@ bool smc_conn_last_sent(const struct smc_conn *conn)
 void smc_conn_push(struct smc_conn *conn)
 {
 	bool any = false, flushed = false;
+	int rc;
 
 	spin_lock_bh(&conn->tx_lock);
-	while (!push_one(conn))
-		any = true;
+	/* prod_pos before peer_read_pos: pairs with window_due() */
+	smp_mb__after_spinlock();
+	do {
+		rc = push_one(conn);
+		any |= rc >= 0;
+	} while (rc > 0);
 	if (test_bit(SMC_CONN_FLUSH, &conn->flags) &&
 	    READ_ONCE(conn->prod_pos) == conn->sent_pos)
 		flushed = test_and_clear_bit(SMC_CONN_FLUSH, &conn->flags);
@@ -424,6 +432,14 @@ static void trace_rx(const struct smc_conn *conn, const struct smc_cdc *cdc,
 		     cdc->conn_flags, err);
 }
 
+/* The peer's window has opened: are there bytes that waited for it? */
+static bool window_due(const struct smc_conn *conn)
+{
+	/* peer_read_pos before prod_pos: pairs with smc_conn_push() */
+	smp_mb();
+	return smc_conn_unsent(conn);
+}
+
 static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	u64 old_read = conn->peer_read_pos;
@@ -464,8 +480,8 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 		smp_mb();
 	if (update_due(conn))
 		set_bit(SMC_CONN_NEED_CDC, &conn->flags);
-	return conn->peer_read_pos != old_read ||
-	       test_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	return test_bit(SMC_CONN_NEED_CDC, &conn->flags) ||
+	       (conn->peer_read_pos != old_read && window_due(conn));
 }
 
 /**
