@@ -36,7 +36,7 @@ struct call {
  * Ask the LSM again: the core may have asked it before the socket had the class
  * of a TCP socket.  Modules may call security_sctp_bind_connect() only, which
  * checks bind and connect of any socket with ports.  TCP refuses addresses
- * without ports.
+ * without ports.  The socket is owned.
  */
 static int permission(struct sock *sk, bool is_bind,
 		      const struct sockaddr *addr, int len)
@@ -44,8 +44,8 @@ static int permission(struct sock *sk, bool is_bind,
 	int what = is_bind ? SCTP_SOCKOPT_BINDX_ADD : SCTP_SOCKOPT_CONNECTX;
 	struct sockaddr_in6 name = {};
 	size_t size;
-	int rc;
 
+	lockdep_assert(lockdep_sock_is_held(sk));
 	if (len < (int)sizeof(addr->sa_family))
 		return 0;
 	switch (addr->sa_family) {
@@ -66,9 +66,18 @@ static int permission(struct sock *sk, bool is_bind,
 	/* all of it but the scope has to be there */
 	if (len < SIN6_LEN_RFC2133)
 		size = min_t(size_t, len, size);
+	return security_sctp_bind_connect(sk, what, (struct sockaddr *)&name,
+					  size);
+}
+
+/* The same for a socket that is not owned. */
+static int permission_unlocked(struct sock *sk, bool is_bind,
+			       const struct sockaddr *addr, int len)
+{
+	int rc;
+
 	lock_sock(sk);
-	rc = security_sctp_bind_connect(sk, what, (struct sockaddr *)&name,
-					size);
+	rc = permission(sk, is_bind, addr, len);
 	release_sock(sk);
 	return rc;
 }
@@ -83,7 +92,7 @@ int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len)
 		smc_sock_begin(smc);
 		smc_sock_put(smc);
 	}
-	rc = smc_sock_pinned(permission(sock->sk, true, addr, len));
+	rc = smc_sock_pinned(permission_unlocked(sock->sk, true, addr, len));
 	return rc ?: smc_sock_as_tcp(sock, bind, uaddr, len);
 }
 
@@ -299,9 +308,15 @@ static const struct {
 static int first_step(const struct call *c)
 {
 	struct smc_sock *smc = c->smc;
+	int rc;
 
+	smc_sock_begin_locked(smc);
+	rc = permission(smc->sk, false, c->addr, c->len);
+	if (rc)
+		return rc;
 	/* it fell back before it was locked */
-	if (smc_sock_locked(smc->sk) != smc)
+	if (smc_sock_locked(smc->sk) != smc ||
+	    c->len < (int)sizeof(c->addr->sa_family))
 		return ASK_TCP;
 	if (c->addr->sa_family == AF_UNSPEC)
 		return in_phase[smc->phase].disconnect(c);
@@ -377,17 +392,15 @@ int smc_sock_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 	};
 	int rc;
 
-	if (c.smc)
-		smc_sock_begin(c.smc);
-	rc = smc_sock_pinned(permission(sock->sk, false, c.addr, len));
-	if (!rc) {
-		rc = ASK_TCP;
-		if (c.smc && len >= (int)sizeof(c.addr->sa_family))
-			rc = connect_ours(&c);
+	if (c.smc) {
+		rc = connect_ours(&c);
+		smc_sock_put(c.smc);
+	} else {
+		rc = smc_sock_pinned(permission_unlocked(sock->sk, false,
+							 c.addr, len)) ?:
+		     ASK_TCP;
 	}
 	if (rc == ASK_TCP)
 		rc = smc_sock_as_tcp(sock, connect, uaddr, len, flags);
-	if (c.smc)
-		smc_sock_put(c.smc);
 	return rc;
 }

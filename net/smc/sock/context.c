@@ -130,8 +130,8 @@ static void become_inet(struct sock *sk)
 }
 
 /**
- * smc_sock_begin() - a system call begins to use a socket
- * @smc: context
+ * smc_sock_begin_locked() - a system call begins to use a socket
+ * @smc: context of a socket that the caller owns
  *
  * The core has told the LSM that the socket is of AF_SMC, or a raw one: SELinux
  * would not ask for the permissions of TCP sockets, and for an IPv4 or IPv6
@@ -141,19 +141,30 @@ static void become_inet(struct sock *sk)
  *
  * Context: process.
  */
-void smc_sock_begin(struct smc_sock *smc)
+void smc_sock_begin_locked(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	if (!test_and_clear_bit(SMC_SK_NEW, &smc->bits))
+		return;
+	if (sk->sk_family == AF_SMC)
+		become_inet(sk);
+	security_sock_graft(sk, model);
+}
+
+/**
+ * smc_sock_begin() - the same for a socket that is not owned
+ * @smc: context
+ *
+ * Context: process.
+ */
+void smc_sock_begin(struct smc_sock *smc)
+{
 	if (likely(!test_bit(SMC_SK_NEW, &smc->bits)))
 		return;
-	lock_sock(sk);
-	if (test_and_clear_bit(SMC_SK_NEW, &smc->bits)) {
-		if (sk->sk_family == AF_SMC)
-			become_inet(sk);
-		security_sock_graft(sk, model);
-	}
-	release_sock(sk);
+	lock_sock(smc->sk);
+	smc_sock_begin_locked(smc);
+	release_sock(smc->sk);
 }
 
 /**
