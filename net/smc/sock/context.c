@@ -203,9 +203,9 @@ void smc_sock_put(struct smc_sock *smc)
 
 /* -- attach and detach -- */
 
+/* @smc is cleared. */
 static void setup(struct smc_sock *smc, struct sock *sk)
 {
-	memset(smc, 0, sizeof(*smc));
 	refcount_set(&smc->refs, 1);
 	smc->sk = sk;
 	smc->sn = smc_net(sock_net(sk));
@@ -241,7 +241,7 @@ static void attach(struct smc_sock *smc, struct sock *sk)
  */
 int smc_sock_attach(struct sock *sk, unsigned long bits)
 {
-	struct smc_sock *smc = kmem_cache_alloc(cache, GFP_KERNEL);
+	struct smc_sock *smc = kmem_cache_zalloc(cache, GFP_KERNEL);
 
 	if (!smc)
 		return -ENOMEM;
@@ -263,8 +263,11 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp)
 	struct smc_sock *smc;
 
 	smc = mempool_alloc(pool, gfp & ~__GFP_DIRECT_RECLAIM);
-	if (smc)
-		attach(smc, sk);
+	if (!smc)
+		return NULL;
+	/* it may be one of the pool's own */
+	memset(smc, 0, sizeof(*smc));
+	attach(smc, sk);
 	return smc;
 }
 
