@@ -15,8 +15,8 @@
  * is reached through struct smc_conn_events only.
  *
  * Locks: tx_lock (spinlock, BH) protects sent_pos, announced_pos, the CDC
- * sequence and flags.  rx_lock (spinlock, BH) serialises smc_conn_rx(); after
- * smc_conn_stop() has taken it no event is called.  Order: tx_lock of one
+ * sequence and flags.  rx_lock (spinlock, BH) serialises smc_conn_rx(), which
+ * calls no event after smc_conn_stop() has taken it.  Order: tx_lock of one
  * connection, then rx_lock of its loopback peer; never tx_lock inside rx_lock.
  * So an event must not push: it calls smc_conn_mark_flags(), and the caller of
  * smc_conn_rx() pushes when it holds no lock.

@@ -13,7 +13,7 @@
 
 /* What a handshake waits for; indexes the role's table of steps. */
 enum smc_hs_state {
-	SMC_HS_OPEN,		/* client: TCP to be established */
+	SMC_HS_OPEN,		/* client: the Proposal to be sent */
 	SMC_HS_PROPOSAL,	/* server: the first message */
 	SMC_HS_ACCEPT,		/* client: the answer */
 	SMC_HS_GROUP,		/* a group that another handshake sets up */
