@@ -160,7 +160,8 @@ static int check(const struct smc_conn *conn)
 /* The peer has closed, and the program has not been told by an error yet. */
 static bool no_reader(const struct smc_conn *conn)
 {
-	return READ_ONCE(conn->state) == SMC_APPCLOSEWAIT1 &&
+	return !test_bit(SMC_CONN_STOPPED, &conn->flags) &&
+	       READ_ONCE(conn->state) == SMC_APPCLOSEWAIT1 &&
 	       READ_ONCE(conn->st_flags) & SMC_ST_PEER_CLOSED &&
 	       !(READ_ONCE(conn->shutdown) & SEND_SHUTDOWN) &&
 	       !smc_conn_has_error(conn);
@@ -295,13 +296,13 @@ void smc_tx_uncork(struct smc_conn *conn)
 }
 
 /*
- * The loop of sendmsg.  Bytes written, or -errno if none; *@locked: tx_mutex
- * is still held.
+ * The loop of sendmsg after check().  Bytes written, or -errno if none;
+ * *@locked: tx_mutex is still held.
  */
 static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 {
 	bool more = msg->msg_flags & MSG_MORE && !(msg->msg_flags & MSG_OOB);
-	int copied = 0, rc = check(conn);
+	int copied = 0, rc = 0;
 	long timeo;
 	u32 room;
 
@@ -354,11 +355,11 @@ static int completion_begin(struct sock *sk, struct msghdr *msg, size_t len,
 /* tx_mutex is held; *@locked: it still is. */
 static int send_owned(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 {
-	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
-		return -EPIPE;
-	if (unlikely(no_reader(conn)))
-		return send_to_nobody(conn, msg);
-	return send_all(conn, msg, locked);
+	int rc = check(conn);
+
+	if (likely(!rc))
+		return send_all(conn, msg, locked);
+	return no_reader(conn) ? send_to_nobody(conn, msg) : rc;
 }
 
 static void count_write(const struct smc_conn *conn, size_t len)
