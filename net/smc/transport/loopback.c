@@ -305,7 +305,10 @@ static bool lo_conn_detach(struct smc_conn *conn)
 	return true;
 }
 
-/* The bytes are in the peer's ring already. */
+/*
+ * The bytes are in the peer's ring already.  tx_lock disables BH, which is an
+ * RCU read section.
+ */
 static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 {
 	struct lo_conn *lc = conn->xp;
@@ -313,13 +316,11 @@ static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 	struct pair *pair;
 
 	lockdep_assert_held(&conn->tx_lock);
-	rcu_read_lock();
 	pair = READ_ONCE(lc->pair);
-	peer = pair ? rcu_dereference(pair->conn[!lc->end]) : NULL;
+	peer = pair ? rcu_dereference_bh(pair->conn[!lc->end]) : NULL;
 	/* NULL: the peer has left */
 	if (peer && smc_conn_rx(peer, &p->cdc))
 		set_bit(TODO_PUSH(!lc->end), &pair->todo);
-	rcu_read_unlock();
 	return 0;
 }
 
