@@ -22,6 +22,7 @@
  * Tests: selftests/smc.
  */
 #include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include <linux/uio.h>
 #include <net/sock.h>
 
@@ -187,6 +188,16 @@ static int send_to_nobody(struct smc_conn *conn, struct msghdr *msg)
 }
 
 /*
+ * Bytes copied before they are pushed.  A reader of the same ring, on another
+ * CPU, begins while the writer copies on.  A device has more work with four
+ * messages than with one.
+ */
+static u32 chunk(const struct smc_conn *conn)
+{
+	return max(conn->snd_size / 4, conn->merged ? SZ_16K : SZ_64K);
+}
+
+/*
  * Copy what fits and commit exactly that; bytes copied, -EFAULT if none.
  * @last: what is copied now may be all that the call takes.
  */
@@ -196,9 +207,7 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 	u64 pos = conn->prod_pos;
 	size_t len, n;
 
-	/* Short enough that the device works while we copy the next part. */
-	len = min3(msg_data_left(msg), (size_t)room,
-		   (size_t)max(conn->snd_size / 4, 16384U));
+	len = min3(msg_data_left(msg), (size_t)room, (size_t)chunk(conn));
 	smc_ring_span(conn->snd_size, pos, len, &span);
 	n = copy_from_iter(conn->snd_base + span.off[0], span.len[0],
 			   &msg->msg_iter);
