@@ -57,8 +57,7 @@ struct smc_hs_limit;
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
  * @hs_cache: incompatible peers (handshake/cache.c)
- * @hs_limit: handshakes by peer (handshake/limit.c)
- * @hs_count: handshakes in progress
+ * @hs_limit: handshakes in progress (handshake/limit.c)
  */
 struct smc_net {
 	struct net *net;
@@ -97,7 +96,6 @@ struct smc_net {
 
 	struct smc_hs_cache *hs_cache;
 	struct smc_hs_limit *hs_limit;
-	atomic_t hs_count;
 };
 
 /* Set by register_pernet_subsys() in main.c. */

@@ -423,7 +423,7 @@ enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr)
 		smc_stats_inc(sn, SMC_STAT_HS_REMEMBERED);
 		return SMC_REASON_REMEMBERED;
 	}
-	if (atomic_read(&sn->hs_count) >= SMC_HS_MAX_NET) {
+	if (!smc_hs_room(sn, addr)) {
 		smc_stats_inc(sn, SMC_STAT_HS_LIMIT);
 		return SMC_REASON_HSLIMIT;
 	}

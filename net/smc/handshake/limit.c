@@ -1,120 +1,166 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many handshakes may run: SMC_HS_MAX_SOURCE of one peer's address,
- * SMC_HS_MAX_NET of a namespace.  A server answers those beyond with Decline.
+ * How many handshakes may run in a namespace: SMC_HS_MAX of its clients, as many
+ * of its servers.  Those beyond do without SMC: a server answers with Decline, a
+ * client does not offer it.
  *
- * Context: process; smc_hs_limit.lock (spinlock, BH) protects the table;
+ * One peer gets at most a third of what is left, and the next one a third of the
+ * rest: there is always room for one more peer.  A peer is an IPv4 address or the
+ * /64 of an IPv6 address, as one host may use every address of such a network.
+ *
+ * Context: process or BH; smc_hs_limit.lock (spinlock, BH) protects the tables;
  * it is a leaf.
- * Test: selftests/smc/hostile_clc.py
+ * Test: selftests/smc/hslimit.py
  */
+#include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/slab.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
 #include "priv.h"
 
+#define SMC_HS_MAX	1024	/* of one role; a peer alone: 256 */
 #define HEADS		64
+#define ROLES		(SMC_SERV + 1)
 
-struct smc_hs_limit {
-	spinlock_t lock;		/* protects the table */
-	u32 seed;
-	struct hlist_head running[HEADS];	/* struct smc_hs, by address */
+/* Handshakes of one role */
+struct table {
+	unsigned int num;
+	struct hlist_head heads[HEADS];	/* struct smc_hs, by peer */
 };
 
-static void peer_addr(const struct sock *tcp, struct in6_addr *addr)
+struct smc_hs_limit {
+	spinlock_t lock;		/* protects the tables */
+	u32 seed;
+	struct table tables[ROLES];
+};
+
+/* The peer that has this address. */
+static void peer_of(const struct in6_addr *addr, struct in6_addr *peer)
+{
+	if (ipv6_addr_v4mapped(addr))
+		*peer = *addr;
+	else
+		ipv6_addr_prefix(peer, addr, 64);
+}
+
+static void peer_of_sock(const struct sock *tcp, struct in6_addr *peer)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	if (tcp->sk_family == AF_INET6) {
-		*addr = tcp->sk_v6_daddr;
+		peer_of(&tcp->sk_v6_daddr, peer);
 		return;
 	}
 #endif
-	ipv6_addr_set_v4mapped(inet_sk(tcp)->inet_daddr, addr);
+	ipv6_addr_set_v4mapped(inet_sk(tcp)->inet_daddr, peer);
+}
+
+static void peer_of_sockaddr(const struct sockaddr *addr, struct in6_addr *peer)
+{
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
+
+	if (addr->sa_family == AF_INET6)
+		peer_of(&v6->sin6_addr, peer);
+	else
+		ipv6_addr_set_v4mapped(v4->sin_addr.s_addr, peer);
 }
 
 static struct hlist_head *head_of(struct smc_hs_limit *limit,
-				  const struct in6_addr *addr)
+				  enum smc_role role,
+				  const struct in6_addr *peer)
 {
-	return &limit->running[__ipv6_addr_jhash(addr, limit->seed) % HEADS];
+	u32 hash = __ipv6_addr_jhash(peer, limit->seed);
+
+	return &limit->tables[role].heads[hash % HEADS];
 }
 
-/* How many handshakes run with this address?  Bounded by SMC_HS_MAX_NET. */
-static unsigned int running_from(const struct hlist_head *head,
-				 const struct in6_addr *addr)
+/* May one more handshake with this peer run?  Looks at SMC_HS_MAX at most. */
+static bool has_room(struct smc_hs_limit *limit, enum smc_role role,
+		     const struct in6_addr *peer)
 {
-	struct smc_hs *hs;
+	unsigned int left = SMC_HS_MAX - limit->tables[role].num;
 	unsigned int num = 0;
+	struct smc_hs *hs;
 
-	hlist_for_each_entry(hs, head, node)
-		num += ipv6_addr_equal(&hs->saddr, addr);
-	return num;
+	lockdep_assert_held(&limit->lock);
+	hlist_for_each_entry(hs, head_of(limit, role, peer), node)
+		num += ipv6_addr_equal(&hs->peer, peer);
+	return 3 * num < left;
+}
+
+/**
+ * smc_hs_room() - could a client's handshake begin now?
+ * @sn: namespace state
+ * @addr: where it connects to, AF_INET or AF_INET6
+ *
+ * Context: process or BH.
+ */
+bool smc_hs_room(struct smc_net *sn, const struct sockaddr *addr)
+{
+	struct smc_hs_limit *limit = sn->hs_limit;
+	struct in6_addr peer;
+	bool ok;
+
+	peer_of_sockaddr(addr, &peer);
+	spin_lock_bh(&limit->lock);
+	ok = has_room(limit, SMC_CLNT, &peer);
+	spin_unlock_bh(&limit->lock);
+	return ok;
 }
 
 /**
  * smc_hs_count() - count a handshake that begins
  * @hs: handshake that begins
  *
+ * Context: process or BH.
  * Return: false if it is one too many; then it is not counted.
  */
 bool smc_hs_count(struct smc_hs *hs)
 {
-	struct smc_net *sn = hs->setup.sn;
-	struct smc_hs_limit *limit = sn->hs_limit;
-	struct hlist_head *head;
+	struct smc_hs_limit *limit = hs->setup.sn->hs_limit;
+	enum smc_role role = hs->setup.role;
 	bool ok;
 
-	if (atomic_inc_return(&sn->hs_count) > SMC_HS_MAX_NET) {
-		atomic_dec(&sn->hs_count);
-		return false;
-	}
-	if (!hs->ops->per_source) {
-		set_bit(SMC_HS_COUNTED, &hs->bits);
-		return true;
-	}
-	peer_addr(hs->setup.sk, &hs->saddr);
-	head = head_of(limit, &hs->saddr);
+	peer_of_sock(hs->setup.sk, &hs->peer);
 	spin_lock_bh(&limit->lock);
-	ok = running_from(head, &hs->saddr) < SMC_HS_MAX_SOURCE;
-	if (ok)
-		hlist_add_head(&hs->node, head);
+	ok = has_room(limit, role, &hs->peer);
+	if (ok) {
+		hlist_add_head(&hs->node, head_of(limit, role, &hs->peer));
+		limit->tables[role].num++;
+	}
 	spin_unlock_bh(&limit->lock);
-	if (ok)
-		set_bit(SMC_HS_COUNTED, &hs->bits);
-	else
-		atomic_dec(&sn->hs_count);
 	return ok;
 }
 
 /**
  * smc_hs_uncount() - a handshake ends
  * @hs: handshake, counted or not
+ *
+ * Context: process or BH.
  */
 void smc_hs_uncount(struct smc_hs *hs)
 {
-	struct smc_net *sn = hs->setup.sn;
+	struct smc_hs_limit *limit = hs->setup.sn->hs_limit;
 
-	if (!test_and_clear_bit(SMC_HS_COUNTED, &hs->bits))
-		return;
-	spin_lock_bh(&sn->hs_limit->lock);
-	if (!hlist_unhashed(&hs->node))
+	spin_lock_bh(&limit->lock);
+	if (!hlist_unhashed(&hs->node)) {
 		hlist_del_init(&hs->node);
-	spin_unlock_bh(&sn->hs_limit->lock);
-	atomic_dec(&sn->hs_count);
+		limit->tables[hs->setup.role].num--;
+	}
+	spin_unlock_bh(&limit->lock);
 }
 
 int smc_hs_limit_net_init(struct smc_net *sn)
 {
 	struct smc_hs_limit *limit;
-	int i;
 
+	/* an empty head is NULL */
 	limit = kzalloc(sizeof(*limit), GFP_KERNEL);
 	if (!limit)
 		return -ENOMEM;
 	spin_lock_init(&limit->lock);
 	limit->seed = get_random_u32();
-	for (i = 0; i < HEADS; i++)
-		INIT_HLIST_HEAD(&limit->running[i]);
-	atomic_set(&sn->hs_count, 0);
 	sn->hs_limit = limit;
 	return 0;
 }

@@ -35,7 +35,6 @@ enum smc_hs_bits {
 	SMC_HS_FIRST,		/* first contact: conn->lgr is our own group */
 	SMC_HS_LOOKED,		/* SMC_HS_CROSSING was entered */
 	SMC_HS_LIMITED,		/* over a limit: answer with Decline */
-	SMC_HS_COUNTED,		/* counted in the namespace */
 	SMC_HS_LATE_DECLINE,	/* late message: a Decline, not a Proposal */
 	SMC_HS_REOPENED,	/* client: the second connect() was issued */
 };
@@ -85,8 +84,8 @@ struct smc_hs_data {
  * @timer: queues a step at @deadline; deleted before @ended
  * @waiter: in the group's list; removed before @ended
  * @settled: completed by the waiter's callback
- * @node: in the namespace's table of handshakes by peer address
- * @saddr: the peer's address, for that table
+ * @node: in the namespace's table of handshakes by peer; not if over a limit
+ * @peer: the peer's IPv4 address or /64, for that table
  * @deadline: jiffies; of the state
  * @deadline_set: a step is due then
  * @limit: jiffies; of the whole exchange until Accept or Confirm
@@ -128,7 +127,7 @@ struct smc_hs {
 	struct smc_lgr_waiter waiter;
 	struct completion settled;
 	struct hlist_node node;
-	struct in6_addr saddr;
+	struct in6_addr peer;
 	unsigned long deadline;
 	bool deadline_set;
 	unsigned long limit;
@@ -193,7 +192,6 @@ struct smc_hs_step {
  * struct smc_hs_role_ops - client or server
  * @steps: by state; none for states of the other role
  * @first: first state
- * @per_source: limit the handshakes with one address, too
  * @start: optional, for smc_hs_start().  Any context, the socket is locked
  * @conclude: for smc_hs_conclude(); @first: the connection had a group of its
  *	own
@@ -209,7 +207,6 @@ struct smc_hs_step {
 struct smc_hs_role_ops {
 	struct smc_hs_step steps[SMC_HS_STATES];
 	enum smc_hs_state first;
-	bool per_source;
 	void (*start)(struct smc_hs *hs);
 	enum smc_hs_verdict (*conclude)(struct smc_hs *hs,
 					enum smc_reason why, bool first);
@@ -304,9 +301,7 @@ int smc_hs_cache_net_init(struct smc_net *sn);
 void smc_hs_cache_net_exit(struct smc_net *sn);
 
 /* handshake/limit.c */
-#define SMC_HS_MAX_NET		1024	/* handshakes of a namespace */
-#define SMC_HS_MAX_SOURCE	256	/* of them from one address */
-
+bool smc_hs_room(struct smc_net *sn, const struct sockaddr *addr);
 bool smc_hs_count(struct smc_hs *hs);
 void smc_hs_uncount(struct smc_hs *hs);
 int smc_hs_limit_net_init(struct smc_net *sn);

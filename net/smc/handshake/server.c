@@ -315,7 +315,6 @@ const struct smc_hs_role_ops smc_hs_server = {
 			"crossing", smc_hs_step_crossing, SMC_REASON_LOSTPEER },
 	},
 	.first = SMC_HS_PROPOSAL,
-	.per_source = true,
 	.start = start,
 	.conclude = server_conclude,
 	.unsent = unsent,
