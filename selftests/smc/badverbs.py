@@ -255,6 +255,17 @@ def case_map_mr_sg():
     assert set(sweep("map_mr_sg fail nth={} arg=22", True)) <= {"tcp"}
 
 
+def case_query_port():
+    """asked for each link, not for each connection: a driver may have to wait"""
+    assert set(sweep("query_port fail nth={} arg=5")) <= {"tcp"}
+    base = joined()
+    bad("rule", "query_port fail count=0 arg=5")
+    result = Life().run()
+    bad("rule", "off")
+    base.close()
+    assert result == "smcr", result
+
+
 def case_post_recv():
     """the 1st to the 3rd and the last of a queue: they are posted together"""
     sweep("post_recv fail nth={}", most=3)

@@ -11,7 +11,7 @@
  *   off
  *
  *   VERB    post_send post_recv poll_cq create_qp modify_qp create_cq alloc_pd
- *           alloc_mr map_mr_sg
+ *           alloc_mr map_mr_sg query_port
  *   ACTION  fail     the call fails, with the error arg (default ENOMEM); of a
  *                    chain of work requests those before are posted
  *           swallow  the chain of work requests is taken and nothing happens to
@@ -40,7 +40,8 @@
 
 #define VERBS(X)							\
 	X(post_send) X(post_recv) X(poll_cq) X(create_qp)		\
-	X(modify_qp) X(create_cq) X(alloc_pd) X(alloc_mr) X(map_mr_sg)
+	X(modify_qp) X(create_cq) X(alloc_pd) X(alloc_mr) X(map_mr_sg)	\
+	X(query_port)
 
 #define ACTIONS(X)	X(fail) X(swallow) X(hold) X(status)
 
@@ -510,6 +511,18 @@ static int bad_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents,
 	return rc;
 }
 
+static int bad_query_port(struct ib_device *ibdev, u32 port,
+			  struct ib_port_attr *attr)
+{
+	int rc;
+
+	atomic_inc(&bad.inside);
+	if (!fails(VERB_query_port, &rc))
+		rc = bad.orig->query_port(ibdev, port, attr);
+	atomic_dec(&bad.inside);
+	return rc;
+}
+
 /* Parameters */
 
 static int word_op(enum verb verb, const char *word)
@@ -631,6 +644,7 @@ static void use_ops(bool ours)
 	USE(alloc_pd);
 	USE(alloc_mr);
 	USE(map_mr_sg);
+	USE(query_port);
 }
 
 static int __init badverbs_init(void)

@@ -123,6 +123,41 @@ static int rank_remote(const struct smc_route *route, struct net_device *ndev,
 	return RANK_NONE;
 }
 
+/*
+ * A RoCE port is active when its network device is up.  ib_query_port() would say
+ * the same, but most drivers take RTNL in it, and the registry is locked.
+ */
+static bool ndev_up(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev);
+}
+
+/*
+ * The port's own network device is that of its first GID.  @ifindex: 0 if it is
+ * not in @net.  False: there is no such GID (a slave of a bond).
+ */
+static bool port_ndev(struct ib_device *ibdev, u32 port, const struct net *net,
+		      bool *active, int *ifindex)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+	bool found;
+
+	attr = rdma_get_gid_attr(ibdev, port, 0);
+	if (IS_ERR(attr))
+		return false;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	found = !IS_ERR_OR_NULL(ndev);
+	if (found) {
+		*active = ndev_up(ndev);
+		*ifindex = net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
+	}
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return found;
+}
+
 /**
  * struct search - what is being looked for
  * @route: from the TCP connection
@@ -154,7 +189,7 @@ static bool ndev_fits(const struct search *search, struct net_device *ndev)
 	const struct smc_route *route = search->route;
 	u16 vlan_id = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
 
-	if (!net_eq(dev_net(ndev), route->net))
+	if (!net_eq(dev_net(ndev), route->net) || !ndev_up(ndev))
 		return false;
 	if (is_local(route))
 		return true;
@@ -203,9 +238,10 @@ out:
 }
 
 /* Store the best GIDs of a port.  Returns the rank. */
-static int scan_gids(struct ib_device *ibdev, u32 port, int num,
+static int scan_gids(struct ib_device *ibdev, u32 port,
 		     const struct search *search, struct smc_path *path)
 {
+	int num = ibdev->port_data[port].immutable.gid_tbl_len;
 	const struct ib_gid_attr *attr;
 	struct smc_path found;
 	int best = 0;
@@ -253,21 +289,21 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 {
 	char id[SMC_PNET_ID_LEN + 1];
 	struct ib_device *ibdev = rdev->ibdev;
-	struct ib_port_attr attr;
+	bool active;
+	int ifindex;
 
 	if (!rdma_protocol_roce(ibdev, port) ||
-	    ib_query_port(ibdev, port, &attr) ||
-	    attr.state != IB_PORT_ACTIVE)
+	    (port_ndev(ibdev, port, search->route->net, &active, &ifindex) &&
+	     !active))
 		return 0;
 	search->port_in = search->pnet_id[0] &&
 			  smc_pnet_of_port(rdev->dev.name, rdev->dev.parent,
 					   port, id) &&
 			  !strcmp(id, search->pnet_id);
 	path->port = port;
-	path->mtu_code = attr.active_mtu;
 	path->vlan_id = search->route->vlan_id;
 	path->rtt_us = search->route->rtt_us;
-	return scan_gids(ibdev, port, attr.gid_tbl_len, search, path);
+	return scan_gids(ibdev, port, search, path);
 }
 
 /* smc_dev_walk() calls this for each device: is its best port a better one? */
@@ -323,26 +359,6 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 	return search.best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
 }
 
-/* The network device of a port, by its first GID; 0 if not in @net. */
-static int port_ifindex(struct ib_device *ibdev, u32 port,
-			const struct net *net)
-{
-	const struct ib_gid_attr *attr;
-	struct net_device *ndev;
-	int ifindex = 0;
-
-	attr = rdma_get_gid_attr(ibdev, port, 0);
-	if (IS_ERR(attr))
-		return 0;
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (!IS_ERR_OR_NULL(ndev) && net_eq(dev_net(ndev), net))
-		ifindex = ndev->ifindex;
-	rcu_read_unlock();
-	rdma_put_gid_attr(attr);
-	return ifindex;
-}
-
 /**
  * smc_rdma_fill_dev() - describe a device for netlink
  * @dev: device
@@ -357,7 +373,6 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 {
 	struct ib_device *ibdev = smc_rdma_dev(dev)->ibdev;
 	struct device *parent = ibdev->dev.parent;
-	struct ib_port_attr attr;
 	unsigned int port;
 
 	if (!ns_usable(ibdev, net))
@@ -373,10 +388,8 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		if (!rdma_protocol_roce(ibdev, port))
 			continue;
 		info->port[port - 1].valid = true;
-		info->port[port - 1].active =
-			!ib_query_port(ibdev, port, &attr) &&
-			attr.state == IB_PORT_ACTIVE;
-		info->port[port - 1].ifindex = port_ifindex(ibdev, port, net);
+		port_ndev(ibdev, port, net, &info->port[port - 1].active,
+			  &info->port[port - 1].ifindex);
 	}
 	return true;
 }
