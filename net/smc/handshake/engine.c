@@ -356,6 +356,20 @@ void smc_hs_put(struct smc_hs *hs)
 	kfree_rcu(hs, rcu);
 }
 
+/*
+ * Both ends of a TCP connection have the same two numbers, whatever translates
+ * their addresses, and only the ends know them: where the client's stream begins,
+ * and where the server's does.  Nothing has been read or written yet; locked.
+ */
+static u64 stream_of(const struct smc_hs *hs)
+{
+	const struct tcp_sock *tp = tcp_sk(hs->setup.sk);
+	u32 own = tp->write_seq, peer = tp->copied_seq;
+
+	return hs->setup.role == SMC_CLNT ? (u64)own << 32 | peer :
+					    (u64)peer << 32 | own;
+}
+
 /**
  * smc_hs_start() - start a handshake
  * @hs: new; TCP's connection is established, and both ends have offered SMC
@@ -370,6 +384,7 @@ void smc_hs_start(struct smc_hs *hs)
 		smc_stats_inc(hs->setup.sn, SMC_STAT_HS_LIMIT);
 	}
 	refcount_inc(&hs->refs);	/* until it has ended */
+	hs->stream = stream_of(hs);
 	if (hs->ops->start)
 		hs->ops->start(hs);
 	smc_hs_wake(hs);

@@ -33,6 +33,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 	if (smc_route_get(hs->setup.sk, &data->route))
 		return SMC_REASON_NOSMCDEV;
 	for (id = 0; id < SMC_XPORT_NUM; id++) {
+	data->route.stream = hs->stream;
 		xport = smc_xport_get(id);
 		if (!xport)
 			continue;

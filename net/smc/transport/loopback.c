@@ -10,8 +10,9 @@
  *
  * conn_attach finds the peer's ring by that token and makes it the send ring:
  * sendmsg makes the only copy, and a push only passes the CDC.  A struct pair
- * joins the two ends.  The client's conn_attach makes it and joins both ends;
- * the server's accepts only the token of the end that it was joined to.
+ * joins the two ends.  The client's conn_attach makes it and joins both ends, if
+ * they have the same TCP connection: to know a token is no right to its ring.
+ * The server's accepts only the token of the end that it was joined to.
  *
  * push runs under tx_lock and calls the peer's smc_conn_rx().  If that requests
  * a push in the other direction, pushed() does it without a lock: one caller at
@@ -126,6 +127,7 @@ static enum smc_reason lo_find_path(const struct smc_route *route,
 	path->ism_gid = lo.gid;
 	path->ism_gid_ext = lo.gid_ext;
 	path->chid = SMC_CHID_LOOPBACK;
+	path->stream = route->stream;
 	return SMC_REASON_OK;
 }
 
@@ -223,6 +225,12 @@ static void map_ring(struct smc_conn *conn, struct lo_conn *peer)
 	conn->merged = true;
 }
 
+/* Are both ends those of one TCP connection?  Each has a group of its own. */
+static bool same_stream(const struct smc_conn *a, const struct smc_conn *b)
+{
+	return a->lgr->path.stream == b->lgr->path.stream;
+}
+
 /* The client attaches first: join both ends. */
 static int join_client(struct smc_conn *conn, struct lo_conn *peer,
 		       struct pair *pair)
@@ -230,7 +238,9 @@ static int join_client(struct smc_conn *conn, struct lo_conn *peer,
 	struct lo_conn *lc = conn->xp;
 
 	lockdep_assert_held(&lo.lock);
-	if (!peer || peer == lc || peer->pair)
+	if (!peer || peer == lc || peer->pair ||
+	    peer->conn->lgr->role != SMC_SERV ||
+	    !same_stream(conn, peer->conn))
 		return -EPROTO;
 	rcu_assign_pointer(pair->conn[CLIENT], conn);
 	rcu_assign_pointer(pair->conn[SERVER], peer->conn);

@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""hostile_smcd - a peer that says it is on this host
+
+It is behind a TAP device (minitcp.py) and has learned what a neighbour can know:
+the GID of the host, which is told to every server, and the token of a ring.  It
+gets no ring with them, and the others do not notice.  Needs the module and root.
+"""
+import socket
+import struct
+import subprocess
+import sys
+import threading
+
+import cases
+from clcpeer import UEID, decline, header
+from counters import Counters, pair, ends
+from limits import limit
+from minitcp import MAGIC, Net
+from sockdiag import PROTO_SMC, SMCD, TCP, row_of
+
+KERNEL, PEER = "10.99.0.1", "10.99.0.2"
+VICTIM, LURE = 7650, 7651
+ELSEWHERE = "10.98.98.98"
+LIMIT = limit(20)
+EYE_D = MAGIC[:3] + b"\xc4"
+
+
+def run(*words):
+    subprocess.run(words, check=True)
+
+
+def tap_up():
+    run("ip", "tuntap", "add", "dev", "clc0", "mode", "tap")
+    run("ip", "address", "add", KERNEL + "/24", "dev", "clc0")
+    run("ip", "link", "set", "clc0", "up")
+    return Net("clc0", PEER, KERNEL)
+
+
+def smc_socket():
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, PROTO_SMC)
+    s.settimeout(LIMIT)
+    return s
+
+
+def listener(address, port):
+    s = smc_socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind((address, port))
+    s.listen(8)
+    return s
+
+
+def message(c):
+    head = c.recv(8, LIMIT)
+    assert len(head) == 8 and head[:3] == MAGIC[:3], head.hex()
+    return head + c.recv(struct.unpack(">H", head[5:7])[0] - 8, LIMIT)
+
+
+def ism_of(proposal):
+    """the two entries of the loopback device"""
+    ext = 52 + struct.unpack_from(">H", proposal, 50)[0]
+    at = ext + 8 + struct.unpack_from(">H", proposal, ext + 6)[0] + 48
+    ism = proposal[at:at + 20]
+    assert ism[8:10] == ism[18:20] == b"\xff\xff", ism.hex()
+    return ism
+
+
+def proposal_d(ism):
+    """version 2, SMC-D alone, one UEID, release 1"""
+    ext = struct.pack(">BBBBHH", 1, 2, 0, 0x10, 0, 64) + bytes(16) + \
+        b"\xff\x01\0\1" + bytes(12) + UEID.ljust(32)
+    body = bytes(32) + bytes(10) + struct.pack(">H", 28) + bytes(28) + \
+        ext + bytes(48) + ism
+    return header(1, 8 + len(body) + 4, 0x26) + body + MAGIC
+
+
+def accepted(net, ism, port):
+    """a connection as if from this host: TCP, and the Accept"""
+    c = net.connect(port, True, LIMIT)
+    assert c.option, "no SMC"
+    c.send(proposal_d(ism))
+    acc = message(c)
+    assert acc[4] == 2 and acc[:4] == EYE_D, acc.hex()
+    return c, acc
+
+
+class Lure:
+    """a program of this host connects to the peer, whose server has more than
+    one connection where the first was no good"""
+    def __init__(self, net):
+        self.conns, self.more = [], threading.Semaphore(0)
+        net.listen(LURE, True, self.on_conn)
+        self.sock = smc_socket()
+        self.thread = threading.Thread(
+            target=self.sock.connect, args=((PEER, LURE),))
+        self.thread.start()
+        self.conn = self.next()
+        assert self.conn.option, "no SMC"
+        self.proposal = message(self.conn)
+
+    def on_conn(self, c):
+        self.conns.append(c)
+        self.more.release()
+
+    def next(self):
+        assert self.more.acquire(timeout=LIMIT), "it does not connect"
+        return self.conns.pop(0)
+
+
+def honest():
+    """two programs of this host"""
+    cli, srv = pair("127.0.0.1")
+    assert row_of(cli).mode == row_of(srv).mode == SMCD
+    return cli, srv
+
+
+def case_token():
+    """the token of a ring that waits for its peer, on another connection"""
+    cli, srv = honest()
+    lure = Lure(peer)
+    ism = ism_of(lure.proposal)
+    lst = listener(KERNEL, VICTIM)
+    tcp, acc = accepted(peer, ism, VICTIM)
+    c = Counters()
+    lure.conn.send(acc)
+    again = lure.next()
+    assert not again.option, "SMC again"
+    lure.thread.join(LIMIT)
+    assert row_of(lure.sock).mode == TCP, "it has the ring"
+    tcp.send(decline())
+    victim = lst.accept()[0]
+    assert row_of(victim).mode == TCP
+    for a, b in (again, lure.sock), (tcp, victim):
+        a.send(b"hello")
+        assert b.recv(5) == b"hello"
+        a.rst()
+        b.close()
+    lst.close()
+    got = c.moved()
+    assert got["ClcMalformed"] == got["HsReconnect"] == 1, got
+    assert "HsClientSmcd" not in got and "HsServerSmcd" not in got, got
+    cli.sendall(b"x" * 1000)
+    assert len(srv.recv(1000, socket.MSG_WAITALL)) == 1000
+    ends(cli, srv)
+    ends(*honest())
+
+
+def case_nat():
+    """the two ends of a connection do not have the same addresses"""
+    lst = listener(KERNEL, VICTIM)
+    run("ip", "route", "add", ELSEWHERE, "dev", "clc0")
+    run("nft", f"""add table ip smctest
+        add chain ip smctest out {{ type nat hook output priority -100; }}
+        add rule ip smctest out ip daddr {ELSEWHERE} tcp dport 80 dnat to {KERNEL}:{VICTIM}""")
+    try:
+        cli = smc_socket()
+        cli.connect((ELSEWHERE, 80))
+        srv = lst.accept()[0]
+        assert cli.getpeername() != srv.getsockname()
+        assert row_of(cli).mode == row_of(srv).mode == SMCD
+        ends(cli, srv)
+    finally:
+        run("nft", "delete table ip smctest")
+        run("ip", "route", "delete", ELSEWHERE)
+        lst.close()
+
+
+if __name__ == "__main__":
+    peer = tap_up()
+    sys.exit(cases.main(globals()))
