@@ -4,8 +4,10 @@
 
 It is behind a TAP device (minitcp.py) and has learned what a neighbour can know:
 the GID of the host, which is told to every server, and the token of a ring.  It
-gets no ring with them, and the others do not notice.  Needs the module and root.
+gets no ring with them, and the others do not notice.  Also what an Accept says of
+the host.  Needs the module and root.
 """
+import os
 import socket
 import struct
 import subprocess
@@ -20,10 +22,11 @@ from minitcp import MAGIC, Net
 from sockdiag import PROTO_SMC, SMCD, TCP, row_of
 
 KERNEL, PEER = "10.99.0.1", "10.99.0.2"
-VICTIM, LURE = 7650, 7651
+VICTIM, LURE, INSIDE = 7650, 7651, 7652
 ELSEWHERE = "10.98.98.98"
 LIMIT = limit(20)
 EYE_D = MAGIC[:3] + b"\xc4"
+NAME = slice(78, 110)                   # in an Accept of SMC-D
 
 
 def run(*words):
@@ -166,6 +169,45 @@ def case_nat():
         lst.close()
 
 
+def name_in_accept(net, ism):
+    lst = listener(KERNEL, INSIDE)
+    tcp, acc = accepted(net, ism, INSIDE)
+    tcp.send(decline())
+    lst.accept()[0].close()
+    tcp.rst()
+    lst.close()
+    return acc[NAME].decode().rstrip(" ")
+
+
+def case_name():
+    """the host's name is told by the host, and not by a container"""
+    lure = Lure(peer)
+    ism = ism_of(lure.proposal)
+    lure.conn.send(decline())
+    lure.thread.join(LIMIT)
+    lure.conn.rst()
+    lure.sock.close()
+    host = os.uname().nodename
+    assert host
+    assert name_in_accept(peer, ism) == host[:32]
+
+    run("ip", "netns", "add", "container")
+    try:
+        run("ip", "netns", "exec", "container", sys.argv[0], "inside",
+            ism.hex())
+    finally:
+        run("ip", "netns", "delete", "container")
+
+
+def inside(ism):
+    run("ip", "link", "set", "lo", "up")
+    name = name_in_accept(tap_up(), ism)
+    assert name == "", name
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["inside"]:
+        inside(bytes.fromhex(sys.argv[2]))
+        sys.exit(0)
     peer = tap_up()
     sys.exit(cases.main(globals()))

@@ -35,7 +35,7 @@ static int fill_sys_info(struct sk_buff *skb, struct smc_net *sn)
 	struct nlattr *nest;
 	size_t len;
 
-	smc_peer_id_hostname(host);
+	smc_peer_id_hostname(sn->net, host);
 	len = strlen(host);
 	memset(host + len, ' ', SMC_MAX_HOSTNAME_LEN - len);
 	host[SMC_MAX_HOSTNAME_LEN] = 0;

@@ -231,7 +231,7 @@ static int fill_accept(struct smc_hs *hs, u8 type)
 	fce->direct = is_r && conn->lgr->direct;
 	fce->os = SMC_OS_LINUX;
 	fce->release = choice->release;
-	smc_peer_id_hostname(fce->hostname);
+	smc_peer_id_hostname(hs->setup.sn->net, fce->hostname);
 	if (choice->release) {
 		fce->feature_mask = choice->feature_mask;
 		fce->max_conns = is_r ? choice->max_conns : 0;

@@ -14,6 +14,7 @@
 #include <linux/string.h>
 #include <linux/etherdevice.h>
 #include <linux/utsname.h>
+#include <net/net_namespace.h>
 #include "peer_id.h"
 
 static struct {
@@ -35,15 +36,21 @@ void smc_peer_id_init(void)
 }
 
 /**
- * smc_peer_id_hostname() - this host's name
+ * smc_peer_id_hostname() - the name that peers are told
+ * @net: network namespace of the connection
  * @name: filled, NUL terminated, cut to SMC_HOSTNAME_LEN characters
  *
- * Always the initial UTS namespace's: a link group serves containers of
- * several.
+ * The host's name is told in the initial namespace only: a container's peers
+ * are not to learn where it runs, and a network namespace has no name of its own.
  */
-void smc_peer_id_hostname(char name[SMC_HOSTNAME_LEN + 1])
+void smc_peer_id_hostname(const struct net *net,
+			  char name[SMC_HOSTNAME_LEN + 1])
 {
-	strscpy(name, init_utsname()->nodename, SMC_HOSTNAME_LEN + 1);
+	const char *host = "";
+
+	if (net_eq(net, &init_net))
+		host = init_utsname()->nodename;
+	strscpy(name, host, SMC_HOSTNAME_LEN + 1);
 }
 
 /**

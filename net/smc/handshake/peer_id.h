@@ -8,8 +8,11 @@
 #include <linux/types.h>
 #include "wire/clc.h"
 
+struct net;
+
 void smc_peer_id_init(void);
-void smc_peer_id_hostname(char name[SMC_HOSTNAME_LEN + 1]);
+void smc_peer_id_hostname(const struct net *net,
+			  char name[SMC_HOSTNAME_LEN + 1]);
 void smc_peer_id_learn_mac(const u8 mac[SMC_MAC_LEN]);
 void smc_peer_id_get(u8 id[SMC_PEER_ID_LEN]);
 
