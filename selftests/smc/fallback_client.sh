@@ -85,6 +85,11 @@ rows() {
 		recv:proposal send:accept-r recv:confirm send:decline app
 	try "no link after our Confirm" no 6000 "not confirmed in time" TIMEOUT_CL \
 		recv:proposal send:accept-r recv:confirm recv:decline app
+	# 28: the address in the GID.  Ours, and the broadcast address
+	try "accepts with our RDMA port" no 0 "cannot be its own" BADPORT \
+		recv:proposal send-mut:accept-r:28=0a630001 recv:decline app
+	try "accepts with a port that is no host's" no 0 "cannot be its own" \
+		BADPORT recv:proposal send-mut:accept-r:28=0a6300ff recv:decline app
 	spoilt_n=1
 	try "never speaks" yes $DEADLINE "no CLC message came" SILENT \
 		recv:proposal silent
@@ -127,7 +132,7 @@ restart() {
 }
 
 # those of rows() for each speaker, and restart()
-plan $((11 * $(wc -w <<<"$speakers") + 1))
+plan $((13 * $(wc -w <<<"$speakers") + 1))
 tap_up rdma
 sysctl -q net.smc.fallback_memory_s=60
 rows

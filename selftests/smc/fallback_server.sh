@@ -66,7 +66,7 @@ err="HsServerTcp=1 HsServerErr=1"
 half="LinkCreated=1 LinkDestroyed=1 LinkDownSetup=1"
 
 # those of the loop, and those after it
-plan $((10 * $(wc -w <<<"$speakers") + 7))
+plan $((10 * $(wc -w <<<"$speakers") + 9))
 tap_up rdma
 for g in $speakers; do
 	first="client speaks first"
@@ -93,6 +93,11 @@ for g in $speakers; do
 		"$tcp $half" \
 		send:proposal recv:accept send:confirm recv:decline app
 done
+# 100: the address in the GID.  Ours, and the broadcast address of the subnet
+try "proposes our RDMA port" - 1 0 BADPORT "$tcp ClcMalformed=1" \
+	send-mut:proposal:100=0a630001 recv:decline app
+try "proposes a port that is no host's" - 1 0 BADPORT "$tcp ClcMalformed=1" \
+	send-mut:proposal:100=0a6300ff recv:decline app
 try "option without SMC, client speaks first" - 1 0 NOTCLC "$tcp" app
 try "first bytes are three of an eye catcher, then others" - 1 2000 NOTCLC \
 	"$tcp" send:hex:e2d4c3 wait:0.5 send:text:hello \

@@ -184,7 +184,7 @@ static void random_accept_r(struct smc_clc_accept_r *r)
 	rnd_fill(r->peer_id, SMC_PEER_ID_LEN);
 	rnd_fill(r->gid, SMC_GID_LEN);
 	rnd_fill(r->mac, SMC_MAC_LEN);
-	r->qpn = 1 + rnd() % 0xffffff;
+	r->qpn = 2 + rnd() % 0xfffffd;
 	r->psn = rnd() & 0xffffff;
 	r->rkey = rnd();
 	r->token = rnd() | 1;

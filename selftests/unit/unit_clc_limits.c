@@ -6,6 +6,7 @@
 #include "unit_clc.h"
 
 #define CONFIRM_GIDS	156	/* where its number of GIDs is */
+#define QPN		38	/* of an Accept of SMC-R */
 #define HOSTNAME	108	/* of an Accept of SMC-R */
 
 /* The message @name with @more bytes before its trailer, which are 0. */
@@ -169,6 +170,31 @@ static void accept__last_address(void **state)
 	free(p);
 }
 
+/* Those of management and of multicast are no peer's. */
+static void accept__queue_pairs(void **state)
+{
+	static const struct {
+		u8 qpn[3];
+		int want;
+	} rows[] = {
+		{ { 0, 0, 0 }, -EPROTO },
+		{ { 0, 0, 1 }, -EPROTO },
+		{ { 0, 0, 2 }, 0 },
+		{ { 0xff, 0xff, 0xfe }, 0 },
+		{ { 0xff, 0xff, 0xff }, -EPROTO },
+	};
+	const struct golden *v = vector("example:accept-r-v2");
+	struct smc_clc_msg msg;
+	unsigned int i;
+	u8 *p;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		p = exact(v->bytes, v->len);
+		memcpy(p + QPN, rows[i].qpn, 3);
+		decodes(p, v->len, rows[i].want, &msg);
+	}
+}
+
 static void confirm__gids_end(void **state)
 {
 	const char *name = "two-ports@0.080549:confirm";
@@ -285,6 +311,7 @@ int main(void)
 		cmocka_unit_test(fce__direct_is_one_bit),
 		cmocka_unit_test(accept__one_byte_short),
 		cmocka_unit_test(accept__last_address),
+		cmocka_unit_test(accept__queue_pairs),
 		cmocka_unit_test(confirm__gids_end),
 		cmocka_unit_test(confirm__no_gids_for_smcd),
 		cmocka_unit_test(decode__no_message_in_a_full_buffer),

@@ -12,6 +12,10 @@ static const u8 eid_a[SMC_EID_LEN] = "SMCV2-DEFAULT-UEID             ";
 static const u8 eid_b[SMC_EID_LEN] = "OTHER.EID                      ";
 static const u8 eid_c[SMC_EID_LEN] = "THIRD.EID                      ";
 
+/* 10.9.0.2, fe80::2 */
+static const u8 gid_peer[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 9, 0, 2 };
+static const u8 gid_peer_v1[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 2 };
+
 static struct smc_select_local local;
 static struct smc_clc_proposal prop;
 static struct smc_choice choice;
@@ -35,6 +39,8 @@ static int everything(void **state)
 	local.prefixes.v4_len = 24;
 
 	memset(&prop, 0, sizeof(prop));
+	memcpy(prop.gid, gid_peer_v1, SMC_GID_LEN);
+	memcpy(prop.v2.gid, gid_peer, SMC_GID_LEN);
 	prop.offer_v1 = SMC_OFFER_R;
 	prop.offer_v2 = SMC_OFFER_BOTH;
 	prop.v4_net = 0x0a090000;
@@ -407,6 +413,8 @@ static void accept_r(u8 version)
 	msg.version = version;
 	msg.accept.mode = SMC_CLC_MODE_R;
 	msg.accept.first_contact = true;
+	memcpy(msg.accept.r.gid, version > 1 ? gid_peer : gid_peer_v1,
+	       SMC_GID_LEN);
 	if (version < 2)
 		return;
 	memcpy(msg.accept.eid, eid_a, SMC_EID_LEN);
@@ -418,7 +426,8 @@ static void accept_r(u8 version)
 
 static void accepts(enum smc_reason want)
 {
-	assert_int_equal(smc_select_accept(&prop, &msg, &choice), want);
+	assert_int_equal(smc_select_accept(&local, &prop, &msg, &choice),
+			 want);
 }
 
 static void nothing_negotiated(void)
@@ -558,7 +567,8 @@ static void accept__limits(void **state)
 
 static void confirms(bool first, enum smc_reason want)
 {
-	assert_int_equal(smc_select_confirm(&choice, first, &msg), want);
+	assert_int_equal(smc_select_confirm(&local, &prop, &choice, first,
+					    &msg), want);
 }
 
 static void confirm__echo(void **state)

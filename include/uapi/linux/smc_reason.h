@@ -179,6 +179,9 @@
 	X(OTHERHOST, 0x0a0f0004, "OTHERHOST",				\
 	  "the server named a link group that another host has made",	\
 	  "connect to the same address as the first time", 0)		\
+	X(BADPORT, 0x0a0f0005, "BADPORT",				\
+	  "the peer named an RDMA port that cannot be its own",		\
+	  "check GID and MAC address of the peer's RDMA port", 0)	\
 	X(BADCURSOR, 0x0a100000, "BADCURSOR",				\
 	  "the peer sent a cursor outside its ring",			\
 	  "report the peer's software version", ECONNRESET)		\

@@ -164,15 +164,17 @@ static enum smc_reason send_confirm(struct smc_hs *hs)
 static enum smc_reason agree_on_way(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
-	int rc;
+	enum smc_reason why;
+	bool direct;
 
 	data->direct = true;
-	if (data->choice.variant != SMC_VARIANT_RV2 || data->peer.fce.direct)
+	if (data->choice.variant != SMC_VARIANT_RV2)
 		return SMC_REASON_OK;
-	rc = smc_route_direct(&data->route, data->peer.r.gid);
-	if (rc < 0)
-		return SMC_REASON_NOROUTE;
-	if (rc)
+	why = smc_route_direct(&data->route, data->local.same_host,
+			       data->peer.r.gid, &direct);
+	if (why != SMC_REASON_OK || data->peer.fce.direct)
+		return why;
+	if (direct)
 		return SMC_REASON_NOINDIRECT;
 	data->direct = false;
 	return SMC_REASON_OK;
@@ -248,7 +250,7 @@ static enum smc_reason step_accept(struct smc_hs *hs)
 	why = smc_hs_await(hs, SMC_CLC_ACCEPT, SMC_REASON_SILENT, &got);
 	if (why != SMC_REASON_OK || !got)
 		return why;
-	why = smc_select_accept(&data->prop, &data->msg, &data->choice);
+	why = smc_select_accept(&data->local, &data->prop, &data->msg, &data->choice);
 	if (why != SMC_REASON_OK)
 		return why;
 	hs->version = data->msg.version;

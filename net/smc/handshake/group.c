@@ -6,6 +6,7 @@
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
  */
+#include <linux/netdevice.h>
 #include "priv.h"
 #include "ueid.h"
 
@@ -32,8 +33,8 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 		return SMC_REASON_DISABLED;
 	if (smc_route_get(hs->setup.sk, &data->route))
 		return SMC_REASON_NOSMCDEV;
-	for (id = 0; id < SMC_XPORT_NUM; id++) {
 	data->route.stream = hs->stream;
+	for (id = 0; id < SMC_XPORT_NUM; id++) {
 		xport = smc_xport_get(id);
 		if (!xport)
 			continue;
@@ -45,6 +46,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 		data->has_path[id] = why[id] == SMC_REASON_OK;
 	}
 	smc_route_prefixes(&data->route, &local->prefixes);
+	local->same_host = data->route.ndev->flags & IFF_LOOPBACK;
 	smc_route_put(&data->route);
 
 	path = &data->path[SMC_XPORT_R];
@@ -54,6 +56,9 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 		smc_peer_id_learn_mac(path->mac);
 		local->r_v1 = path->v1;
 		local->r_v2 = path->v2 && local->n_eids;
+		memcpy(local->gid, path->gid, SMC_GID_LEN);
+		memcpy(local->gid_v1, path->gid_v1, SMC_GID_LEN);
+		memcpy(local->mac, path->mac, SMC_MAC_LEN);
 	}
 	path = &data->path[SMC_XPORT_D];
 	local->d_why = why[SMC_XPORT_D];

@@ -53,6 +53,7 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 
 	/* MISMATCH after the peer has closed: its ring was valid */
 	if (why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
+	    why == SMC_REASON_BADPORT ||
 	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk)))
 		smc_stats_inc(hs->setup.sn, SMC_STAT_CLC_MALFORMED);
 	smc_hs_drop_group(hs, why);

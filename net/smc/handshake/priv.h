@@ -314,7 +314,8 @@ int smc_route_get(struct sock *tcp, struct smc_route *route);
 void smc_route_put(struct smc_route *route);
 void smc_route_prefixes(const struct smc_route *route,
 			struct smc_prefixes *pfx);
-int smc_route_direct(const struct smc_route *route, const u8 gid[SMC_GID_LEN]);
+enum smc_reason smc_route_direct(const struct smc_route *route, bool same_host,
+				 const u8 gid[SMC_GID_LEN], bool *direct);
 bool smc_hs_secured(const struct sock *tcp);
 
 /* synopt_native.c */

@@ -181,25 +181,31 @@ void smc_route_prefixes(const struct smc_route *route,
 /**
  * smc_route_direct() - is the peer's RDMA port reached without a gateway?
  * @route: of the connection; the device is not looked at
+ * @same_host: the peer is on this host
  * @gid: the peer's RoCE v2 GID, an IPv4-mapped address
+ * @direct: the answer
  *
- * Return: 1, 0 through a gateway, or -errno: no route.
+ * Return: SMC_REASON_OK, NOROUTE; or BADPORT: that is no address of another host.
  */
-int smc_route_direct(const struct smc_route *route, const u8 gid[SMC_GID_LEN])
+enum smc_reason smc_route_direct(const struct smc_route *route, bool same_host,
+				 const u8 gid[SMC_GID_LEN], bool *direct)
 {
 	struct flowi4 fl4 = {};
+	enum smc_reason why = SMC_REASON_OK;
 	struct rtable *rt;
-	int direct;
 
 	memcpy(&fl4.daddr, gid + 12, sizeof(fl4.daddr));
 	if (route->family == AF_INET)
 		fl4.saddr = route->saddr.s6_addr32[3];
 	rt = ip_route_output_key(route->net, &fl4);
 	if (IS_ERR(rt))
-		return PTR_ERR(rt);
-	direct = !rt->rt_uses_gateway;
+		return SMC_REASON_NOROUTE;
+	if (rt->rt_type != RTN_UNICAST &&
+	    !(same_host && rt->rt_type == RTN_LOCAL))
+		why = SMC_REASON_BADPORT;
+	*direct = !rt->rt_uses_gateway;
 	ip_rt_put(rt);
-	return direct;
+	return why;
 }
 
 /**

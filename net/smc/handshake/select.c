@@ -13,12 +13,67 @@
  * shared-memory device is mentioned only if nothing else was on offer: clients
  * offer it to every server.
  *
- * Context: any, no locks, no allocation.  Test: selftests/unit/unit_hs_select.c
+ * Context: any, no locks, no allocation.  Test: selftests/unit/unit_hs_*.c
  */
 #include <linux/types.h>
 #include <linux/errno.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 #include "select.h"
+
+static const u8 zeros[SMC_GID_LEN];
+
+static bool no_mac(const u8 *mac)
+{
+	return !memcmp(mac, zeros, SMC_MAC_LEN);
+}
+
+/* A device without MAC addresses (lo, a tunnel) has peers without. */
+static bool mac_plausible(const struct smc_select_local *local, const u8 *mac)
+{
+	if (no_mac(local->mac))
+		return true;
+	if (!local->same_host && !memcmp(mac, local->mac, SMC_MAC_LEN))
+		return false;
+	return !no_mac(mac) && !(mac[0] & 0x01);
+}
+
+static bool v4_plausible(const struct smc_select_local *local, u32 addr)
+{
+	switch (addr >> 24) {
+	case 0:
+		return false;
+	case 127:
+		return local->same_host;
+	case 255:
+		return ~addr;
+	default:
+		return addr >> 28 != 0xe;	/* multicast */
+	}
+}
+
+/*
+ * Can this be a port of the peer?  Not if it is ours or no host's: the peer would
+ * have us write to somebody else.
+ */
+static enum smc_reason check_port(const struct smc_select_local *local,
+				  u8 version, const u8 *gid, const u8 *mac)
+{
+	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
+	const u8 *own = version > 1 ? local->gid : local->gid_v1;
+	bool ok;
+
+	if (!memcmp(gid, mapped, sizeof(mapped)))
+		ok = v4_plausible(local, get_unaligned_be32(gid + 12));
+	else
+		ok = version == 1 && gid[0] != 0xff &&
+		     memcmp(gid, zeros, SMC_GID_LEN - 1);
+	if (!local->same_host && !memcmp(gid, own, SMC_GID_LEN))
+		ok = false;
+	if (mac && !mac_plausible(local, mac))
+		ok = false;
+	return ok ? SMC_REASON_OK : SMC_REASON_BADPORT;
+}
 
 /* First UEID of the client's list that is ours too. */
 static bool common_eid(const struct smc_select_local *local,
@@ -97,7 +152,9 @@ static enum smc_reason try_rv2(const struct smc_select_local *local,
 	}
 	if (!local->r_v2)
 		return local->r_why ? local->r_why : SMC_REASON_NOSMCRDEV;
-	return SMC_REASON_OK;
+	/* a Proposal of version 2 alone may have no MAC address */
+	return check_port(local, 2, prop->v2.gid,
+			  no_mac(prop->mac) ? NULL : prop->mac);
 }
 
 /* Is the client in a subnet of ours? */
@@ -127,7 +184,7 @@ static enum smc_reason try_rv1(const struct smc_select_local *local,
 		return SMC_REASON_DIFFPREFIX;
 	if (!local->r_v1)
 		return local->r_why ? local->r_why : SMC_REASON_NOSMCRDEV;
-	return SMC_REASON_OK;
+	return check_port(local, 1, prop->gid, prop->mac);
 }
 
 static bool offered(const struct smc_clc_proposal *prop, enum smc_variant v)
@@ -224,6 +281,7 @@ static bool eid_offered(const struct smc_clc_v2ext *v2, const u8 *eid)
 
 /**
  * smc_select_accept() - client: is an Accept an answer to the Proposal?
+ * @local: what this host can do on the route
  * @prop: the Proposal that was sent
  * @msg: the Accept
  * @choice: what both sides use from now on; valid with SMC_REASON_OK.  The
@@ -233,7 +291,8 @@ static bool eid_offered(const struct smc_clc_v2ext *v2, const u8 *eid)
  * Return: SMC_REASON_OK; a reason to decline with; or SMC_REASON_MISMATCH for
  * a device or an EID that was never offered.
  */
-enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
+enum smc_reason smc_select_accept(const struct smc_select_local *local,
+				  const struct smc_clc_proposal *prop,
 				  const struct smc_clc_msg *msg,
 				  struct smc_choice *choice)
 {
@@ -241,6 +300,7 @@ enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
 	const struct smc_clc_fce *fce = &acc->fce;
 	u8 offer = msg->version > 1 ? prop->offer_v2 : prop->offer_v1;
 	bool is_d = acc->mode == SMC_CLC_MODE_D;
+	enum smc_reason why;
 
 	memset(choice, 0, sizeof(*choice));
 	if (is_d ? !smc_offer_has_d(offer) : !smc_offer_has_r(offer))
@@ -249,6 +309,12 @@ enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
 		return SMC_REASON_MISMATCH;
 	if (msg->version > 1 && !eid_offered(&prop->v2, acc->eid))
 		return SMC_REASON_MISMATCH;
+	/* without first contact it is the port of a group that we have */
+	if (!is_d && acc->first_contact) {
+		why = check_port(local, msg->version, acc->r.gid, acc->r.mac);
+		if (why != SMC_REASON_OK)
+			return why;
+	}
 
 	choice->mode = acc->mode;
 	choice->version = msg->version;
@@ -281,6 +347,8 @@ enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
 
 /**
  * smc_select_confirm() - server: does a Confirm fit the Accept?
+ * @local: what this host can do on the route
+ * @prop: the Proposal
  * @choice: what the Accept said
  * @first_contact: the first-contact bit of the Accept
  * @msg: the Confirm
@@ -288,7 +356,9 @@ enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
  * Return: SMC_REASON_OK; a reason to decline with; or SMC_REASON_MISMATCH if
  * the client contradicts itself.
  */
-enum smc_reason smc_select_confirm(const struct smc_choice *choice,
+enum smc_reason smc_select_confirm(const struct smc_select_local *local,
+				   const struct smc_clc_proposal *prop,
+				   const struct smc_choice *choice,
 				   bool first_contact,
 				   const struct smc_clc_msg *msg)
 {
@@ -298,6 +368,10 @@ enum smc_reason smc_select_confirm(const struct smc_choice *choice,
 	if (acc->mode != choice->mode || msg->version != choice->version ||
 	    acc->first_contact != first_contact)
 		return SMC_REASON_MISMATCH;
+	/* the GID is that of the Proposal; it may have had no MAC address */
+	if (first_contact && choice->mode == SMC_CLC_MODE_R &&
+	    no_mac(prop->mac) && !mac_plausible(local, acc->r.mac))
+		return SMC_REASON_BADPORT;
 	if (!first_contact || choice->version < 2)
 		return SMC_REASON_OK;
 	if (fce->release != choice->release)

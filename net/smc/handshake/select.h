@@ -43,6 +43,10 @@ struct smc_prefixes {
  * @r_v1: an RDMA port for SMC-R version 1
  * @r_v2: an RDMA port for SMC-R version 2
  * @d_v2: an SMC-D device
+ * @same_host: both ends are on this host, and may use one port
+ * @gid: own RoCE v2 GID, zero without
+ * @gid_v1: own RoCE v1 GID, zero without
+ * @mac: MAC address of the RDMA port; zero: its device has none
  * @r_why: why there is no RDMA port, or SMC_REASON_OK
  * @d_why: why there is no SMC-D device, or SMC_REASON_OK
  * @ism_gid: GID of the SMC-D device
@@ -58,6 +62,10 @@ struct smc_select_local {
 	bool r_v1;
 	bool r_v2;
 	bool d_v2;
+	bool same_host;
+	u8 gid[SMC_GID_LEN];
+	u8 gid_v1[SMC_GID_LEN];
+	u8 mac[SMC_MAC_LEN];
 	enum smc_reason r_why;
 	enum smc_reason d_why;
 	u64 ism_gid;
@@ -95,10 +103,13 @@ struct smc_choice {
 enum smc_reason smc_select(const struct smc_select_local *local,
 			   const struct smc_clc_proposal *prop,
 			   unsigned int skip, struct smc_choice *choice);
-enum smc_reason smc_select_accept(const struct smc_clc_proposal *prop,
+enum smc_reason smc_select_accept(const struct smc_select_local *local,
+				  const struct smc_clc_proposal *prop,
 				  const struct smc_clc_msg *msg,
 				  struct smc_choice *choice);
-enum smc_reason smc_select_confirm(const struct smc_choice *choice,
+enum smc_reason smc_select_confirm(const struct smc_select_local *local,
+				   const struct smc_clc_proposal *prop,
+				   const struct smc_choice *choice,
 				   bool first_contact,
 				   const struct smc_clc_msg *msg);
 

@@ -41,14 +41,14 @@ static enum smc_reason open_group(struct smc_hs *hs,
 {
 	struct smc_hs_data *data = hs->data;
 	const struct smc_clc_proposal *prop = &data->prop;
-	int rc;
+	enum smc_reason why;
 
 	data->direct = true;
 	if (data->choice.variant == SMC_VARIANT_RV2) {
-		rc = smc_route_direct(&data->route, prop->v2.gid);
-		if (rc < 0)
-			return SMC_REASON_NOROUTE;
-		data->direct = rc;
+		why = smc_route_direct(&data->route, data->local.same_host,
+				       prop->v2.gid, &data->direct);
+		if (why != SMC_REASON_OK)
+			return why;
 	}
 	return smc_hs_create_group(hs, prop->peer_id,
 				   data->choice.version > 1 ? prop->v2.gid :
@@ -221,7 +221,8 @@ static enum smc_reason confirmed(struct smc_hs *hs)
 	enum smc_reason why;
 	int rc;
 
-	why = smc_select_confirm(&data->choice, first, &data->msg);
+	why = smc_select_confirm(&data->local, &data->prop, &data->choice,
+				 first, &data->msg);
 	if (why != SMC_REASON_OK)
 		return why;
 	if (first && data->choice.version > 1)

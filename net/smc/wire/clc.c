@@ -46,6 +46,10 @@
 #define DECLINE_V1_LEN	28
 #define DECLINE_V2_LEN	44
 
+/* 0 and 1 are for management, the last one is for multicast */
+#define QPN_MIN		2
+#define QPN_MAX		0xfffffe
+
 #define FLAG_FIRST	0x08	/* in the path byte of Accept and Confirm */
 #define FLAG_OUT_OF_SYNC 0x08	/* in the path byte of Decline */
 
@@ -314,7 +318,7 @@ static int decode_accept_r(const struct frame *f, u8 version,
 	r->addr = get_unaligned_be64(p + 52);
 	r->psn = get_unaligned_be24(p + 61);
 	ring = (u64)smc_size_from_code(r->size_code) * r->index;
-	if (!r->qpn || !r->token || !r->index || !r->mtu ||
+	if (r->qpn < QPN_MIN || r->qpn > QPN_MAX || !r->token || !r->index || !r->mtu ||
 	    r->addr > ~(u64)0 - ring)
 		return -EPROTO;
 	if (version > 1)

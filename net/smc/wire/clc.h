@@ -178,7 +178,7 @@ struct smc_clc_fce {
  * @peer_id: sender's peer ID
  * @gid: GID of the port in use
  * @mac: MAC of that port
- * @qpn: queue pair number, 1..2^24-1
+ * @qpn: queue pair number, 2..2^24-2
  * @psn: first packet sequence number, 24 bit
  * @rkey: key of the RMB
  * @token: alert token, not 0
