@@ -23,6 +23,8 @@ struct smc_hs_limit;
 #define SMC_USE_SMCR	0x01
 #define SMC_USE_SMCD	0x02
 
+#define SMC_LGR_HEADS	256
+
 /**
  * struct smc_net - per-namespace state
  * @net: the namespace; no reference, our exit hook runs before it dies
@@ -45,8 +47,10 @@ struct smc_hs_limit;
  *	delay them, nor they a handshake
  * @kill_wq: ends of links, which wait for the peer's goodbye and the device
  * @node: in the list of all namespaces (lgr.c)
- * @lgr_lock: protects @lgrs, @lgr_seq
+ * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first
+ * @lgr_heads: those that connections share, by peer (lgr.c)
+ * @lgr_seed: for the place in them
  * @lgr_last_id: smc_lgr.id of the newest
  * @lgr_seq: smc_lgr.seq of the newest
  * @lgr_count: groups not yet freed (dead ones included)
@@ -82,6 +86,8 @@ struct smc_net {
 	struct list_head node;
 	spinlock_t lgr_lock;
 	struct list_head lgrs;
+	struct hlist_head lgr_heads[SMC_LGR_HEADS];
+	u32 lgr_seed;
 	atomic_t lgr_last_id;
 	u64 lgr_seq;
 	atomic_t lgr_count;

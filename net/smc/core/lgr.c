@@ -20,7 +20,9 @@
  * Tests: selftests/vm/tests (LgrCreated, LgrDestroyed).
  */
 #include <linux/err.h>
+#include <linux/jhash.h>
 #include <linux/mutex.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/wait_bit.h>
@@ -98,6 +100,7 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 		WRITE_ONCE(lgr->why, why);
 		WRITE_ONCE(lgr->state, SMC_LGR_DEAD);
 		list_del_init(&lgr->node);
+		hlist_del_init(&lgr->hash_node);
 		refcount_inc(&lgr->refs);	/* the worker's */
 	}
 	spin_unlock(&lgr->lock);
@@ -250,19 +253,38 @@ static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 		ipv6_addr_equal(&lgr->own_addr, &route->saddr));
 }
 
+/*
+ * Where to look for a group.  A server looks by the peer's address: groups that
+ * one host has made cost the handshake of another nothing.  A client looks by the
+ * id that the server says, and sees a group made with another address, too.
+ */
+static struct hlist_head *head_of(struct smc_net *sn, enum smc_role role,
+				  const struct in6_addr *peer_addr,
+				  const u8 *peer_id)
+{
+	u32 hash = role == SMC_SERV ?
+		   __ipv6_addr_jhash(peer_addr, sn->lgr_seed) :
+		   jhash(peer_id, SMC_PEER_ID_LEN, sn->lgr_seed);
+
+	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
+}
+
 /* See smc_lgr_find(). */
 static struct smc_lgr *find_locked(struct smc_net *sn,
 				   const struct smc_lgr_key *key, bool *others)
 {
 	const struct smc_xport *xport = key->xport;
+	const struct hlist_head *head;
 	struct smc_lgr *lgr;
 
 	lockdep_assert_held(&sn->lgr_lock);
 	*others = false;
-	/* a group for each connection: none can match, the table is long */
+	/* a group for each connection: none can match */
 	if (!xport->lgr_match)
 		return NULL;
-	list_for_each_entry(lgr, &sn->lgrs, node) {
+	head = head_of(sn, key->role, &key->route->daddr,
+		       key->acc ? key->acc->r.peer_id : NULL);
+	hlist_for_each_entry(lgr, head, hash_node) {
 		if (lgr->xport != xport || lgr->role != key->role ||
 		    lgr->path.vlan_id != key->path->vlan_id ||
 		    !xport->lgr_match(lgr, key->path, key->prop, key->acc))
@@ -283,7 +305,7 @@ static struct smc_lgr *find_locked(struct smc_net *sn,
  * smc_lgr_find() - find the group for a new connection
  * @sn: namespace
  * @key: what it has to match
- * @others: a group matches that was made with other addresses
+ * @others: client: a group matches that was made with other addresses
  *
  * A server may use any group with the peer that has room and is not stalled.  A
  * client must use the one that the server names, even if it is full, or decline.
@@ -381,6 +403,10 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	added = !gone && !*found;
 	if (added) {
 		list_add_tail(&lgr->node, &sn->lgrs);
+		if (lgr->xport->lgr_match)
+			hlist_add_head(&lgr->hash_node,
+				       head_of(sn, lgr->role, &lgr->peer_addr,
+					       lgr->peer_id));
 		lgr->seq = ++sn->lgr_seq;
 		smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
 	}
@@ -691,6 +717,7 @@ int smc_lgr_net_init(struct smc_net *sn)
 	}
 	spin_lock_init(&sn->lgr_lock);
 	INIT_LIST_HEAD(&sn->lgrs);
+	sn->lgr_seed = get_random_u32();
 	atomic_set(&sn->lgr_count, 0);
 	mutex_lock(&spaces.lock);
 	list_add_tail(&sn->node, &spaces.list);

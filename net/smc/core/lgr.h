@@ -44,6 +44,7 @@ struct smc_lgr_waiter {
 /**
  * struct smc_lgr - a link group
  * @node: in the namespace's table (protected by the table lock)
+ * @hash_node: in its heads, if connections share the group (the same)
  * @refs: see above
  * @xport: the transport
  * @sn: the namespace's state; valid until the group's last reference, because
@@ -87,6 +88,7 @@ struct smc_lgr_waiter {
  */
 struct smc_lgr {
 	struct list_head node;
+	struct hlist_node hash_node;
 	refcount_t refs;
 	const struct smc_xport *xport;
 	struct smc_net *sn;
