@@ -22,6 +22,7 @@
 #include "handshake/hs.h"
 #include "core/lgr.h"
 #include "transport/loopback.h"
+#include "account.h"
 #include "net.h"
 #include "pnet.h"
 #include "transport/rdma/init.h"
@@ -39,9 +40,12 @@ static int __net_init net_init(struct net *net)
 	if (err)
 		return err;
 	INIT_LIST_HEAD(&sn->pnet);
-	err = smc_lgr_net_init(sn);
+	err = smc_account_net_init(sn);
 	if (err)
 		goto err_stats;
+	err = smc_lgr_net_init(sn);
+	if (err)
+		goto err_account;
 	err = smc_hs_net_init(sn);
 	if (err)
 		goto err_groups;
@@ -54,6 +58,8 @@ err_hs:
 	smc_hs_net_exit(sn);
 err_groups:
 	smc_lgr_net_exit(sn);
+err_account:
+	smc_account_net_exit(sn);
 err_stats:
 	smc_stats_net_exit(sn);
 	return err;
@@ -70,6 +76,7 @@ static void __net_exit net_exit(struct net *net)
 	smc_sysctl_net_exit(sn);
 	smc_hs_net_exit(sn);
 	smc_lgr_net_exit(sn);
+	smc_account_net_exit(sn);
 	smc_pnet_del(sn, NULL);
 	smc_row_net_exit(sn);
 	smc_stats_net_exit(sn);
@@ -84,12 +91,14 @@ static struct pernet_operations smc_net_ops = {
 
 static int namespaces_init(void)
 {
+	smc_account_init();
 	return register_pernet_subsys(&smc_net_ops);
 }
 
 static void namespaces_exit(void)
 {
 	unregister_pernet_subsys(&smc_net_ops);
+	smc_account_exit();
 }
 
 static int identity_init(void)

@@ -12,6 +12,7 @@
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
+#include "account.h"
 #include "stats.h"
 
 struct ctl_table_header;
@@ -35,8 +36,9 @@ struct smc_hs_limit;
  * @fallback_memory_s: how long an incompatible peer is remembered
  * @orphan_timeout_s: how long data of a closed socket waits for a peer that
  *	takes nothing
- * @max_orphans: closed sockets that may wait for their peers
- * @orphan_count: those there are
+ * @account: what the namespace holds
+ * @limit: what it may hold, by enum smc_acct_kind
+ * @peer_limit: the same for each peer
  * @wmem: default send ring, bytes
  * @rmem: default receive ring, bytes
  * @max_conns: connections per group, 16..255
@@ -71,8 +73,9 @@ struct smc_net {
 	unsigned int handshake_timeout_ms;
 	unsigned int fallback_memory_s;
 	unsigned int orphan_timeout_s;
-	unsigned int max_orphans;
-	atomic_t orphan_count;
+	struct smc_account *account;
+	int limit[SMC_ACCT_KINDS];
+	int peer_limit[SMC_ACCT_KINDS];
 	int wmem;
 	int rmem;
 	unsigned int max_conns;

@@ -53,6 +53,10 @@
 	X(HS_RECONNECT, "HsReconnect", "clients that connected again without the option") \
 	X(HS_REMEMBERED, "HsRemembered", "connects to remembered peers, plain TCP") \
 	X(HS_LIMIT, "HsLimit", "handshakes refused by a limit")		\
+	X(PEER_LIMIT, "PeerLimit", "groups and rings refused: the peer has its share") \
+	X(USER_LIMIT, "UserLimit", "rings refused: the user has its share") \
+	X(NET_LIMIT, "NetLimit", "groups, rings and orphans refused: the namespace has its share") \
+	X(HOST_LIMIT, "HostLimit", "groups, rings and orphans refused: the host has no more") \
 	X(CLC_MALFORMED, "ClcMalformed", "CLC messages refused")	\
 	X(LLC_MALFORMED, "LlcMalformed", "LLC messages refused")	\
 	X(LLC_DROPPED, "LlcDropped", "LLC messages dropped (queue full, wrong state)") \

@@ -16,6 +16,7 @@ import sys
 import time
 
 import cases
+from counters import sysctl
 from sockdiag import PROTO_SMC
 
 FACTOR = 4
@@ -32,6 +33,8 @@ def connect(count):
     lst.bind(("127.0.0.1", 0))
     lst.listen(64)
     socks = [lst]
+    for name in "wmem", "rmem":         # the smallest rings
+        sysctl(name, 16384)
     start = time.monotonic()
     for n in range(count):
         s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, PROTO_SMC)

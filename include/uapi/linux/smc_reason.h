@@ -160,7 +160,9 @@
 	  "SMC is switched off by policy",				\
 	  "see net.smc.transports", 0)					\
 	X(LGRLIMIT, 0x0a0c0000, "LGRLIMIT",				\
-	  "too many link groups", "", 0)				\
+	  "the peer, the namespace or the host has too many link groups", \
+	  "see max_groups and host_max_groups in af_smc(7)", \
+	  0)								\
 	X(DEVGONE, 0x0a0d0000, "DEVGONE",				\
 	  "the RDMA device went away during the handshake", "", 0)	\
 	X(ECHOED, 0x0a0e0000, "ECHOED",					\
@@ -182,6 +184,10 @@
 	X(BADPORT, 0x0a0f0005, "BADPORT",				\
 	  "the peer named an RDMA port that cannot be its own",		\
 	  "check GID and MAC address of the peer's RDMA port", 0)	\
+	X(RINGLIMIT, 0x0a0f0006, "RINGLIMIT",				\
+	  "the peer, the user, the namespace or the host has too much memory in rings", \
+	  "see max_ring_kbytes and host_max_ring_kbytes in af_smc(7)", \
+	  0)								\
 	X(BADCURSOR, 0x0a100000, "BADCURSOR",				\
 	  "the peer sent a cursor outside its ring",			\
 	  "report the peer's software version", ECONNRESET)		\

@@ -9,6 +9,9 @@
  * transport invalidates a key that the peer may still use before it frees the
  * memory.
  *
+ * A ring is charged to its peer until its memory is freed, and to the user for
+ * whose connection it is as long as that has it.
+ *
  * Context: process; lgr->lock (spinlock, BH) protects the pool.
  * Tests: selftests/vm/tests (BufCreated, BufDestroyed, BufReused).
  */
@@ -18,12 +21,18 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "account.h"
 #include "buf.h"
 #include "net.h"
 #include "stats.h"
 
 /* Idle buffers of a group; more are freed. */
 #define POOL_MAX	64
+
+static int kib(const struct smc_buf *buf)
+{
+	return buf->size >> 10;
+}
 
 /*
  * A buffer is charged to the control group of the handshake, and is reused for
@@ -79,11 +88,12 @@ static struct smc_buf *pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
 	return old;
 }
 
+/* As take_or_create(). */
 static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
-			      u32 size)
+			      u32 size, struct smc_account **full)
 {
 	struct smc_buf *buf;
-	int rc;
+	int rc = -EDQUOT;
 
 	buf = kzalloc(lgr->xport->buf_size, GFP_KERNEL_ACCOUNT);
 	if (!buf)
@@ -91,17 +101,37 @@ static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
 	INIT_LIST_HEAD(&buf->node);
 	buf->dir = dir;
 	buf->size = size;
+	*full = smc_account_charge(lgr->account, SMC_ACCT_RINGS, kib(buf));
+	if (*full)
+		goto err_free;
 	rc = lgr->xport->buf_alloc(lgr, buf);
-	if (rc) {
-		kfree(buf);
-		return ERR_PTR(rc);
-	}
+	if (rc)
+		goto err_charge;
+	buf->account = smc_account_get(lgr->account);
 	/* cannot fail: the caller has a reference */
 	buf->memcg = memcg_now();
 	mem_cgroup_tryget(buf->memcg);
 	smc_stats_inc(lgr->sn, SMC_STAT_BUF_CREATED);
 	atomic64_add(buf->size, &lgr->alloc[dir]);
 	return buf;
+
+err_charge:
+	smc_account_uncharge(lgr->account, SMC_ACCT_RINGS, kib(buf));
+err_free:
+	kfree(buf);
+	return ERR_PTR(rc);
+}
+
+/**
+ * smc_buf_freed() - the memory of a ring is gone
+ * @buf: ring; the transport frees the object next
+ *
+ * Context: process.
+ */
+void smc_buf_freed(struct smc_buf *buf)
+{
+	smc_account_uncharge(buf->account, SMC_ACCT_RINGS, kib(buf));
+	smc_account_put(buf->account);
 }
 
 static void destroy(struct smc_lgr *lgr, struct smc_buf *buf)
@@ -142,40 +172,70 @@ static void count_put(struct smc_lgr *lgr, const struct smc_buf *buf)
 		     SMC_TECH_RX_USAGE : SMC_TECH_TX_USAGE, -(u64)buf->size);
 }
 
+/*
+ * A buffer of exactly this size, idle or new; -EDQUOT: there is no room for it in
+ * the account @full.
+ */
+static struct smc_buf *take_or_create(struct smc_lgr *lgr,
+				      enum smc_buf_dir dir, u32 size,
+				      struct smc_account *user, bool *reused,
+				      struct smc_account **full)
+{
+	struct smc_buf *buf;
+
+	*full = smc_account_charge(user, SMC_ACCT_RINGS, size >> 10);
+	if (*full)
+		return ERR_PTR(-EDQUOT);
+	buf = pool_take(lgr, dir, size);
+	*reused = buf;
+	if (!buf)
+		buf = create(lgr, dir, size, full);
+	if (IS_ERR(buf))
+		smc_account_uncharge(user, SMC_ACCT_RINGS, size >> 10);
+	else
+		buf->user = user;
+	return buf;
+}
+
 /**
  * smc_buf_get() - a zeroed buffer
  * @lgr: group whose transport makes it
  * @dir: send or receive
  * @size: wanted bytes, rounded up to a power of two that has a size code
+ * @user: whose connection it is for, or NULL; the account stays valid until
+ *	smc_buf_put()
  *
  * An idle buffer of the group if one has exactly that size and is charged to
- * the current control group (active_memcg), else a new one.  If memory is short
- * a smaller one, down to 16 KiB.
+ * the current control group (active_memcg), else a new one.  If memory is short,
+ * or an account nearly full, a smaller one, down to 16 KiB.
  *
  * Context: process.
- * Return: the buffer, or ERR_PTR(-ENOMEM) or the transport's error.
+ * Return: the buffer, or ERR_PTR: -ENOMEM, -EDQUOT for an account that is full,
+ * or the transport's error.
  */
 struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
-			    u32 size)
+			    u32 size, struct smc_account *user)
 {
 	u32 max = SMC_SIZE_MIN << lgr->xport->max_size_code;
+	struct smc_account *full = NULL;
 	struct smc_buf *buf;
+	bool reused, less;
 	u32 wanted;
 
 	size = size < max ? roundup_pow_of_two(max(size, SMC_SIZE_MIN)) : max;
-	buf = pool_take(lgr, dir, size);
-	if (buf) {
-		smc_stats_inc(lgr->sn, SMC_STAT_BUF_REUSED);
-		count_got(lgr, buf, size, true);
-		return buf;
-	}
 	wanted = size;
 	do {
-		buf = create(lgr, dir, size);
+		buf = take_or_create(lgr, dir, size, user, &reused, &full);
 		size /= 2;
-	} while (buf == ERR_PTR(-ENOMEM) && size >= SMC_SIZE_MIN);
-	if (!IS_ERR(buf))
-		count_got(lgr, buf, wanted, false);
+		less = buf == ERR_PTR(-ENOMEM) || buf == ERR_PTR(-EDQUOT);
+	} while (less && size >= SMC_SIZE_MIN);
+	if (full) {
+		smc_stats_inc(lgr->sn, full->stat);
+	} else if (!IS_ERR(buf)) {
+		if (reused)
+			smc_stats_inc(lgr->sn, SMC_STAT_BUF_REUSED);
+		count_got(lgr, buf, wanted, reused);
+	}
 	return buf;
 }
 
@@ -190,6 +250,8 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	count_put(lgr, buf);
+	smc_account_uncharge(buf->user, SMC_ACCT_RINGS, kib(buf));
+	buf->user = NULL;
 	if (lgr->xport->pools && !buf->peer_may_write) {
 		memset(buf->cpu, 0, buf->used);
 		buf->used = 0;

@@ -16,6 +16,9 @@
  * @used: highest ring offset that may be non-zero (for zeroing before reuse)
  * @peer_may_write: the peer has not said that it is done with the ring
  * @memcg: cgroup the memory is charged to, a reference; or NULL
+ * @account: the peer's, which the memory is charged to, a reference
+ * @user: the user's that the connection with this ring is charged to; NULL while
+ *	idle, or if the user has no limit
  */
 struct smc_buf {
 	struct list_head node;
@@ -25,10 +28,12 @@ struct smc_buf {
 	u32 used;
 	bool peer_may_write;
 	struct mem_cgroup *memcg;
+	struct smc_account *account;
+	struct smc_account *user;
 };
 
 struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
-			    u32 size);
+			    u32 size, struct smc_account *user);
 void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf);
 void smc_buf_pool_drain(struct smc_lgr *lgr);
 

@@ -162,7 +162,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 		goto err_xp;
 	}
 	if (!xport->merges) {
-		buf = smc_buf_get(lgr, SMC_BUF_SND, snd_len);
+		buf = smc_buf_get(lgr, SMC_BUF_SND, snd_len, conn->user);
 		if (IS_ERR(buf)) {
 			rc = PTR_ERR(buf);
 			goto err_xp;
@@ -171,7 +171,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 		conn->snd_base = buf->cpu;
 		conn->snd_size = buf->size;
 	}
-	buf = smc_buf_get(lgr, SMC_BUF_RCV, rcv_len);
+	buf = smc_buf_get(lgr, SMC_BUF_RCV, rcv_len, conn->user);
 	if (IS_ERR(buf)) {
 		rc = PTR_ERR(buf);
 		goto err_sndbuf;

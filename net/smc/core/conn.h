@@ -37,6 +37,7 @@
 #include "lgr.h"
 #include "buf.h"
 
+struct smc_account;
 struct smc_conn;
 struct sock;
 
@@ -124,6 +125,7 @@ struct smc_conn {
 	struct smc_net *sn;		/* as long as @sk */
 	struct sock *sk;		/* referenced until events->release() */
 	void *events_data;		/* the same */
+	struct smc_account *user;	/* of the rings, or NULL; the same */
 	refcount_t refs;
 	struct delayed_work release;	/* runs enum smc_conn_end */
 	u8 end;				/* enum smc_conn_end, under tx_lock */

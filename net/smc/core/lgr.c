@@ -27,13 +27,12 @@
 #include <linux/string.h>
 #include <linux/wait_bit.h>
 #include <net/ipv6.h>
+#include "account.h"
 #include "buf.h"
 #include "conn.h"
 #include "lgr.h"
 #include "net.h"
 #include "stats.h"
-
-#define MAX_GROUPS	65536	/* of a namespace */
 
 /* The server's groups end first: a client must not use one that is ending. */
 #define LINGER_SERV	(600 * HZ)
@@ -54,6 +53,19 @@ static void uncount(struct smc_net *sn)
 		wake_up_var(&sn->lgr_count);
 }
 
+/* Does it have a device's resources, which connections share? */
+static bool counts(const struct smc_lgr *lgr)
+{
+	return lgr->xport->lgr_match;
+}
+
+static void uncharge(struct smc_lgr *lgr)
+{
+	if (counts(lgr))
+		smc_account_uncharge(lgr->account, SMC_ACCT_GROUPS, 1);
+	smc_account_put(lgr->account);
+}
+
 /*
  * The last reference frees it, after a grace period: the receive path looks
  * tokens up under RCU.
@@ -65,6 +77,7 @@ static void lgr_put(struct smc_lgr *lgr)
 	if (!refcount_dec_and_test(&lgr->refs))
 		return;
 	smc_stats_inc(sn, SMC_STAT_LGR_DESTROYED);
+	uncharge(lgr);
 	kfree_rcu(lgr, rcu);
 	uncount(sn);
 }
@@ -373,6 +386,7 @@ static void discard(struct smc_lgr *lgr)
 {
 	struct smc_net *sn = lgr->sn;
 
+	uncharge(lgr);
 	kfree(lgr);
 	uncount(sn);
 }
@@ -416,12 +430,30 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	return gone ? -ENODEV : 0;
 }
 
+/* Charge a new group to its peer.  0 or -errno. */
+static int charge(struct smc_lgr *lgr)
+{
+	struct smc_account *full = NULL;
+
+	lgr->account = smc_account_peer(lgr->sn, &lgr->peer_addr);
+	if (!lgr->account)
+		return -ENOMEM;
+	if (counts(lgr))
+		full = smc_account_charge(lgr->account, SMC_ACCT_GROUPS, 1);
+	if (!full)
+		return 0;
+	smc_stats_inc(lgr->sn, full->stat);
+	smc_account_put(lgr->account);
+	return -EUSERS;
+}
+
 /**
  * smc_lgr_new() - first contact: a new group
  * @sn: namespace
  * @xport: transport
  * @role: ours
  * @path: device and port; its device reference stays with the caller
+ * @route: of the TCP connection
  * @version: SMC version of the group
  *
  * Context: process.
@@ -431,18 +463,22 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
  */
 struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			    enum smc_role role, const struct smc_path *path,
-			    u8 version)
+			    const struct smc_route *route, u8 version)
 {
 	struct smc_lgr *lgr;
-	int rc = -ENOMEM;
+	int rc;
 
-	if (atomic_inc_return(&sn->lgr_count) > MAX_GROUPS) {
-		rc = -EUSERS;
-		goto err_count;
-	}
 	lgr = alloc(sn, xport);
 	if (!lgr)
-		goto err_count;
+		return ERR_PTR(-ENOMEM);
+	lgr->own_addr = route->saddr;
+	lgr->peer_addr = route->daddr;
+	rc = charge(lgr);
+	if (rc) {
+		kfree(lgr);
+		return ERR_PTR(rc);
+	}
+	atomic_inc(&sn->lgr_count);
 	do {
 		lgr->id = atomic_add_return(0x100, &sn->lgr_last_id);
 	} while (!lgr->id);
@@ -451,10 +487,6 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 	strscpy(lgr->dev, path->dev->name, sizeof(lgr->dev));
 	lgr->version = version;
 	return lgr;
-
-err_count:
-	uncount(sn);
-	return ERR_PTR(rc);
 }
 
 /**

@@ -49,6 +49,7 @@ struct smc_lgr_waiter {
  * @xport: the transport
  * @sn: the namespace's state; valid until the group's last reference, because
  *	the namespace's exit kills all groups and waits for them
+ * @account: the peer's, referenced; the group and its rings are charged to it
  * @state: enum smc_lgr_state, written under @lock
  * @why: reason of death
  * @id: group number, a multiple of 0x100, never 0
@@ -92,6 +93,7 @@ struct smc_lgr {
 	refcount_t refs;
 	const struct smc_xport *xport;
 	struct smc_net *sn;
+	struct smc_account *account;
 	u8 state;
 	enum smc_reason why;
 	u32 id;
@@ -152,7 +154,7 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
 void smc_lgr_close(struct smc_lgr *lgr);
 struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			    enum smc_role role, const struct smc_path *path,
-			    u8 version);
+			    const struct smc_route *route, u8 version);
 int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		    struct smc_lgr **found);
 int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path);

@@ -264,8 +264,8 @@ struct smc_xport_info {
  *	try the next smaller size.  Context: process.
  * @buf_free: Give the memory back.  For a receive buffer whose peer may still
  *	write (buf->peer_may_write) the key is invalidated first, or the memory
- *	is kept until it is harmless.  Also frees the object (kfree(buf), or
- *	later).  Context: process.
+ *	is kept until it is harmless.  Also frees the object (kfree(buf)), now
+ *	or later, after smc_buf_freed().  Context: process.
  * @describe: Put into @acc what the peer must know to write to this
  *	connection: identity of the link, key/address/token, size, alert token.
  *	The receive buffer is registered first: -EINPROGRESS, and the caller
@@ -357,6 +357,7 @@ void smc_conn_push_rcu(struct smc_conn *conn);
 void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos);
 void smc_conn_described(struct smc_conn *conn);
 void smc_conn_detached(struct smc_conn *conn);
+void smc_buf_freed(struct smc_buf *buf);
 void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why);
 
 #endif /* SMC_XPORT_H */

@@ -8,7 +8,7 @@
  * those of the Linux kernel's own SMC, so that existing files in /etc/sysctl.d
  * go on working; four of them have nothing to act on here and are only kept: in
  * struct unused, and limit_smc_hs in struct smc_net, where netlink finds it,
- * too.  The second part is ours.
+ * too.  The second part is ours; the defaults of its limits are in account.c.
  *
  * Context: process.  Test: selftests/vm/tests.
  */
@@ -16,6 +16,7 @@
 #include <linux/string.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
+#include "account.h"
 #include "net.h"
 #include "sysctl.h"
 
@@ -44,6 +45,7 @@ static int testlink_max = INT_MAX / HZ;
 static int timeout_min = 100;
 static int timeout_max = 60000;
 static int day_s = 86400;
+static int acct_max = SMC_ACCT_MAX;
 
 static const struct {
 	const char *word;
@@ -144,6 +146,16 @@ static const struct ctl_table table_template[] = {
 	INT_ENTRY("fallback_memory_s", SYSCTL_ZERO, &day_s),
 	INT_ENTRY("orphan_timeout_s", SYSCTL_ONE, &day_s),
 	INT_ENTRY("max_orphans", SYSCTL_ZERO, SYSCTL_INT_MAX),
+	INT_ENTRY("max_groups", SYSCTL_ZERO, &acct_max),
+	INT_ENTRY("max_groups_per_peer", SYSCTL_ZERO, &acct_max),
+	INT_ENTRY("max_ring_kbytes", SYSCTL_ZERO, &acct_max),
+	INT_ENTRY("max_ring_kbytes_per_peer", SYSCTL_ZERO, &acct_max),
+	/* of the host, in the first namespace only */
+#define HOST_ENTRIES	4
+	INT_ENTRY("host_max_groups", SYSCTL_ZERO, &acct_max),
+	INT_ENTRY("host_max_orphans", SYSCTL_ZERO, SYSCTL_INT_MAX),
+	INT_ENTRY("host_max_ring_kbytes", SYSCTL_ZERO, &acct_max),
+	INT_ENTRY("host_max_ring_kbytes_per_user", SYSCTL_ZERO, &acct_max),
 };
 
 struct smc_sysctl {
@@ -167,7 +179,15 @@ static void table_fill(struct smc_sysctl *ctl, struct smc_net *sn)
 		&sn->handshake_timeout_ms,
 		&sn->fallback_memory_s,
 		&sn->orphan_timeout_s,
-		&sn->max_orphans,
+		&sn->limit[SMC_ACCT_ORPHANS],
+		&sn->limit[SMC_ACCT_GROUPS],
+		&sn->peer_limit[SMC_ACCT_GROUPS],
+		&sn->limit[SMC_ACCT_RINGS],
+		&sn->peer_limit[SMC_ACCT_RINGS],
+		&smc_account_host_limit[SMC_ACCT_GROUPS],
+		&smc_account_host_limit[SMC_ACCT_ORPHANS],
+		&smc_account_host_limit[SMC_ACCT_RINGS],
+		&smc_account_user_limit[SMC_ACCT_RINGS],
 	};
 	unsigned int i;
 
@@ -191,7 +211,6 @@ static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
 	sn->handshake_timeout_ms = 2000;
 	sn->fallback_memory_s = 60;
 	sn->orphan_timeout_s = 120;
-	sn->max_orphans = 16384;
 }
 
 /**
@@ -203,15 +222,18 @@ static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
  */
 int smc_sysctl_net_init(struct smc_net *sn)
 {
+	size_t num = ARRAY_SIZE(table_template);
 	struct smc_sysctl *ctl;
 
+	if (!net_eq(sn->net, &init_net))
+		num -= HOST_ENTRIES;
 	ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
 	if (!ctl)
 		return -ENOMEM;
 	defaults(ctl, sn);
 	table_fill(ctl, sn);
 	sn->sysctl_hdr = register_net_sysctl_sz(sn->net, "net/smc", ctl->table,
-						ARRAY_SIZE(ctl->table));
+						num);
 	if (!sn->sysctl_hdr) {
 		kfree(ctl);
 		return -ENOMEM;

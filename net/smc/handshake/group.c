@@ -108,6 +108,8 @@ enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
 		return SMC_REASON_MAX_DMB;
 	case -EUSERS:
 		return SMC_REASON_LGRLIMIT;
+	case -EDQUOT:
+		return SMC_REASON_RINGLIMIT;
 	default:
 		return other;
 	}
@@ -144,7 +146,7 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	if (!data->has_path[id])
 		return SMC_REASON_NOSMCDEV;
 	lgr = smc_lgr_new(hs->setup.sn, smc_xport_get(id), hs->setup.role,
-			  &data->path[id], choice->version);
+			  &data->path[id], &data->route, choice->version);
 	if (IS_ERR(lgr))
 		return smc_hs_errno_reason(PTR_ERR(lgr), SMC_REASON_INTERR);
 	lgr->release = choice->release;
@@ -152,8 +154,6 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	lgr->max_links = choice->max_links;
 	lgr->direct = data->direct;
 	memcpy(lgr->eid, choice->eid, SMC_EID_LEN);
-	lgr->own_addr = data->route.saddr;
-	lgr->peer_addr = data->route.daddr;
 	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
 	if (peer_gid)
 		memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);

@@ -18,6 +18,7 @@
 #include <net/inet_common.h>
 #include <net/sock.h>
 
+#include "account.h"
 #include "sock.h"
 
 /**
@@ -70,7 +71,7 @@ static void free_orphan(struct smc_sock *smc)
 	struct smc_conn *conn = smc_sock_conn_get(smc);
 
 	if (test_and_clear_bit(SMC_SK_ORPHAN, &smc->bits))
-		atomic_dec(&smc->sn->orphan_count);
+		smc_account_uncharge(smc->sn->account, SMC_ACCT_ORPHANS, 1);
 	if (!conn)
 		return;
 	/* a worker does not wait for a lock that a program may hold for long */
@@ -379,23 +380,25 @@ static void linger(struct smc_sock *smc, long timeo)
 static void close_conn(struct smc_sock *smc, bool abort)
 {
 	struct smc_conn *conn = smc_sock_conn_get(smc);
+	struct smc_account *full;
 	enum smc_state_event ev;
-	bool many;
 
 	WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	abort = abort || smc_conn_readable(conn);
 	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;
-	set_bit(SMC_SK_ORPHAN, &smc->bits);
-	many = atomic_inc_return(&smc->sn->orphan_count) >
-	       READ_ONCE(smc->sn->max_orphans);
+	full = smc_account_charge(smc->sn->account, SMC_ACCT_ORPHANS, 1);
+	if (!full)
+		set_bit(SMC_SK_ORPHAN, &smc->bits);
 	/* before the event: work that it queues stops the timer */
 	smc_orphan_start_timer(conn);
 	smc_conn_event(conn, ev, SMC_ST_RELEASED, false);
 	/* conn_readable() saw no bits when bytes came in between */
 	if (!abort)
 		smc_close_unwanted(conn, false);
-	if (unlikely(many))
+	if (unlikely(full)) {
+		smc_stats_inc(smc->sn, full->stat);
 		smc_orphan_end(conn);
+	}
 	smc_conn_put(conn);
 }
 

@@ -129,6 +129,7 @@ struct smc_conn *smc_sock_new_conn(struct smc_sock *smc, gfp_t gfp)
 		return NULL;
 	}
 	conn->events_data = smc;
+	conn->user = smc->user;
 	conn->state = SMC_INIT;
 	timer_setup(&conn->timer, smc_orphan_timer, 0);
 	timer_setup(&conn->keepalive.timer, smc_keepalive_timer, 0);

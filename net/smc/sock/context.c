@@ -19,6 +19,7 @@
  * spinlock is held and it is not owned.
  * Tests: selftests/smc.
  */
+#include <linux/capability.h>
 #include <linux/mempool.h>
 #include <linux/module.h>
 #include <linux/security.h>
@@ -26,6 +27,7 @@
 #include <net/inet_common.h>
 #include <net/sock.h>
 
+#include "account.h"
 #include "sock.h"
 #include "stats.h"
 #include "trace.h"
@@ -180,7 +182,11 @@ void smc_sock_hold(struct smc_sock *smc)
 
 static void free_rcu(struct rcu_head *rcu)
 {
-	mempool_free(container_of(rcu, struct smc_sock, rcu), pool);
+	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
+
+	/* not earlier: smc_sock_attach_child() looks under RCU */
+	smc_account_put(smc->user);
+	mempool_free(smc, pool);
 	/* smc_context_exit() waits for the instructions that follow */
 	module_put(THIS_MODULE);
 }
@@ -231,6 +237,19 @@ static void attach(struct smc_sock *smc, struct sock *sk)
 	smp_store_release(&icsk->icsk_ulp_ops, &smc_ulp_ops);
 }
 
+/*
+ * Rings are locked memory, which is limited for a user without CAP_IPC_LOCK.
+ * @user: its account, or NULL.  0 or -ENOMEM.
+ */
+static int user_account(const struct sock *sk, struct smc_account **user)
+{
+	*user = NULL;
+	if (ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK))
+		return 0;
+	*user = smc_account_user(sk->sk_uid);
+	return *user ? 0 : -ENOMEM;
+}
+
 /**
  * smc_sock_attach() - a TCP socket becomes ours
  * @sk: socket that has just been made, and is in no table yet; or locked
@@ -241,24 +260,33 @@ static void attach(struct smc_sock *smc, struct sock *sk)
  */
 int smc_sock_attach(struct sock *sk, unsigned long bits)
 {
-	struct smc_sock *smc = kmem_cache_zalloc(cache, GFP_KERNEL);
+	struct smc_account *user;
+	struct smc_sock *smc;
 
-	if (!smc)
+	if (user_account(sk, &user))
 		return -ENOMEM;
+	smc = kmem_cache_zalloc(cache, GFP_KERNEL);
+	if (!smc) {
+		smc_account_put(user);
+		return -ENOMEM;
+	}
 	attach(smc, sk);
 	smc->bits = bits;
+	smc->user = user;
 	return 0;
 }
 
 /**
  * smc_sock_attach_child() - attach a context to a listener's new child
  * @sk: child that is being made
+ * @from: its listener's context, found under RCU; its owner pays
  * @gfp: how memory may be had
  *
  * Context: any, the child's spinlock is held.
  * Return: its context, or NULL.
  */
-struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp)
+struct smc_sock *smc_sock_attach_child(struct sock *sk,
+				       const struct smc_sock *from, gfp_t gfp)
 {
 	struct smc_sock *smc;
 
@@ -268,6 +296,8 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp)
 	/* it may be one of the pool's own */
 	memset(smc, 0, sizeof(*smc));
 	attach(smc, sk);
+	if (from->user)
+		smc->user = smc_account_get(from->user);
 	return smc;
 }
 

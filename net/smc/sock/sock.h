@@ -94,7 +94,7 @@ enum smc_sock_bits {
 	SMC_SK_PLAIN,		/* nor on this one: SMC_PLAIN_TCP */
 	SMC_SK_CORK,		/* TCP_CORK is set */
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
-	SMC_SK_ORPHAN,		/* counted in smc_net.orphan_count */
+	SMC_SK_ORPHAN,		/* charged to the namespace */
 	SMC_SK_DEFERRED,	/* a child that waits for its first data */
 	SMC_SK_SERVER,		/* a listener's child */
 	SMC_SK_WORK_BEGIN,	/* work: begin the handshake */
@@ -132,6 +132,8 @@ struct smc_row {
  * @rcu: freed by RCU
  * @sk: the socket
  * @sn: state of its namespace
+ * @user: account of the user that made it, or the listener, referenced; NULL: of
+ *	one with CAP_IPC_LOCK
  * @phase: enum smc_phase
  * @bits: enum smc_sock_bits
  * @hs: the handshake, in phase HS and LATE; RCU
@@ -162,6 +164,7 @@ struct smc_sock {
 	struct rcu_head rcu;
 	struct sock *sk;
 	struct smc_net *sn;
+	struct smc_account *user;
 	u8 phase;
 	unsigned long bits;
 	struct smc_hs __rcu *hs;
@@ -305,7 +308,8 @@ void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
 
 /* context.c */
 int smc_sock_attach(struct sock *sk, unsigned long bits);
-struct smc_sock *smc_sock_attach_child(struct sock *sk, gfp_t gfp);
+struct smc_sock *smc_sock_attach_child(struct sock *sk,
+				       const struct smc_sock *from, gfp_t gfp);
 void smc_sock_detach(struct smc_sock *smc);
 struct smc_sock *smc_sock_get(struct sock *sk);
 void smc_sock_start_timer(struct smc_sock *smc, unsigned long expires);

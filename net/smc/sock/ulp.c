@@ -137,7 +137,7 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 			plain_child(req, sk, from);
 		return;
 	}
-	smc = from ? smc_sock_attach_child(sk, gfp) : NULL;
+	smc = from ? smc_sock_attach_child(sk, from, gfp) : NULL;
 	if (!smc) {
 		/* the child's end is not seen: its callback pins the module */
 		if (!test_and_set_bit(0, &pinned))

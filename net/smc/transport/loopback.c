@@ -168,6 +168,7 @@ static void buf_put(struct lo_buf *lbuf)
 	if (!refcount_dec_and_test(&lbuf->refs))
 		return;
 	kvfree(lbuf->buf.cpu);
+	smc_buf_freed(&lbuf->buf);
 	kfree(lbuf);
 }
 

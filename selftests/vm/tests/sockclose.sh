@@ -8,7 +8,9 @@
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
 g A 'sysctl -q net.core.wmem_max=4194304 net.core.rmem_max=4194304 \
-	net.core.somaxconn=4096 net.ipv4.tcp_max_orphans=100000'
+	net.core.somaxconn=4096 net.ipv4.tcp_max_orphans=100000 \
+	net.smc.host_max_ring_kbytes=400000 net.smc.max_ring_kbytes=400000 \
+	net.smc.max_ring_kbytes_per_peer=400000'
 in_modes sockclose -m 'reference smcd smcr tcp declined' -w '>1000' -p 0 \
 	mode_sockclose.sh
 in_modes_end

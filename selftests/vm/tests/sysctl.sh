@@ -11,9 +11,17 @@ bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 dir=/proc/sys/net/smc
 names="autocorking_size fallback_memory_s handshake_timeout_ms limit_smc_hs
-max_orphans orphan_timeout_s rmem smcr_buf_type smcr_max_conns_per_lgr
-smcr_max_links_per_lgr smcr_testlink_time transports wmem"
-[ "$(ls $dir | sort | xargs)" = "$(echo $names)" ] || fail "names: $(ls $dir | xargs)"
+max_groups max_groups_per_peer max_orphans max_ring_kbytes
+max_ring_kbytes_per_peer orphan_timeout_s rmem smcr_buf_type
+smcr_max_conns_per_lgr smcr_max_links_per_lgr smcr_testlink_time transports wmem"
+# the first namespace has those of the host, too
+host="host_max_groups host_max_orphans host_max_ring_kbytes
+host_max_ring_kbytes_per_user"
+[ "$(ls $dir | sort | xargs)" = \
+	"$(echo $names $host | xargs -n 1 | sort | xargs)" ] ||
+	fail "names: $(ls $dir | xargs)"
+[ "$(unshare -n ls $dir | sort | xargs)" = "$(echo $names)" ] ||
+	fail "names: $(unshare -n ls $dir | xargs)"
 
 # is NAME VALUE; ok NAME VALUE [READS-AS]; no NAME VALUE
 is() { [ "$(cat $dir/$1)" = "$2" ] || fail "$1 is $(cat $dir/$1), not $2"; }
@@ -30,7 +38,18 @@ no() {
 
 is transports "smcd smcr"; is handshake_timeout_ms 2000
 is fallback_memory_s 60; is orphan_timeout_s 120
-is max_orphans 16384
+is max_orphans 16384; is host_max_orphans 65536
+# those by the memory: a user, a peer, a namespace and the host in this order
+most=$(awk "/^MemTotal/ { print \$2 }" /proc/meminfo)
+[ $(cat $dir/max_ring_kbytes_per_peer) -lt $(cat $dir/max_ring_kbytes) ] &&
+	[ $(cat $dir/max_ring_kbytes) -lt $(cat $dir/host_max_ring_kbytes) ] &&
+	[ $(cat $dir/host_max_ring_kbytes) -le $((most / 4)) ] &&
+	[ $(cat $dir/host_max_ring_kbytes) -gt $((most / 8)) ] ||
+	fail "ring_kbytes: $(cd $dir && cat *ring_kbytes* | xargs) of $most"
+is host_max_ring_kbytes_per_user $(($(cat $dir/host_max_ring_kbytes) / 2))
+[ $(cat $dir/max_groups_per_peer) -lt $(cat $dir/max_groups) ] &&
+	[ $(cat $dir/max_groups) -lt $(cat $dir/host_max_groups) ] ||
+	fail "groups: $(cd $dir && cat *groups* | xargs)"
 is wmem 65536; is rmem 65536; is smcr_max_conns_per_lgr 255
 is smcr_max_links_per_lgr 2; is smcr_testlink_time 30; is limit_smc_hs 0
 is autocorking_size 65536; is smcr_buf_type 0
@@ -42,7 +61,12 @@ no transports "smcr$(printf "%80s" smcd)"
 for x in "handshake_timeout_ms 100 60000" "fallback_memory_s 0 86400" \
 	 "orphan_timeout_s 1 86400" "max_orphans 0 2147483647" "wmem 16384 1073741823" \
 	 "rmem 16384 1073741823" "smcr_max_conns_per_lgr 16 255" \
-	 "smcr_max_links_per_lgr 1 2" "limit_smc_hs 0 1"; do
+	 "smcr_max_links_per_lgr 1 2" "limit_smc_hs 0 1" \
+	 "host_max_orphans 0 2147483647" "max_groups 0 1073741823" \
+	 "max_groups_per_peer 0 1073741823" "max_ring_kbytes 0 1073741823" \
+	 "max_ring_kbytes_per_peer 0 1073741823" "host_max_groups 0 1073741823" \
+	 "host_max_ring_kbytes 0 1073741823" \
+	 "host_max_ring_kbytes_per_user 0 1073741823"; do
 	set -- $x
 	ok $1 $2; ok $1 $3; no $1 $(($2 - 1)); no $1 $(($3 + 1)); no $1 x
 done

@@ -182,6 +182,7 @@ static void rbuf_free(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	mr_free(rbuf);
 	pages_unmap(link->ibdev, rbuf);
 	pages_free(rbuf);
+	smc_buf_freed(&rbuf->buf);
 	kfree(rbuf);
 }
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Accounts: what a peer, a user, a namespace and the host hold, and may hold.
+ */
+#ifndef SMC_ACCOUNT_H
+#define SMC_ACCOUNT_H
+
+#include <linux/atomic.h>
+#include <linux/in6.h>
+#include <linux/limits.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+#include "stats.h"
+
+struct smc_net;
+
+/*
+ * Memory regions are bounded by the rings, queue pairs by the groups.  A group
+ * counts if connections share it.
+ */
+enum smc_acct_kind {
+	SMC_ACCT_RINGS,		/* KiB of rings, idle and retired ones included */
+	SMC_ACCT_GROUPS,
+	SMC_ACCT_ORPHANS,
+	SMC_ACCT_KINDS
+};
+
+/* The largest limit; what is used may be more for a moment. */
+#define SMC_ACCT_MAX	(INT_MAX / 2)
+
+/**
+ * struct smc_account - what one holder holds
+ * @node: in the table of peers and users
+ * @refs: see account.c
+ * @up: what is held here is held there, too; a reference, or NULL
+ * @id: a peer's address, or a user's number
+ * @limit: by kind; only read by smc_account_charge()
+ * @stat: counter of what was refused
+ * @used: by kind
+ */
+struct smc_account {
+	struct hlist_node node;
+	refcount_t refs;
+	struct smc_account *up;
+	struct in6_addr id;
+	const int *limit;
+	enum smc_stat stat;
+	atomic_t used[SMC_ACCT_KINDS];
+};
+
+extern int smc_account_host_limit[SMC_ACCT_KINDS];
+extern int smc_account_user_limit[SMC_ACCT_KINDS];
+
+struct smc_account *smc_account_charge(struct smc_account *acct,
+				       enum smc_acct_kind kind, int n);
+void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
+			  int n);
+bool smc_account_within(const struct smc_account *acct,
+			const struct smc_account *above);
+
+struct smc_account *smc_account_peer(struct smc_net *sn,
+				     const struct in6_addr *addr);
+struct smc_account *smc_account_user(kuid_t uid);
+struct smc_account *smc_account_get(struct smc_account *acct);
+void smc_account_put(struct smc_account *acct);
+
+void smc_account_init(void);
+void smc_account_exit(void);
+int smc_account_net_init(struct smc_net *sn);
+void smc_account_net_exit(struct smc_net *sn);
+
+#endif /* SMC_ACCOUNT_H */
