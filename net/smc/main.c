@@ -20,6 +20,7 @@
 #include "ctl/sysctl.h"
 #include "handshake/peer_id.h"
 #include "handshake/hs.h"
+#include "core/buf.h"
 #include "core/lgr.h"
 #include "transport/loopback.h"
 #include "account.h"
@@ -119,6 +120,7 @@ static const struct {
 	void (*exit)(void);
 } parts[] = {
 	{ "namespaces",	namespaces_init,	namespaces_exit },
+	{ "rings",	smc_buf_init,		smc_buf_exit },
 	{ "identity",	identity_init,		identity_exit },
 	{ "smcd",	smc_lo_init,		smc_lo_exit },
 	{ "smcr",	smc_rdma_init,		smc_rdma_exit },

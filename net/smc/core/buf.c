@@ -10,15 +10,21 @@
  * memory.
  *
  * A ring is charged to its peer until its memory is freed, and to the user for
- * whose connection it is as long as that has it.
+ * whose connection it is as long as that has it.  Idle ones are given back when
+ * the host is short of memory, and when an account is full.  The transport frees
+ * with a mutex held under which it also allocates, so the shrinker takes them
+ * out of the pools and leaves the rest to a worker of the group.
  *
- * Context: process; lgr->lock (spinlock, BH) protects the pool.
- * Tests: selftests/vm/tests (BufCreated, BufDestroyed, BufReused).
+ * Context: process; idle.lock (spinlock, BH) protects the pools of all groups; a
+ * leaf inside lgr->lock.
+ * Tests: selftests/vm/tests (BufCreated, BufDestroyed, BufReused),
+ * selftests/smc/accounts.py
  */
 #include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/memcontrol.h>
 #include <linux/sched.h>
+#include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "account.h"
@@ -29,9 +35,46 @@
 /* Idle buffers of a group; more are freed. */
 #define POOL_MAX	64
 
+/* All idle buffers of the host. */
+static struct {
+	spinlock_t lock;	/* the rest; the pools and shed lists of groups */
+	struct list_head lru;	/* smc_buf.lru, oldest first */
+	unsigned long pages;
+	struct shrinker *shrinker;
+} idle = {
+	.lock = __SPIN_LOCK_UNLOCKED(idle.lock),
+	.lru = LIST_HEAD_INIT(idle.lru),
+};
+
 static int kib(const struct smc_buf *buf)
 {
 	return buf->size >> 10;
+}
+
+static unsigned long pages(const struct smc_buf *buf)
+{
+	return DIV_ROUND_UP(buf->size, PAGE_SIZE);
+}
+
+/* Put a buffer into the pool. */
+static void pool_add(struct smc_lgr *lgr, struct smc_buf *buf)
+{
+	lockdep_assert_held(&idle.lock);
+	buf->lgr = lgr;
+	list_add(&buf->node, &lgr->pool[buf->dir]);
+	list_add_tail(&buf->lru, &idle.lru);
+	lgr->pool_num++;
+	WRITE_ONCE(idle.pages, idle.pages + pages(buf));
+}
+
+/* Take it out. */
+static void pool_del(struct smc_buf *buf)
+{
+	lockdep_assert_held(&idle.lock);
+	list_del_init(&buf->node);
+	list_del(&buf->lru);
+	buf->lgr->pool_num--;
+	WRITE_ONCE(idle.pages, idle.pages - pages(buf));
 }
 
 /*
@@ -52,38 +95,40 @@ static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
 {
 	struct smc_buf *buf;
 
-	spin_lock_bh(&lgr->lock);
+	spin_lock_bh(&idle.lock);
 	list_for_each_entry(buf, &lgr->pool[dir], node) {
 		if (buf->size != size || buf->memcg != memcg_now())
 			continue;
-		list_del_init(&buf->node);
-		lgr->pool_num--;
-		spin_unlock_bh(&lgr->lock);
+		pool_del(buf);
+		spin_unlock_bh(&idle.lock);
 		return buf;
 	}
-	spin_unlock_bh(&lgr->lock);
+	spin_unlock_bh(&idle.lock);
 	return NULL;
 }
 
-/* Returns the buffer to destroy: NULL, @buf, or the oldest in the pool. */
+/*
+ * Returns the buffer to destroy: NULL, @buf, or the oldest in the pool.  Under
+ * lgr->lock the group stays ACTIVE: its pool is drained later.
+ */
 static struct smc_buf *pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	struct list_head *pool = &lgr->pool[buf->dir];
 	struct smc_buf *old = NULL;
 
 	spin_lock_bh(&lgr->lock);
+	spin_lock(&idle.lock);
 	if (lgr->state != SMC_LGR_ACTIVE ||
 	    (lgr->pool_num >= POOL_MAX && list_empty(pool))) {
-		spin_unlock_bh(&lgr->lock);
-		return buf;
+		old = buf;
+	} else {
+		if (lgr->pool_num >= POOL_MAX) {
+			old = list_last_entry(pool, struct smc_buf, node);
+			pool_del(old);
+		}
+		pool_add(lgr, buf);
 	}
-	if (lgr->pool_num >= POOL_MAX) {
-		old = list_last_entry(pool, struct smc_buf, node);
-		list_del_init(&old->node);
-		lgr->pool_num--;
-	}
-	list_add(&buf->node, pool);
-	lgr->pool_num++;
+	spin_unlock(&idle.lock);
 	spin_unlock_bh(&lgr->lock);
 	return old;
 }
@@ -197,6 +242,35 @@ static struct smc_buf *take_or_create(struct smc_lgr *lgr,
 	return buf;
 }
 
+/*
+ * Take idle buffers of so many pages out of the pools, the oldest first.
+ * @full: those charged to this account; NULL: all.  Returns how many pages.
+ */
+static unsigned long shed(const struct smc_account *full, unsigned long wanted)
+{
+	struct smc_buf *buf, *next;
+	unsigned long done = 0;
+	struct smc_lgr *lgr;
+
+	spin_lock_bh(&idle.lock);
+	list_for_each_entry_safe(buf, next, &idle.lru, lru) {
+		if (done >= wanted)
+			break;
+		if (full && !smc_account_within(buf->account, full))
+			continue;
+		lgr = buf->lgr;
+		done += pages(buf);
+		pool_del(buf);
+		list_add_tail(&buf->node, &lgr->shed);
+		/* the work's; a group whose pool is not drained has others */
+		refcount_inc(&lgr->refs);
+		if (!queue_work(lgr->sn->end_wq, &lgr->shed_work))
+			refcount_dec(&lgr->refs);	/* it has one */
+	}
+	spin_unlock_bh(&idle.lock);
+	return done;
+}
+
 /**
  * smc_buf_get() - a zeroed buffer
  * @lgr: group whose transport makes it
@@ -231,6 +305,8 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 	} while (less && size >= SMC_SIZE_MIN);
 	if (full) {
 		smc_stats_inc(lgr->sn, full->stat);
+		/* the next connections find room */
+		shed(full, ULONG_MAX);
 	} else if (!IS_ERR(buf)) {
 		if (reused)
 			smc_stats_inc(lgr->sn, SMC_STAT_BUF_REUSED);
@@ -261,6 +337,17 @@ void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 		destroy(lgr, buf);
 }
 
+/* Free what is on a list that nothing else sees. */
+static void destroy_all(struct smc_lgr *lgr, struct list_head *bufs)
+{
+	struct smc_buf *buf, *next;
+
+	list_for_each_entry_safe(buf, next, bufs, node) {
+		list_del_init(&buf->node);
+		destroy(lgr, buf);
+	}
+}
+
 /**
  * smc_buf_pool_drain() - free all idle buffers
  * @lgr: group, dead: nothing is put into the pool any more
@@ -271,15 +358,71 @@ void smc_buf_pool_drain(struct smc_lgr *lgr)
 {
 	struct smc_buf *buf, *next;
 	enum smc_buf_dir dir;
-	LIST_HEAD(idle);
+	LIST_HEAD(bufs);
 
-	spin_lock_bh(&lgr->lock);
+	spin_lock_bh(&idle.lock);
 	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
-		list_splice_init(&lgr->pool[dir], &idle);
-	lgr->pool_num = 0;
-	spin_unlock_bh(&lgr->lock);
-	list_for_each_entry_safe(buf, next, &idle, node) {
-		list_del_init(&buf->node);
-		destroy(lgr, buf);
-	}
+		list_for_each_entry_safe(buf, next, &lgr->pool[dir], node) {
+			pool_del(buf);
+			list_add(&buf->node, &bufs);
+		}
+	spin_unlock_bh(&idle.lock);
+	destroy_all(lgr, &bufs);
+}
+
+/**
+ * smc_buf_free_shed() - free what shed() has taken out of the pool
+ * @lgr: group
+ *
+ * Context: process, from lgr->shed_work.
+ */
+void smc_buf_free_shed(struct smc_lgr *lgr)
+{
+	LIST_HEAD(bufs);
+
+	spin_lock_bh(&idle.lock);
+	list_splice_init(&lgr->shed, &bufs);
+	spin_unlock_bh(&idle.lock);
+	destroy_all(lgr, &bufs);
+}
+
+static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
+{
+	unsigned long num = READ_ONCE(idle.pages);
+
+	return num ? num : SHRINK_EMPTY;
+}
+
+static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
+{
+	return shed(NULL, sc->nr_to_scan);
+}
+
+/**
+ * smc_buf_init() - give idle buffers back when memory is short
+ *
+ * Context: process, before there is a group.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_buf_init(void)
+{
+	struct shrinker *s = shrinker_alloc(0, "smc-rings");
+
+	if (!s)
+		return -ENOMEM;
+	s->count_objects = shrink_count;
+	s->scan_objects = shrink_scan;
+	idle.shrinker = s;
+	shrinker_register(s);
+	return 0;
+}
+
+/**
+ * smc_buf_exit() - undo smc_buf_init()
+ *
+ * Context: process.
+ */
+void smc_buf_exit(void)
+{
+	shrinker_free(idle.shrinker);
 }

@@ -10,6 +10,8 @@
 /**
  * struct smc_buf - memory of one ring
  * @node: in the group's pool while idle
+ * @lru: in the list of all idle ones
+ * @lgr: the group in whose pool it is
  * @dir: send or receive
  * @size: bytes of memory, the ring's prefix (xport->ring_offset) included
  * @cpu: kernel address of the memory
@@ -22,6 +24,8 @@
  */
 struct smc_buf {
 	struct list_head node;
+	struct list_head lru;
+	struct smc_lgr *lgr;
 	enum smc_buf_dir dir;
 	u32 size;
 	u8 *cpu;
@@ -36,5 +40,8 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 			    u32 size, struct smc_account *user);
 void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf);
 void smc_buf_pool_drain(struct smc_lgr *lgr);
+void smc_buf_free_shed(struct smc_lgr *lgr);
+int smc_buf_init(void);
+void smc_buf_exit(void);
 
 #endif /* SMC_BUF_H */

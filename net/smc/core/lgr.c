@@ -221,6 +221,14 @@ static void kill_work_fn(struct work_struct *work)
 	lgr_put(lgr);
 }
 
+static void shed_work_fn(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, shed_work);
+
+	smc_buf_free_shed(lgr);
+	lgr_put(lgr);
+}
+
 static void linger_fn(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(to_delayed_work(work),
@@ -376,6 +384,8 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	INIT_DELAYED_WORK(&lgr->linger, linger_fn);
 	INIT_WORK(&lgr->kill_work, kill_work_fn);
+	INIT_WORK(&lgr->shed_work, shed_work_fn);
+	INIT_LIST_HEAD(&lgr->shed);
 	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
 		INIT_LIST_HEAD(&lgr->pool[dir]);
 	return lgr;

@@ -5,7 +5,7 @@
  * A group is created by the first connection, published in state CONNECTING,
  * becomes ACTIVE when its link is confirmed and DEAD when it is killed.
  * References: one per connection, one per handshake waiting for it, one for the
- * linger timer while the group is idle, one for the kill worker.  The table of
+ * linger timer while the group is idle, one for each of its workers.  The table of
  * the namespace holds none: smc_lgr_kill() takes the group out of it first.
  */
 #ifndef SMC_LGR_H
@@ -70,7 +70,7 @@ struct smc_lgr_waiter {
  * @own_addr: own address of the TCP connection that made the group, v4-mapped
  * @peer_addr: the peer's
  * @closed: no connection joins it any more; under @lock
- * @lock: @state, @waiters, @conns_num, @conns (writers), @pool.  BH-safe leaf
+ * @lock: @state, @waiters, @conns_num, @conns (writers).  BH-safe
  * @conns: alert token -> struct smc_conn, read under RCU
  * @conns_num: connections that hold a place
  * @stalled: written by the transport: nothing it sends arrives at present; no
@@ -79,8 +79,10 @@ struct smc_lgr_waiter {
  * @waiters: handshakes waiting for the end of CONNECTING
  * @linger: frees an idle group
  * @kill_work: runs lgr_down and aborts the connections
- * @pool: idle buffers by direction
+ * @pool: idle buffers by direction; this and the next two under a lock of buf.c
  * @pool_num: how many
+ * @shed: buffers out of the pool that @shed_work frees
+ * @shed_work: holds a reference while queued
  * @alloc: bytes of all buffers, idle ones included, by direction
  * @setup: held across lgr_up, lgr_connect and lgr_confirm, which the handshake
  *	calls; the kill worker takes it to clear @up
@@ -127,6 +129,8 @@ struct smc_lgr {
 	struct work_struct kill_work;
 	struct list_head pool[SMC_BUF_DIRS];
 	unsigned int pool_num;
+	struct list_head shed;
+	struct work_struct shed_work;
 	atomic64_t alloc[SMC_BUF_DIRS];
 	struct rcu_head rcu;
 };
