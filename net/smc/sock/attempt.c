@@ -196,16 +196,13 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 		.addr = smc->addr,
 		.addr_len = smc->addr_len,
 		.window_clamp = smc->window_clamp,
+		/* charged to the program, wherever this runs */
+		.memcg = smc->memcg,
 	};
-	struct sock *listener = smc_sock_listener(smc);
 	struct mem_cgroup *old;
 	struct smc_conn *conn;
 	struct smc_hs *hs;
 
-#ifdef CONFIG_MEMCG
-	/* charged to the program, wherever this runs */
-	setup.memcg = listener ? listener->sk_memcg : smc->sk->sk_memcg;
-#endif
 	gfp |= __GFP_ACCOUNT | __GFP_NOWARN;
 	old = set_active_memcg(setup.memcg);
 	conn = smc_sock_new_conn(smc, gfp);
@@ -213,8 +210,6 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 	smc_sock_hold(smc);
 	hs = conn ? smc_hs_new(&setup, conn, gfp) : NULL;
 	set_active_memcg(old);
-	if (listener)
-		sock_put(listener);
 	if (!hs) {
 		smc_sock_put(smc);
 		if (conn)

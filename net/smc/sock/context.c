@@ -20,6 +20,7 @@
  * Tests: selftests/smc.
  */
 #include <linux/capability.h>
+#include <linux/memcontrol.h>
 #include <linux/mempool.h>
 #include <linux/module.h>
 #include <linux/security.h>
@@ -186,6 +187,7 @@ static void free_rcu(struct rcu_head *rcu)
 
 	/* not earlier: smc_sock_attach_child() looks under RCU */
 	smc_account_put(smc->user);
+	mem_cgroup_put(smc->memcg);
 	mempool_free(smc, pool);
 	/* smc_context_exit() waits for the instructions that follow */
 	module_put(THIS_MODULE);
@@ -255,6 +257,9 @@ static int user_account(const struct sock *sk, struct smc_account **user)
  * @sk: socket that has just been made, and is in no table yet; or locked
  * @bits: of 1 << enum smc_sock_bits
  *
+ * Its rings are charged to the caller.  With cgroup v1 TCP does not remember
+ * whose control group that is (sk_memcg).
+ *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
@@ -273,6 +278,7 @@ int smc_sock_attach(struct sock *sk, unsigned long bits)
 	attach(smc, sk);
 	smc->bits = bits;
 	smc->user = user;
+	smc->memcg = get_mem_cgroup_from_mm(current->mm);
 	return 0;
 }
 
@@ -298,6 +304,9 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk,
 	attach(smc, sk);
 	if (from->user)
 		smc->user = smc_account_get(from->user);
+	/* cannot fail: the listener has a reference */
+	if (from->memcg && mem_cgroup_tryget(from->memcg))
+		smc->memcg = from->memcg;
 	return smc;
 }
 

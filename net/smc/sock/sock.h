@@ -134,6 +134,7 @@ struct smc_row {
  * @sn: state of its namespace
  * @user: account of the user that made it, or the listener, referenced; NULL: of
  *	one with CAP_IPC_LOCK
+ * @memcg: control group of that program, referenced; or NULL
  * @phase: enum smc_phase
  * @bits: enum smc_sock_bits
  * @hs: the handshake, in phase HS and LATE; RCU
@@ -165,6 +166,7 @@ struct smc_sock {
 	struct sock *sk;
 	struct smc_net *sn;
 	struct smc_account *user;
+	struct mem_cgroup *memcg;
 	u8 phase;
 	unsigned long bits;
 	struct smc_hs __rcu *hs;
@@ -219,19 +221,6 @@ static inline bool smc_sock_is_tcp(const struct sock *sk)
 static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 {
 	return conn->events_data;
-}
-
-/* The listener of a child, with a reference; or NULL. */
-static inline struct sock *smc_sock_listener(const struct smc_sock *smc)
-{
-	struct sock *sk;
-
-	rcu_read_lock();
-	sk = READ_ONCE(smc->listener);
-	if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
-		sk = NULL;
-	rcu_read_unlock();
-	return sk;
 }
 
 /* The rules of its phase; under the socket's lock they stay. */
