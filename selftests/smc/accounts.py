@@ -1,0 +1,442 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""accounts - what a peer, a user, a namespace and the host may hold
+
+Link groups: a peer behind a TAP device (minitcp.py) proposes with a new peer ID
+each time.  Rings: connections over lo.  Beyond a limit a connection is plain
+TCP, with its bytes, a reason and a counter that says whose limit it was; all
+others have SMC.  Idle rings are given back.  Needs the module, root, cgroup2,
+the device clc0 and an RDMA port on it, another on lo that serves 10.9.0.1, and
+no SMC sockets of others.
+"""
+import argparse
+import contextlib
+import fcntl
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+
+import cases
+from clcpeer import UEID, proposal
+from counters import LIMIT, LO, RDMA, Counters, pair, smc_socket, sysctl
+from limits import await_that
+from minitcp import MAGIC, Net
+from sockdiag import FALLBACK, PROTO_SMC, SMCD, SMCR, TCP, row_of
+
+KERNEL, PORT = "10.99.0.1", 7700
+LGRLIMIT, RINGLIMIT, PEERDECL = 0x0a0c0000, 0x0a0f0005, 0x05000000
+MEM = 0x01010000                # what a Decline says in their place
+FIRST = 0x08                    # an Accept of a new group
+RING = 64                       # KiB
+SIOCOUTQNSD = 0x894B
+GROUP = "/sys/fs/cgroup/smcaccounts"
+
+
+@contextlib.contextmanager
+def limits(**values):
+    """settings for a while"""
+    before = {}
+    for name in values:
+        with open(f"/proc/sys/net/smc/{name}", encoding="ascii") as f:
+            before[name] = f.read()
+    try:
+        for name, value in values.items():
+            sysctl(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            sysctl(name, value.strip())
+
+
+# ---- link groups ----
+
+class Proposer:
+    """proposes to a server of this host, each time as another peer"""
+    def __init__(self):
+        self.net = Net("clc0", "10.99.0.2", KERNEL)
+        self.args = argparse.Namespace(ip=self.net.ip, mac=self.net.MAC,
+                                       ueid=UEID)
+        self.lst = smc_socket()
+        self.lst.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.lst.bind((KERNEL, PORT))
+        self.lst.listen(64)
+        self.number = 0
+
+    def propose(self, ip="10.99.0.2"):
+        """the connection, and the diagnosis of a Decline; None: accepted"""
+        self.number += 1
+        tcp = self.net.connect(PORT, True, LIMIT, socket.inet_aton(ip))
+        msg = proposal(self.args)
+        tcp.send(msg[:8] + struct.pack(">Q", self.number) + msg[16:])
+        head = tcp.recv(8, LIMIT)
+        kind, length = struct.unpack(">BH", head[4:7])
+        rest = tcp.recv(length - 8, LIMIT)
+        assert head[:4] == MAGIC and kind in (2, 4), head.hex()
+        if kind == 4:
+            return tcp, int.from_bytes(rest[8:12], "big")
+        assert head[7] & FIRST, "no new group"
+        return tcp, None
+
+    def accepted(self, count, ip="10.99.0.2"):
+        """so many new groups"""
+        conns = []
+        for _ in range(count):
+            tcp, why = self.propose(ip)
+            assert why is None, f"declined, {why:#x}"
+            conns.append(tcp)
+        return conns
+
+    def declined(self, ip="10.99.0.2"):
+        """no group any more: TCP, with its bytes and its reason"""
+        tcp, why = self.propose(ip)
+        assert why == MEM, why
+        srv, _ = self.lst.accept()
+        srv.settimeout(LIMIT)
+        row = row_of(srv, 1 << FALLBACK - 1)
+        assert row.mode == TCP and row.u32(FALLBACK, 0) == LGRLIMIT, \
+            hex(row.u32(FALLBACK, 0))
+        tcp.send(b"to the server")
+        assert srv.recv(100) == b"to the server"
+        srv.sendall(b"to the client")
+        assert tcp.recv(13, LIMIT) == b"to the client"
+        tcp.rst()
+        srv.close()
+
+    @staticmethod
+    def end(counters, conns):
+        for tcp in conns:
+            tcp.rst()
+        counters_reach(counters, LgrDestroyed=len(conns))
+
+
+def counters_reach(counters, **want):
+    """these, whatever the others do"""
+    def is_so():
+        got.update(counters.moved())
+        return all(got.get(n, 0) == v for n, v in want.items())
+    got = {}
+    await_that(f"{want}: {got}", is_so, LIMIT)
+
+
+def case_groups_of_a_peer():
+    c = Counters()
+    with limits(max_groups_per_peer=3):
+        held = peer.accepted(3)
+        peer.declined()
+        peer.declined()
+        got = c.moved()
+        assert got["PeerLimit"] == 2 and got["LgrCreated"] == 3, got
+        # another host does not suffer
+        held += peer.accepted(1, "10.99.0.3")
+        peer.end(c, held)
+        # what is given back can be had again
+        c = Counters()
+        held = peer.accepted(3)
+        peer.declined()
+        peer.end(c, held)
+
+
+def case_groups_of_all_peers():
+    for limit, counter in (("max_groups", "NetLimit"),
+                           ("host_max_groups", "HostLimit")):
+        c = Counters()
+        with limits(**{limit: 2}):
+            held = peer.accepted(1) + peer.accepted(1, "10.99.0.3")
+            peer.declined("10.99.0.4")
+            got = c.moved()
+            assert got[counter] == 1 and "PeerLimit" not in got, got
+            peer.end(c, held)
+
+
+# ---- rings ----
+
+def mode(sock):
+    return row_of(sock).mode
+
+
+def works(cli, srv):
+    """both ways"""
+    cli.settimeout(LIMIT)
+    for a, b in (cli, srv), (srv, cli):
+        a.sendall(b"x" * 1000 + b"y")
+        assert b.recv(1001, socket.MSG_WAITALL) == b"x" * 1000 + b"y"
+
+
+def smc(address=LO, want=SMCD):
+    """a connection that has SMC"""
+    ends = pair(address)
+    works(*ends)
+    assert mode(ends[0]) == want, mode(ends[0])
+    return ends
+
+
+def refused(counters, counter):
+    """one that has not, for want of room at the server"""
+    before = counters.moved().get(counter, 0)
+    cli, srv = pair(LO)
+    assert mode(cli) == mode(srv) == TCP
+    why = row_of(srv, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+    assert why == RINGLIMIT, hex(why)
+    why = row_of(cli, 1 << FALLBACK - 1)
+    assert (why.u32(FALLBACK, 0), why.u32(FALLBACK, 4)) == (PEERDECL, MEM)
+    works(cli, srv)
+    for s in cli, srv:
+        s.close()
+    got = counters.moved()
+    assert got.get(counter, 0) == before + 1, got
+
+
+def gone(counters, *pairs):
+    """close connections; their rings are free then"""
+    for s in sum(pairs, ()):
+        s.close()
+    counters_reach(counters, ConnDestroyed=counters.moved()["ConnCreated"])
+
+
+def case_rings():
+    """of a peer, of a namespace, of the host: two connections and no third"""
+    sysctl("transports", "smcd")
+    for limit, counter in (("max_ring_kbytes_per_peer", "PeerLimit"),
+                           ("max_ring_kbytes", "NetLimit"),
+                           ("host_max_ring_kbytes", "HostLimit")):
+        with limits(**{limit: 4 * RING}):
+            for _ in range(2):  # the second time with what the first gave back
+                c = Counters()
+                held = smc(), smc()
+                refused(c, counter)
+                refused(c, counter)
+                gone(c, *held)
+
+
+def between(client, server):
+    """two ends, each with such an address"""
+    family = socket.AF_INET6 if ":" in client else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM, PROTO_SMC) as lst:
+        lst.bind((server, 0))
+        lst.listen(8)
+        cli = socket.socket(family, socket.SOCK_STREAM, PROTO_SMC)
+        cli.settimeout(LIMIT)
+        cli.bind((client, 0))
+        cli.connect(lst.getsockname())
+        srv, _ = lst.accept()
+    srv.settimeout(LIMIT)
+    works(cli, srv)
+    return cli, srv
+
+
+def case_rings_of_another_peer():
+    sysctl("transports", "smcd")
+    c = Counters()
+    with limits(max_ring_kbytes_per_peer=2 * RING):
+        held = smc()
+        refused(c, "PeerLimit")
+        other = between("127.0.0.2", "127.0.0.3")
+        assert mode(other[0]) == SMCD, mode(other[0])
+        gone(c, held, other)
+
+
+def case_rings_of_an_ipv6_network():
+    """which has 64 bits: one host may have all of its addresses"""
+    sysctl("transports", "smcd")
+    addresses = [f"fd07:0:0:{net}::{n}" for net in (1, 2) for n in (1, 2, 3, 4)]
+    for a in addresses:
+        subprocess.run(["ip", "address", "add", a + "/128", "dev", "lo",
+                        "nodad"], check=True)
+    c = Counters()
+    try:
+        with limits(max_ring_kbytes_per_peer=2 * RING):
+            pairs = [between(*addresses[i:i + 2]) for i in (0, 2, 4)]
+            assert [mode(cli) for cli, _ in pairs] == [SMCD, TCP, SMCD]
+            assert c.moved()["PeerLimit"] == 1, c.moved()
+            gone(c, *pairs)
+    finally:
+        for a in addresses:
+            subprocess.run(["ip", "address", "delete", a + "/128", "dev", "lo"],
+                           check=True)
+
+
+def case_smaller_rings():
+    """where there is room for less than is wanted"""
+    for name, address, want in (("smcd", LO, SMCD), ("smcr", RDMA, SMCR)):
+        sysctl("transports", name)
+        c = Counters()
+        # SMC-R: the server has two of 64 KiB, which leaves 32 and 16
+        with limits(max_ring_kbytes=2 * RING + 48):
+            held = [smc(address, want)]
+            if want == SMCD:
+                held.append(smc())
+            got = c.moved()
+            assert "NetLimit" not in got, got
+            if want == SMCD:
+                assert got["SmcdRxDowngraded"] == 2, got
+            else:
+                assert got["SmcrTxDowngraded"] == 1 == \
+                    got["SmcrRxDowngraded"], got
+            gone(c, *held)
+
+
+def as_user(work):
+    def child():
+        os.setgroups([])
+        os.setuid(1234)
+        work()
+    cases.in_child(child)
+
+
+def case_rings_of_a_user():
+    """without CAP_IPC_LOCK; another user's are its own, root has no limit"""
+    sysctl("transports", "smcd")
+    c = Counters()
+
+    def one_user():
+        held = smc()
+        refused(c, "UserLimit")
+        for s in held:
+            s.close()
+
+    def as_client():
+        """of a server of root's, which has a ring already"""
+        with smc_socket() as lst:
+            lst.bind((LO, 0))
+            lst.listen(8)
+            os.setuid(1234)
+            cli = smc_socket()
+            cli.connect(lst.getsockname())
+            srv, _ = lst.accept()
+        srv.settimeout(LIMIT)
+        works(cli, srv)
+        why = row_of(cli, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+        assert why == RINGLIMIT, hex(why)
+        assert mode(srv) == TCP
+
+    with limits(host_max_ring_kbytes_per_user=0):
+        cases.in_child(as_client)
+    counters_reach(c, UserLimit=1, ConnDestroyed=1)
+    c = Counters()
+    with limits(host_max_ring_kbytes_per_user=2 * RING):
+        held = smc(), smc()
+        as_user(one_user)
+        counters_reach(c, ConnDestroyed=2)
+        as_user(one_user)
+        gone(c, *held)
+
+
+def fill(sock):
+    """write until some of it waits for room in the peer's ring"""
+    unsent = bytearray(4)
+    sock.setblocking(False)
+    while not int.from_bytes(unsent, sys.byteorder):
+        select.select([], [sock], [], LIMIT)
+        with contextlib.suppress(BlockingIOError):
+            sock.send(bytes(65536))
+        fcntl.ioctl(sock, SIOCOUTQNSD, unsent)
+
+
+def case_orphans():
+    """the host's: bytes are left to deliver"""
+    sysctl("transports", "smcr")
+    cli, srv = smc(RDMA, SMCR)
+    fill(cli)
+    c = Counters()
+    with limits(host_max_orphans=0):
+        cli.close()
+        counters_reach(c, OrphanAborted=1, HostLimit=1)
+    srv.close()
+    counters_reach(c, ConnDestroyed=2)
+
+
+# ---- idle rings ----
+
+def idle_rings():
+    """as many as four connections over RDMA leave; how many"""
+    sysctl("transports", "smcr")
+    c = Counters()
+    for ends in [smc(RDMA, SMCR) for _ in range(4)]:
+        cli, srv = ends
+        cli.close()
+        assert srv.recv(1) == b""
+        srv.close()
+    counters_reach(c, ConnDestroyed=8)
+    with open("/proc/net/smc_stat", encoding="ascii") as f:
+        n = dict(x.split() for x in f)
+    idle = int(n["BufCreated"]) - int(n["BufDestroyed"])
+    assert idle >= 8, idle
+    return idle
+
+
+def case_shrinker():
+    """memory is short: no ring is idle any more, and the groups stay"""
+    idle = idle_rings()
+    c = Counters()
+    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as f:
+        f.write("2")
+    counters_reach(c, BufDestroyed=idle)
+    ends = smc(RDMA, SMCR)
+    got = c.moved()
+    assert got["BufCreated"] == 4 and "BufReused" not in got, got
+    assert "LgrCreated" not in got and "LgrDestroyed" not in got, got
+    gone(c, ends)
+
+
+def case_idle_rings_give_way():
+    """an account is full of idle rings: the next connections get them"""
+    idle = idle_rings()
+    sysctl("transports", "smcd")
+    c = Counters()
+    with limits(max_ring_kbytes=15):
+        refused(c, "NetLimit")
+    counters_reach(c, BufDestroyed=idle)
+
+    def is_smc():
+        cli, srv = pair(LO)
+        works(cli, srv)
+        is_so = mode(cli) == SMCD
+        cli.close()
+        srv.close()
+        return is_so
+
+    # the peer confirms first that it will not use them
+    with limits(max_ring_kbytes=2 * RING):
+        await_that("no room", is_smc, LIMIT)
+
+
+# ---- control groups ----
+
+def read_number(name):
+    with open(f"{GROUP}/{name}", encoding="ascii") as f:
+        return int(f.read())
+
+
+def case_cgroup():
+    """rings are charged to it, as kernel memory: whether TCP's memory is (not
+    with cgroup v1, nor with cgroup.memory=nosocket) makes no difference"""
+    def member():
+        with open(f"{GROUP}/cgroup.procs", "w", encoding="ascii") as f:
+            f.write("0")
+        before = read_number("memory.current")
+        held = [smc() for _ in range(16)]
+        grown = read_number("memory.current") - before
+        print("#", grown, "bytes for", len(held), "connections", flush=True)
+        # each processor has a stock of its own
+        assert grown >= len(held) * 2 * RING * 1024 * 3 // 4, grown
+
+    sysctl("transports", "smcd")
+    with open("/sys/fs/cgroup/cgroup.subtree_control", "w",
+              encoding="ascii") as f:
+        f.write("+memory")
+    os.mkdir(GROUP)
+    try:
+        cases.in_child(member)
+    finally:
+        os.rmdir(GROUP)         # the child has been waited for
+
+
+if __name__ == "__main__":
+    peer = Proposer()
+    bad = cases.main(globals())
+    peer.lst.close()
+    sysctl("transports", "smcd smcr")
+    sys.exit(bad)
