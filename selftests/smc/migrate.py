@@ -34,7 +34,7 @@ import threading
 import time
 
 import cases
-import clcpeer
+import clcmsg
 from limits import await_that, limit
 from minitcp import ACK, MAGIC, SYN, Net, Reset, Timeout
 from sockdiag import PROTO_SMC, destroy, sock_id
@@ -56,7 +56,7 @@ class HalfNet(Net):
 
 
 net = HalfNet("clc0", PEER, KERNEL)
-args = argparse.Namespace(ip=net.ip, mac=net.MAC, ueid=clcpeer.UEID)
+args = argparse.Namespace(ip=net.ip, mac=net.MAC, ueid=clcmsg.UEID)
 
 
 def listener(proto, port=0):
@@ -113,7 +113,7 @@ def read_message(c):
 
 
 def propose(c):
-    c.send(clcpeer.proposal(args))
+    c.send(clcmsg.proposal(args))
     return read_message(c)
 
 
@@ -198,9 +198,9 @@ def before(c, kind):
 def after(c, kind):
     if kind in ("propose", "request"):
         if propose(c) != DECLINE:
-            c.send(clcpeer.decline())
+            c.send(clcmsg.decline())
     elif kind == "half":
-        c.send(clcpeer.decline())
+        c.send(clcmsg.decline())
     elif kind == "garbled":
         c.send(MAGIC + bytes.fromhex("03002020") + bytes(24))
 
