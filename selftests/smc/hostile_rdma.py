@@ -2,199 +2,120 @@
 # SPDX-License-Identifier: GPL-2.0
 """hostile_rdma - a peer that breaks the rules on an RDMA link
 
-It is behind a TAP device (minitcp.py, roce.py), connects to a server of this
-host, confirms the link as it should and then sends what no peer may.  Each
-message is refused and counted, and harms nothing; only an impossible cursor
-ends its connection.  It also has what each end may do with a link: ask whether
-the other is still there, and end it.  Needs the module, root, the device clc0
-and the RDMA port clcrxe on it.
+It is a host behind a TAP device (smcpeer.py), honest at first, which then says
+what no peer may.  That is refused and counted, and harms at most what is its
+own: an impossible cursor ends its connection, a forbidden access its link.
+Another host's data moves on all the while.  Needs the module, root, the device
+clc0 and the RDMA port clcrxe on it.
+
+The cases here are about single messages, and the handshake beside a link; those
+of hostile_cdc.py, hostile_llc.py and hostile_flood.py follow.
 """
-import argparse
-import os
 import socket
 import struct
 import sys
-import time
 
 import cases
-from clcpeer import UEID, accept_r, decline, proposal
-from counters import Counters, sysctl
-from limits import limit
-from minitcp import MAGIC, Net
-from roce import SEND_IMM, WRITE_IMM, Qp
-
-KERNEL, PORT = "10.99.0.1", 7600
-QPN, PSN = 0x77, 0x7c01f3               # those of accept_r()
-CONFIRM_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK = 0x21, 0x24, 0x26, 0x27
-RESPONSE, NO_EYEC, DL_ALL = 0x80, 0x03, 0x40
-FIRST = 0x08                            # an Accept of a new group
-LIMIT = limit(20)
-ANSWER = limit(5)                       # many cases may have to wait for it
-
-
-class Peer:
-    """one connection over RDMA at a time, as honest as can be"""
-    def __init__(self, net=None, ring=131072):
-        self.net = net or Net("clc0", "10.99.0.2", KERNEL)
-        self.args = argparse.Namespace(ip=self.net.ip, mac=self.net.MAC,
-                                       ueid=UEID)
-        self.lst = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
-        self.lst.settimeout(LIMIT)
-        self.lst.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.lst.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ring)
-        self.lst.bind((KERNEL, PORT))
-        self.lst.listen(1)
-        self.connect()
-
-    def connect(self):
-        """the first connection of a new group"""
-        self.tcp, acc = self.proposed()
-        assert acc, "declined"
-        self.qp = Qp(self.net, QPN, PSN)
-        self.qp.peer = int.from_bytes(acc[38:41], "big")
-        self.token = acc[46:50]
-        self.tcp.send(accept_r(self.args, 3))
-        request = self.llc(CONFIRM_LINK)
-        self.qp.send(request[:3] + bytes([RESPONSE | NO_EYEC]) + self.net.MAC +
-                     bytes(10) + b"\xff\xff" + self.net.ip +
-                     QPN.to_bytes(3, "big") + request[29:30] +
-                     b"\0\0\0\7\2\xff" + bytes(8))
-        self.sock = self.lst.accept()[0]
-        self.sock.settimeout(LIMIT)
-
-    def proposed(self, ip=None):
-        """a connection by TCP and the Accept, None for a Decline"""
-        tcp = self.net.connect(PORT, True, LIMIT, ip)
-        assert tcp.option, "no SMC"
-        tcp.send(proposal(self.args))
-        head = tcp.recv(8, LIMIT)
-        kind, length = struct.unpack(">BH", head[4:7])
-        assert head[:4] == MAGIC and kind in (2, 4), head.hex()
-        msg = head + tcp.recv(length - 8, LIMIT)
-        return tcp, msg if kind == 2 else None
-
-    def another(self):
-        """one more connection on the link; None if it is declined"""
-        tcp, acc = self.proposed()
-        if acc:
-            tcp.send(accept_r(self.args, 3, False))
-        sock = self.lst.accept()[0]
-        if acc:
-            return tcp, sock
-        tcp.rst()
-        sock.close()
-        return None
-
-    def llc(self, kind, seconds=LIMIT):
-        """the next message of this kind"""
-        end = time.monotonic() + seconds
-        while True:
-            left = max(0, end - time.monotonic())
-            data = self.qp.messages.get(timeout=left)
-            if data[0] == kind:
-                return data
-
-    def disconnect(self):
-        self.tcp.rst()
-        self.sock.close()
-
-    def alive(self):
-        """the link answers, so that it has seen all that was sent before"""
-        self.qp.send(bytes([TEST_LINK, 44]) + bytes(2) + b"0123456789abcdef" +
-                     bytes(24))
-        assert self.llc(TEST_LINK, ANSWER)[4:20] == b"0123456789abcdef"
-
-    def cdc(self, seq, token=None, prod=0, cons=0, kind=b"\xfe\x2c"):
-        self.qp.send(kind + struct.pack(">H4s2xHI2xHI", seq,
-                                        token or self.token, 0, prod, 0, cons) +
-                     bytes(20))
-
-    def refused(self, **want):
-        """what happened meanwhile, and that it did no harm"""
-        self.alive()
-        c = self.counters.moved()
-        got = {n: c.get(n, 0) for n in want}
-        assert got == want, c
-        assert "ConnAborted" not in c and "LgrLost" not in c, c
-
-
-def begin():
-    peer.counters = Counters()
+import hostile_cdc
+import hostile_flood
+import hostile_llc
+from clcmsg import decline
+from counters import sysctl
+from hostile import ANSWER, begin, end_group, forge, gone, group_lost, \
+    guarded, lab, lost, refused, said
+from roce import SEND_IMM, SEND_INV, WRITE_IMM
+from smcpeer import CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, DL_ALL, FIRST, \
+    NO_EYEC, RESPONSE, TEST_LINK, message
 
 
 def case_link():
     begin()
-    peer.alive()
-    with open("/proc/net/smc_stat") as f:
+    lab.peer.alive()
+    with open("/proc/net/smc_stat", encoding="ascii") as f:
         assert "HsServerSmcr" in f.read()
 
 
 def case_llc_malformed():
     begin()
-    peer.qp.send(bytes([TEST_LINK]) + bytes(19))
-    peer.refused(LlcMalformed=1)
+    lab.peer.qp.send(bytes([TEST_LINK]) + bytes(19))
+    refused(LlcMalformed=1)
 
 
 def case_opcodes():
-    """what uses up a receive and is no SEND: nothing in its buffer is a message,
-    neither what came nor what has been there before"""
-    begin()
-    request = bytes([TEST_LINK, 44]) + bytes(42)
+    """what uses up a receive and is no SEND: nothing in its buffer is a
+    message, neither what came nor what has been there before"""
+    peer = begin()
     for _ in range(260):                # one is in each buffer
-        peer.alive()
-    peer.counters = Counters()
-    peer.qp.send(request, SEND_IMM, bytes(4))
+        peer.qp.send(message(TEST_LINK))
+    said(peer)
+    begin()
+    peer.qp.send(message(TEST_LINK), SEND_IMM, bytes(4))
     peer.qp.send(b"", WRITE_IMM, bytes(16 + 4))
-    peer.refused(LlcMalformed=2)
+    refused(LlcMalformed=2)
     assert peer.qp.messages.empty(), "an answer"
+
+
+def case_invalidate():
+    """SEND_WITH_INV of a ring's key: the device refuses it, or the message is
+    none; the ring is the peer's own in either case"""
+    peer = begin()
+    peer.qp.send(message(TEST_LINK), SEND_INV,
+                 struct.pack(">I", peer.conn.kernel.key))
+    try:
+        peer.qp.await_acks(ANSWER)
+    finally:
+        end_group()
+    lab.honest.round()
 
 
 def case_llc_unasked():
     """answers without a request, and a message of version 1"""
-    begin()
-    peer.qp.send(bytes([CONFIRM_RKEY, 44, 0, RESPONSE]) + bytes(40))
-    peer.qp.send(bytes([CONFIRM_LINK, 44, 0, RESPONSE | NO_EYEC]) + bytes(40))
+    peer = begin()
+    peer.qp.send(message(CONFIRM_RKEY, RESPONSE))
+    peer.qp.send(message(CONFIRM_LINK, RESPONSE | NO_EYEC))
     peer.qp.send(bytes([0x07, 44]) + bytes(42))
-    peer.refused(LlcDropped=3, LlcMalformed=0)
+    refused(LlcDropped=3, LlcMalformed=0)
 
 
 def case_cdc_malformed():
-    begin()
-    peer.cdc(1, kind=b"\xfe\x2d")
+    peer = begin()
+    forge(1, kind=b"\xfe\x2d")
     peer.qp.send(b"\xfe\x2c" + bytes(18))
-    peer.refused(CdcMalformed=2, RxCdc=0)
+    refused(CdcMalformed=2, RxCdc=0)
 
 
 def case_cdc_unknown():
-    begin()
-    peer.cdc(1, token=bytes(x ^ 255 for x in peer.token))
-    peer.refused(CdcUnknown=1, RxCdc=0)
+    peer = begin()
+    forge(1, token=bytes(x ^ 255 for x in peer.token))
+    refused(CdcUnknown=1, RxCdc=0)
 
 
 def case_cdc_old():
-    begin()
-    peer.cdc(5)
-    peer.cdc(4)
-    peer.cdc(5)
-    peer.refused(CdcOld=1, RxCdc=2)
+    peer = begin()
+    seq = peer.conn.seq
+    forge(seq + 5)
+    forge(seq + 4)
+    forge(seq + 5)
+    refused(CdcOld=1, RxCdc=2)
+    peer.conn.seq += 5
 
 
 def case_third_host():
     """one with another address, which says that it is the peer and that the
     group has to end, is not let into the group and ends nothing"""
-    begin()
+    peer = begin()
     tcp, acc = peer.proposed(socket.inet_aton("10.99.0.3"))
     assert acc and acc[7] & FIRST, "it may join"
     tcp.send(decline(0x04000000, True))
     peer.lst.accept()[0].close()
     tcp.rst()
-    peer.refused()
+    refused()
 
 
 def case_out_of_step():
     """the peer itself says so: the group gets no connection any more, and the
     link, which answers, stays"""
-    begin()
+    peer = begin()
     tcp, acc = peer.proposed()
     assert acc and not acc[7] & FIRST, "it may not join"
     tcp.send(decline(0x04000000, True))
@@ -202,15 +123,16 @@ def case_out_of_step():
     tcp.rst()
     question = peer.llc(TEST_LINK)
     peer.qp.send(question[:3] + bytes([RESPONSE]) + question[4:])
-    peer.refused()
+    refused()
     tcp, acc = peer.proposed()
     assert acc and acc[7] & FIRST, "the group is still used"
     tcp.rst()                   # it waits for a Confirm: nothing to accept
+    end_group()
 
 
 def case_silence():
     """a peer that says nothing is asked, and kept as long as it answers"""
-    begin()
+    peer = begin()
     sysctl("smcr_testlink_time", 1)
     try:
         for _ in range(2):
@@ -219,49 +141,37 @@ def case_silence():
             peer.qp.send(question[:3] + bytes([RESPONSE]) + question[4:])
     finally:
         sysctl("smcr_testlink_time", 0)
-    peer.refused()
-
-
-def connection_ends(error):
-    """the program hears of it"""
-    try:
-        data = peer.sock.recv(1)
-        raise AssertionError(f"no error, but {data}")
-    except error:
-        pass
+    refused()
 
 
 def case_delete_link():
     """the peer ends the group, with the link that carries the message: the
     server says so, too, and the connection ends"""
-    begin()
-    peer.qp.send(bytes([DELETE_LINK, 44, 0, DL_ALL]) + bytes(40))
-    connection_ends(ConnectionAbortedError)
+    peer = begin()
+    peer.qp.send(message(DELETE_LINK, DL_ALL))
+    gone(peer.conn, ConnectionAbortedError)
     answer = peer.llc(DELETE_LINK)
     assert answer[3] & (DL_ALL | RESPONSE) == DL_ALL, answer.hex()
-    end = time.monotonic() + LIMIT
-    while peer.counters.moved().get("LinkDestroyed") != 1:
-        assert time.monotonic() < end, peer.counters.moved()
-        time.sleep(0.02)
-    c = peer.counters.moved()
-    assert c["LinkDownPeer"] == c["LgrLost"] == 1, c
+    group_lost("LinkDownPeer")
 
 
 def case_cdc_forged():
-    """acknowledges bytes that were never sent"""
-    peer.disconnect()
-    peer.connect()
-    begin()
-    peer.cdc(6, cons=1000)
-    peer.alive()
-    c = peer.counters.moved()
-    assert c["CdcForged"] == c["ConnAborted"] == 1 and "LgrLost" not in c, c
-    connection_ends(ConnectionResetError)
+    """acknowledges bytes that were never sent; only its connection ends"""
+    peer = begin()
+    conn = peer.another()
+    conn.say(cons=(0, 1000))
+    gone(conn)
+    conn.forget()
+    lost(1, CdcForged=1)
 
 
 if __name__ == "__main__":
-    peer = Peer()
-    bad = cases.main(globals())
-    peer.disconnect()
-    peer.lst.close()
+    table = {}
+    for functions in (globals(), *(vars(m) for m in (hostile_cdc, hostile_llc,
+                                                     hostile_flood))):
+        table.update((n, guarded(f)) for n, f in functions.items()
+                     if n.startswith("case_"))
+    lab.up()
+    bad = cases.main(table)
+    lab.down()
     sys.exit(bad)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """linkdown - each cause of a link's end happens once
 
-The peer of every case is a host of its own (hostile_rdma.py), so that the link
+The peer of every case is a host of its own (smcpeer.py), so that the link
 has one end here.  The cause is counted, no other one is, and the program is
 told what include/uapi/linux/smc_reason.h says.  The next case begins with a new
 link to the same peer.  Needs what hostile_rdma.py needs; some cases need the
@@ -11,8 +11,6 @@ module badverbs (selftests/vm/planted) on clcrxe.
 import errno
 import glob
 import os
-import socket
-import struct
 import subprocess
 import sys
 import time
@@ -20,9 +18,10 @@ import time
 import cases
 from badverbs import bad
 from counters import Counters, read, sysctl
-from hostile_rdma import KERNEL, Peer
+from hostile import elsewhere, waiting
 from limits import await_that, limit
 from minitcp import Net
+from smcpeer import KERNEL, Peer
 
 LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
@@ -141,53 +140,11 @@ def case_stuck():
     link.ends("LinkDownStuck", errno.ETIMEDOUT)
 
 
-def workers():
-    """kernel workers in a function of the module: who, and where"""
-    found = set()
-    for path in glob.glob("/proc/[0-9]*"):
-        try:
-            with open(path + "/comm", encoding="ascii") as f:
-                if not f.read().startswith("kworker/"):
-                    continue
-            with open(path + "/stack", encoding="ascii") as f:
-                stack = f.read()
-        except OSError:
-            continue
-        if "[smc]" in stack:
-            found.add((path, stack))
-    return found
-
-
-def waiting():
-    """those that sit there at two looks"""
-    found = workers()
-    time.sleep(0.5)
-    return found & workers()
-
-
 def balanced(moved):
     """everything that was made has been given back"""
     return moved.get("WrPosted") == moved.get("WrCompleted") and all(
         moved.get(n + "Created") == moved.get(n + "Destroyed")
         for n in ("Conn", "Buf", "Link", "Lgr"))
-
-
-def elsewhere(protocol):
-    """a connection of this host that has nothing to do with the link"""
-    lst, cli = (socket.socket(socket.AF_INET, socket.SOCK_STREAM, p)
-                for p in (256, protocol))
-    for s in lst, cli:
-        s.settimeout(LIMIT)
-    lst.bind(("127.0.0.1", 0))
-    lst.listen(1)
-    cli.connect(lst.getsockname())
-    srv = lst.accept()[0]
-    srv.settimeout(LIMIT)
-    for a, b in (cli, srv), (srv, cli):
-        a.sendall(b"hello")
-        assert b.recv(5) == b"hello"
-    for s in lst, cli, srv:
-        s.close()
 
 
 def case_nobody_waits():
@@ -200,14 +157,10 @@ def case_nobody_waits():
     link.sock.send(bytes(1000))
     more = [link.peer.another() for _ in range(4)]
     assert all(more), "declined"
-    for tcp, sock in more:
-        sock.send(bytes(1000))
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
-                        struct.pack("ii", 1, 0))
-        sock.close()
-        tcp.rst()
-    for protocol in 256, 0:
-        elsewhere(protocol)
+    for conn in more:
+        conn.sock.send(bytes(1000))
+        conn.forget()
+    elsewhere()
     sit = waiting()
     moved = link.counters.moved()
     assert "LinkDestroyed" not in moved, "too late to see anybody wait"
@@ -246,11 +199,7 @@ def case_keys():
     sysctl("smcr_testlink_time", 0)
     link = Link(ring=16384)
     for _ in range(TOO_MANY_KEYS):
-        tcp, sock = link.peer.another()
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
-                        struct.pack("ii", 1, 0))
-        sock.close()
-        tcp.rst()
+        link.peer.another().forget()
     await_that("connections stay",
                lambda: link.counters.moved().get("ConnDestroyed", 0) ==
                TOO_MANY_KEYS, LIMIT)

@@ -192,7 +192,9 @@ class Net:
         self.next_port = random.randrange(20000, 40000)
         self.syns = []           # (time, port, had the option)
         self.udp = {}            # port -> callback(datagram), see roce.py
-        threading.Thread(target=self.loop, daemon=True).start()
+        self.qps = {}            # number -> roce.Qp
+        self.thread = threading.Thread(target=self.loop, daemon=True)
+        self.thread.start()
         await_port(ifname)
 
     def listen(self, port, answer, callback):
@@ -258,12 +260,16 @@ class Net:
     # the device thread
 
     def loop(self):
+        looked = time.monotonic()
         while True:
             if select.select([self.fd], [], [], 0.2)[0]:
                 frame = os.read(self.fd, 65536)
                 with self.cond:
                     self.on_frame(frame)
             now = time.monotonic()
+            if now - looked < 0.2:
+                continue
+            looked = now
             with self.cond:
                 for c in self.conns.values():
                     if c.established and not c.was_reset and \
@@ -283,7 +289,7 @@ class Net:
             total = struct.unpack(">H", f[16:18])[0]
             body = f[14 + ihl:14 + total]
             if f[23] == 6:
-                self.on_tcp(body)
+                self.on_tcp(body, f[30:34])
             elif f[23] == 17 and body[2:4] in self.udp:
                 self.udp[body[2:4]](body[8:])
             elif f[23] == 1 and body[0] == 8:
@@ -291,17 +297,17 @@ class Net:
                 echo = b"\0\0" + struct.pack(">H", checksum(echo)) + body[4:]
                 self.ip_packet(1, echo)
 
-    def on_tcp(self, t):
+    def on_tcp(self, t, ip):
         rport, lport, seq, ack, off, flags, wnd = struct.unpack(
             ">HHIIBBH", t[:16])
         options, data = t[20:(off >> 4) * 4], t[(off >> 4) * 4:]
         c = self.conns.get((lport, rport))
         if flags & SYN and not flags & ACK:
-            self.on_syn(c, lport, rport, seq, options)
+            self.on_syn(c, lport, rport, seq, options, ip)
             return
         if c is None:
             if not flags & RST:
-                c = Conn(self, lport, rport)
+                c = Conn(self, lport, rport, ip)
                 c.rcv_nxt = (seq + len(data)) & M32
                 self.segment(c, RST | ACK, ack)
             return
@@ -322,16 +328,16 @@ class Net:
         self.push(c)
         self.cond.notify_all()
 
-    def on_syn(self, c, lport, rport, seq, options):
+    def on_syn(self, c, lport, rport, seq, options, ip):
         answer, callback = self.listening.get(lport, (None, None))
         if callback is None:
-            c = Conn(self, lport, rport)
+            c = Conn(self, lport, rport, ip)
             c.rcv_nxt = (seq + 1) & M32
             self.segment(c, RST | ACK, 0)
             return
         if c is None or c.was_reset or c.closed or \
                 c.established:
-            c = Conn(self, lport, rport)
+            c = Conn(self, lport, rport, ip)
             self.conns[lport, rport] = c
             c.syn_option = has_smc(options)
             c.option = c.syn_option and answer

@@ -38,7 +38,7 @@ shard() {
 		export LONG=1
 		stage fuzz make -s -C selftests/fuzz gate T=600
 		stage long-6.12 sh selftests/vm/run.sh rdma_waves \
-			rdma_stream churn ;;
+			rdma_stream churn hostile_rdma ;;
 	*) echo "SHARD=1/8 to 8/8" >&2; exit 2 ;;
 	esac
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer that breaks the rules on an RDMA link: selftests/smc/hostile_rdma.py
-# says what is tried.
+# says what is tried.  100,000 forged CDC and 20,000 LLC messages with LONG=1.
 # guests: 1
+# cpus: 2
 # rdma: none
-g A 'modprobe -a tun ib_uverbs rdma_rxe
+g A "modprobe -a tun ib_uverbs rdma_rxe
 	sysctl -q net.smc.handshake_timeout_ms=20000
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
 	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
-	/lab/selftests/smc/hostile_rdma.py'
+	HOSTILE_LONG=${LONG:-} /lab/selftests/smc/hostile_rdma.py ${HOSTILE_CASES:-}"

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0
+"""hostile_cdc - streams over RDMA, then cursors and tokens that cannot be
+
+Cases of hostile_rdma.py.
+"""
+import itertools
+
+from clcmsg import accept_r, decline
+from counters import Counters
+from hostile import ANSWER, LIMIT, begin, gone, lab, lost, no_leak, part, \
+    refused, third
+from limits import await_that
+from smcpeer import ABORT, CLOSED, DONE, Server, stream
+
+
+def bulk(conn, bytes_each_way, most):
+    """rounds of random sizes"""
+    until = conn.sent + bytes_each_way
+    while conn.sent < until:
+        conn.round(lab.rng.randrange(1, most))
+
+
+def case_stream():
+    """several times through each ring, in both directions"""
+    conn = begin().conn
+    most = min(conn.size, conn.room)
+    bulk(conn, 3 * max(conn.size, conn.room), most)
+    refused(CdcForged=0)
+    moved = lab.moved()
+    assert moved["RxBytes"] >= 3 * conn.room, moved
+
+
+def case_second():
+    """a second connection of the group, which ends as it should; its rings
+    serve the next.  So do those of one that both ends abort; one whose peer
+    may still write takes its key with it."""
+    peer = begin()
+    conn = peer.another()
+    for _ in range(3):
+        peer.round()
+        conn.round(3000)
+    conn.close()
+    no_leak()
+    peer.round()
+    begin()
+    conn = peer.another()
+    assert lab.moved()["BufReused"] == 2, lab.moved()
+    conn.round(5000)
+    conn.abort()
+    no_leak()
+    refused()
+    begin()
+    conn = peer.another()
+    assert lab.moved()["BufReused"] == 2, lab.moved()
+    key = conn.kernel.key.to_bytes(4, "big")
+    conn.ruin()
+    await_that("its key is still used", lambda: key in peer.deleted, LIMIT)
+    no_leak()
+    lost(1)
+
+
+def case_client():
+    """the same with the kernel as the client"""
+    begin()
+    peer = third(Server, answers=lab.honest.answers)
+    peer.connect()
+    bulk(peer.conn, 2 * peer.conn.room, 9000)
+    conn = peer.another()
+    for _ in range(3):
+        peer.round()
+        conn.round()
+    conn.close()
+    peer.alive(ANSWER)
+    peer.round()
+    refused()
+    part(peer)
+
+
+def impossible(conn):
+    """cursors after 1000 bytes each way, all read and announced"""
+    for at, size in ("prod", conn.room), ("cons", conn.size):
+        for cursor in ((0, size), (0, size + 1), (0, 2**31), (0, 2**32 - 1),
+                       (2**15, 1000), (0, 999), (2**16 - 1, size - 1),
+                       (2, 0), (1, size)):
+            yield {at: cursor}
+    yield {"prod": (1, 1001)}           # more than was granted
+    yield {"cons": (0, 1001)}           # more than was sent
+    yield {"cons": (1, 0)}
+    yield {"prod": (0, 999), "cons": (0, 1001)}
+
+
+def case_cursors():
+    """each ends the connection that it is about, and nothing else"""
+    peer = begin()
+    count = len(list(impossible(peer.conn)))
+    conns = [peer.another() for _ in range(count)]
+    for conn in conns:
+        conn.round(1000)
+        conn.say()
+    for conn, cursors in zip(conns, impossible(peer.conn)):
+        conn.say(**cursors)
+        try:
+            gone(conn)
+        except OSError as e:
+            raise AssertionError(f"{cursors}: {e!r}") from e
+        conn.wait(lambda c=conn: c.state & ABORT)
+    lost(count, CdcForged=count)
+    for conn in conns:
+        conn.forget()
+    no_leak()
+
+
+def case_whole_ring():
+    """the largest step that is possible: one ring, which nobody wrote"""
+    peer = begin()
+    conn = peer.another()
+    conn.round(1000)
+    conn.sent += conn.room
+    conn.say()
+    got = 0
+    while got < conn.room:
+        got += len(conn.sock.recv(65536))
+    conn.wait(lambda: conn.taken == conn.sent)
+    conn.round()
+    conn.close()
+    refused(CdcForged=0)
+
+
+def case_tokens():
+    """of no connection, of another group's, of one that has ended"""
+    peer = begin()
+    conn = peer.another()
+    token = conn.kernel.token
+    conn.close()
+    await_that("it stays", lambda: lab.moved().get("ConnDestroyed"), LIMIT)
+    own = {c.kernel.token for c in peer.conns.values()}
+    for i in itertools.count():
+        other = lab.honest.another() if i else lab.honest.conn
+        if other.kernel.token not in own | {token}:
+            break
+    lab.counters = Counters()
+    forged = [token, other.kernel.token, 0, 2**32 - 1, max(own) + 7] + \
+        [2**31 + lab.rng.randrange(2**31 - 2) for _ in range(8)]
+    was = peer.conn.kernel.token
+    for peer.conn.kernel.token in forged:
+        peer.conn.say(cons=(7, 1000))
+    peer.conn.kernel.token = was
+    peer.alive(ANSWER)
+    c = lab.moved()
+    assert c["CdcUnknown"] == len(forged) and "CdcForged" not in c, c
+    other.round()
+    peer.round()
+    if other is not lab.honest.conn:
+        other.close()
+    refused()
+
+
+def being_born(peer, *said):
+    """CDCs between Accept and Confirm"""
+    conn = peer.begun()
+    for how in said:
+        if how == "data":
+            conn.put(stream(conn.seed, conn.sent, 500))
+            conn.sent += 500
+            conn.say()
+        else:
+            conn.say(**how)
+    peer.alive(ANSWER)
+    conn.tcp.send(accept_r(peer.args, 3, False, conn.end))
+    conn.sock = peer.accept()
+    return conn
+
+
+def case_early_data():
+    """before the Confirm: it may, and the program reads it"""
+    peer = begin()
+    conn = being_born(peer, "data", "data")
+    conn.program_gets(1000)
+    conn.round()
+    conn.close()
+    refused(CdcForged=0)
+
+
+def case_early_declined():
+    """before the handshake ends in TCP: they mean nothing there"""
+    peer = begin()
+    for cursors in {}, {"cons": (0, 1)}:
+        conn = peer.begun()
+        conn.put(b"x" * 500)
+        conn.sent += 500
+        conn.say(**cursors)
+        peer.alive(ANSWER)
+        conn.tcp.send(decline() + b"hello")
+        conn.sock = peer.accept()
+        assert conn.sock.recv(100) == b"hello"
+        conn.sock.send(b"hello")
+        assert conn.tcp.recv(5, ANSWER) == b"hello"
+        conn.forget()
+    lost(1, CdcForged=1)
+    no_leak()
+
+
+def case_early_end():
+    """before the Confirm: the last word, and the program reads the end"""
+    peer = begin()
+    conn = being_born(peer, "data", {"flags": DONE | CLOSED})
+    assert len(conn.sock.recv(1000)) == 500
+    conn.close()
+    refused(CdcForged=0)
+    conn = being_born(peer, "data", {"flags": ABORT})
+    gone(conn)
+    conn.forget()
+    peer.round()
+    no_leak()
+
+
+def case_early_forged():
+    """before the Confirm: a cursor of what was not sent"""
+    peer = begin()
+    for cursors in {"cons": (0, 1)}, {"prod": (2, 0)}, {"cons": (1, 0)}:
+        conn = being_born(peer, cursors)
+        gone(conn)
+        conn.forget()
+    lost(3, CdcForged=3)
+    no_leak()
