@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +59,11 @@ static inline bool oracle_llc(const u8 *p, size_t len)
 	static u8 buf[SMC_LLC_MAX_LEN];
 	struct smc_llc_msg a, b;
 	unsigned int i;
-	u32 key;
 	ssize_t n;
 	int rc;
 
-	/* the key iterator must be safe without a decode before */
-	for (i = 0; i < 300; i++)
-		smc_llc_deleted_rkey_get(p, len, i, &key);
+	/* must be safe without a decode before */
+	smc_llc_deletes_rkey(p, len, 0);
 	rc = smc_llc_decode(p, len, &a);
 	ORACLE(rc == 0 || rc == -EBADMSG || rc == -EOPNOTSUPP);
 	ORACLE(len >= SMC_LLC_LEN || rc == -EBADMSG);
@@ -74,8 +73,8 @@ static inline bool oracle_llc(const u8 *p, size_t len)
 	ORACLE(n >= SMC_LLC_LEN && (size_t)n <= sizeof(buf));
 	if (a.type == SMC_LLC_DELETE_RKEY && !a.response) {
 		for (i = 0; i < a.delete_rkey.n_keys; i++)
-			ORACLE(!smc_llc_deleted_rkey_get(p, len, i, &key));
-		ORACLE(smc_llc_deleted_rkey_get(p, len, i, &key) == -ENOENT);
+			ORACLE(smc_llc_deletes_rkey(p, len, get_unaligned_be32(
+							p + 8 + 4 * i)));
 	}
 	ORACLE(!smc_llc_decode(buf, n, &b));
 	ORACLE(!memcmp(&a, &b, sizeof(a)));

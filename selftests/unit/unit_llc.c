@@ -102,19 +102,25 @@ static void decode__add_link_direct(void **state)
 }
 
 /* Keys are read only from the messages that have them. */
-static void deleted_rkey_get__other_messages(void **state)
+static void deletes_rkey__other_messages(void **state)
 {
 	const struct golden *v = vector("shape:v1-delete-rkey-8");
 	u8 *p = exact(v->bytes, v->len);
-	u32 key;
+	u32 key = get_unaligned_be32(p + 8);
 
-	assert_int_equal(smc_llc_deleted_rkey_get(p, v->len, 0, &key), 0);
+	assert_true(smc_llc_deletes_rkey(p, v->len, key));
 	p[0]++;
-	assert_int_equal(smc_llc_deleted_rkey_get(p, v->len, 0, &key),
-			 -ENOENT);
+	assert_false(smc_llc_deletes_rkey(p, v->len, key));
 	p[0]--;
-	assert_int_equal(smc_llc_deleted_rkey_get(p, SMC_LLC_LEN - 1, 0, &key),
-			 -ENOENT);
+	assert_false(smc_llc_deletes_rkey(p, SMC_LLC_LEN - 1, key));
+	/* more keys in the message than it says */
+	key = get_unaligned_be32(p + 8 + 4 * 7);
+	assert_true(smc_llc_deletes_rkey(p, v->len, key));
+	p[4]--;
+	assert_false(smc_llc_deletes_rkey(p, v->len, key));
+	p[4]++;
+	p[3] |= SMC_LLC_RESPONSE;
+	assert_false(smc_llc_deletes_rkey(p, v->len, key));
 	free(p);
 }
 
@@ -243,7 +249,6 @@ static void decode__delete_rkey(void **state)
 	const struct golden *v;
 	struct smc_llc_msg msg;
 	unsigned int i;
-	u32 rkey;
 
 	decode_ok("two-ports@0.165848:delete-rkey", &msg);
 	assert_int_equal(msg.type, SMC_LLC_DELETE_RKEY);
@@ -257,16 +262,10 @@ static void decode__delete_rkey(void **state)
 
 	v = decode_ok("shape:v2-delete-rkey-12", &msg);
 	assert_int_equal(msg.delete_rkey.n_keys, 12);
-	for (i = 0; i < 12; i++) {
-		assert_int_equal(smc_llc_deleted_rkey_get(v->bytes, v->len, i,
-							  &rkey), 0);
-		assert_int_equal(rkey, 0x3e0 + i);
-	}
-	assert_int_equal(smc_llc_deleted_rkey_get(v->bytes, v->len, 12, &rkey),
-			 -ENOENT);
-	v = vector("shape:v2-delete-rkey-response");
-	assert_int_equal(smc_llc_deleted_rkey_get(v->bytes, v->len, 0, &rkey),
-			 -ENOENT);
+	for (i = 0; i < 12; i++)
+		assert_true(smc_llc_deletes_rkey(v->bytes, v->len, 0x3e0 + i));
+	assert_false(smc_llc_deletes_rkey(v->bytes, v->len, 0x3df));
+	assert_false(smc_llc_deletes_rkey(v->bytes, v->len, 0x3e0 + 12));
 }
 
 static void decode__req_add_link(void **state)
@@ -514,7 +513,7 @@ int main(void)
 		cmocka_unit_test(decode__confirm_link),
 		cmocka_unit_test(decode__add_link_v2),
 		cmocka_unit_test(decode__add_link_direct),
-		cmocka_unit_test(deleted_rkey_get__other_messages),
+		cmocka_unit_test(deletes_rkey__other_messages),
 		cmocka_unit_test(decode__add_link_v1),
 		cmocka_unit_test(decode__add_link_cont),
 		cmocka_unit_test(decode__not_announced),

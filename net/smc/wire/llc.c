@@ -6,7 +6,7 @@
  * length field is in the byte order of the sender, so only the length the
  * queue pair reported is trusted, and every count is clamped by it. Two
  * messages can carry many keys: those of a DELETE RKEY of version 2 stay in the
- * bytes received and are read one by one, those of an ADD LINK are not read.
+ * bytes received and are compared there, those of an ADD LINK are not read.
  *
  * Reserved fields and unknown flags are sent as zero and dropped on receipt.
  * decode(encode(x)) == x for every x that decode() can return.
@@ -444,23 +444,28 @@ ssize_t smc_llc_encode(u8 *p, size_t room, const struct smc_llc_msg *msg)
 }
 
 /**
- * smc_llc_deleted_rkey_get() - one key of a DELETE RKEY request
+ * smc_llc_deletes_rkey() - does a DELETE RKEY request name this key?
  * @p: the bytes received
  * @len: their number
- * @i: which key, from 0
  * @rkey: the key
  *
  * Context: any.
- * Return: 0, or -ENOENT if the message has no such key.
+ * Return: true if it does; false, too, for any other message.
  */
-int smc_llc_deleted_rkey_get(const u8 *p, size_t len, unsigned int i,
-			     u32 *rkey)
+bool smc_llc_deletes_rkey(const u8 *p, size_t len, u32 rkey)
 {
+	const u8 *key;
+	size_t n;
+
 	if (len < SMC_LLC_LEN || (p[0] & ~V2_TYPE) != SMC_LLC_DELETE_RKEY ||
-	    (p[3] & SMC_LLC_RESPONSE) || i >= deleted_rkeys(p, len))
-		return -ENOENT;
-	*rkey = get_unaligned_be32(p + DEL_RKEYS + 4 * (size_t)i);
-	return 0;
+	    (p[3] & SMC_LLC_RESPONSE))
+		return false;
+	n = deleted_rkeys(p, len);
+	for (key = p + DEL_RKEYS; n; n--, key += 4) {
+		if (get_unaligned_be32(key) == rkey)
+			return true;
+	}
+	return false;
 }
 
 /**

@@ -4,7 +4,7 @@
  * (RFC 7609 appendix A.3, IBM's SMC version 2). PURE: also built in userspace.
  *
  * The host struct is small: the keys of a long version 2 message stay in the
- * bytes received, smc_llc_deleted_rkey_get() reads those of a DELETE RKEY.
+ * bytes received, smc_llc_deletes_rkey() looks at those of a DELETE RKEY.
  */
 #ifndef SMC_WIRE_LLC_H
 #define SMC_WIRE_LLC_H
@@ -217,8 +217,7 @@ struct smc_llc_msg {
 
 int smc_llc_decode(const u8 *p, size_t len, struct smc_llc_msg *out);
 ssize_t smc_llc_encode(u8 *p, size_t room, const struct smc_llc_msg *msg);
-int smc_llc_deleted_rkey_get(const u8 *p, size_t len, unsigned int i,
-			     u32 *rkey);
+bool smc_llc_deletes_rkey(const u8 *p, size_t len, u32 rkey);
 int smc_llc_respond(u8 *p, size_t len, u8 flags);
 
 #endif /* SMC_WIRE_LLC_H */

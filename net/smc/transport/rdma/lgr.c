@@ -351,7 +351,7 @@ static int rdma_conn_attach(struct smc_conn *conn,
 	xp->peer_addr = addr;
 	conn->peer_token = r->token;
 	conn->peer_size = size;
-	/* key and address first: pairs with revoke() and ring_moved() */
+	/* key and address first: pairs with revoke_all() and ring_moved() */
 	smp_store_release(&xp->bound, true);
 	return 0;
 }

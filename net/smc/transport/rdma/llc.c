@@ -270,34 +270,40 @@ static int rx_test_link(struct smc_rdma_link *link,
 }
 
 /*
- * The peer deletes a key, which means that its connection has ended.  The next
- * write would break the link.  If neither end has announced its end, abort the
- * connection; if we have, there is no next write.
+ * The peer deletes the key of a connection, which means that it has ended.  The
+ * next write would break the link.  If neither end has announced its end, abort
+ * the connection; if we have, there is no next write.
  */
-static void revoke(struct smc_rdma_link *link, u32 rkey)
+static void revoke(struct smc_rdma_link *link, struct smc_conn *conn,
+		   struct smc_rdma_conn *xp)
 {
-	struct smc_lgr *lgr = link->lgr;
+	bool alive;
+
+	spin_lock_bh(&link->post_lock);
+	alive = !xp->revoked;
+	xp->revoked = true;
+	spin_unlock_bh(&link->post_lock);
+	if (!alive || smc_conn_peer_done_writing(conn) ||
+	    smc_conn_done_writing(conn))
+		return;
+	smc_conn_peer_error(conn, SMC_REASON_PEERPROTO);
+	smc_conn_push_rcu(conn);
+}
+
+/* One walk for all keys: there may be 255 of them, and many connections. */
+static void revoke_all(struct smc_rdma_link *link, const struct llc_rx *rx)
+{
 	struct smc_rdma_conn *xp;
 	struct smc_conn *conn;
 	unsigned long token;
-	bool alive;
 
 	rcu_read_lock();
-	xa_for_each(&lgr->conns, token, conn) {
+	xa_for_each(&link->lgr->conns, token, conn) {
 		xp = READ_ONCE(conn->xp);
 		/* before the key: pairs with rdma_conn_attach() */
-		if (!xp || !smp_load_acquire(&xp->bound) ||
-		    xp->peer_rkey != rkey)
-			continue;
-		spin_lock_bh(&link->post_lock);
-		alive = !xp->revoked;
-		xp->revoked = true;
-		spin_unlock_bh(&link->post_lock);
-		if (!alive || smc_conn_peer_done_writing(conn) ||
-		    smc_conn_done_writing(conn))
-			continue;
-		smc_conn_peer_error(conn, SMC_REASON_PEERPROTO);
-		smc_conn_push_rcu(conn);
+		if (xp && smp_load_acquire(&xp->bound) &&
+		    smc_llc_deletes_rkey(rx->data, rx->len, xp->peer_rkey))
+			revoke(link, conn, xp);
 	}
 	rcu_read_unlock();
 }
@@ -311,14 +317,8 @@ static int delete_rkey_request(struct smc_rdma_link *link,
 		.response = true,
 		.delete_rkey = msg->delete_rkey,
 	};
-	unsigned int i;
-	u32 rkey;
 
-	for (i = 0; i < msg->delete_rkey.n_keys; i++) {
-		if (smc_llc_deleted_rkey_get(rx->data, rx->len, i, &rkey))
-			break;
-		revoke(link, rkey);
-	}
+	revoke_all(link, rx);
 	reply.delete_rkey.unknown = 0;
 	return send_msg(link, &reply);
 }
