@@ -8,7 +8,8 @@
  * Requests of the peer are answered at once and in order.  A message stays at
  * the head of the queue until it has been handled.  Without a send slot the
  * actor returns, and the next completion queues it again: a handler may run
- * twice for a message.
+ * twice for a message.  After SMC_RDMA_LLC_TURN messages it queues itself
+ * again: a peer that sends without an end keeps no worker.
  *
  * With one link per group no ADD LINK is carried out: a client rejects it at
  * once, a server declines REQUEST ADD LINK.  A client that has not agreed on
@@ -440,17 +441,25 @@ static void queue_drop(struct smc_rdma_link *link, struct llc_rx *rx)
 	kfree(rx);
 }
 
+/* The peer decides how many messages there are: between turns others run. */
 static void llc_work(struct work_struct *work)
 {
 	struct smc_rdma_link *link = container_of(work, struct smc_rdma_link,
 						  llc_work);
+	unsigned int left = SMC_RDMA_LLC_TURN;
 	struct llc_rx *rx;
 
 	while (!READ_ONCE(link->dead)) {
 		if (run_todo(link))
 			return;
 		rx = queue_head(link);
-		if (!rx || handle(link, rx) == -EAGAIN)
+		if (!rx)
+			return;
+		if (!left--) {
+			smc_rdma_llc_wake(link);
+			return;
+		}
+		if (handle(link, rx) == -EAGAIN)
 			return;
 		queue_drop(link, rx);
 	}

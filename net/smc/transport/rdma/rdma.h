@@ -57,6 +57,7 @@
 #define SMC_RDMA_RX_LARGE	4224	/* ADD LINK with 255 keys */
 
 #define SMC_RDMA_LLC_QUEUE	64	/* received and not yet handled */
+#define SMC_RDMA_LLC_TURN	16	/* handled before others get their turn */
 
 /* Waits, in milliseconds (RFC 7609 appendix C.5; the kernel's values). */
 #define SMC_RDMA_CONFIRM_CLNT_MS	4000U	/* at least */
