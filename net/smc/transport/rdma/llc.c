@@ -634,13 +634,12 @@ void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly)
 		.flags = SMC_LLC_DL_ALL | (orderly ? SMC_LLC_DL_ORDERLY : 0),
 	};
 
-	/* a client does not answer DELETE LINK of the group */
-	if (READ_ONCE(link->dead) ||
-	    READ_ONCE(link->state) < SMC_RDMA_READY ||
-	    (READ_ONCE(link->peer_bye) && link->lgr->role == SMC_CLNT))
+	if (READ_ONCE(link->dead) || READ_ONCE(link->state) < SMC_RDMA_READY)
 		return;
 	msg.delete_link.reason = goodbye_reason(link->lgr, orderly);
-	if (send_msg(link, &msg))
+	/* a client that was told so does not say it, but may have answered */
+	if (!(READ_ONCE(link->peer_bye) && link->lgr->role == SMC_CLNT) &&
+	    send_msg(link, &msg))
 		return;
 	wait_event_timeout(link->wait, smc_rdma_tx_idle(link),
 			   msecs_to_jiffies(READ_ONCE(link->peer_bye) ?
