@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # boot.sh [K] - make (or find) what a guest with kernel K boots from; print
-# its directory, which holds: vmlinuz, initrd, and the links root and, where
-# the kernel's modules are not those of the root, modules.
+# its directory, which holds: vmlinuz, initrd, and the links root, emulator (the
+# root whose QEMU boots it) and, where the kernel's modules are not those of the
+# root, modules.
 #
 # The initramfs is ours: busybox, the modules that reach the root over 9p, and
 # the script guest/initramfs-init.
@@ -13,12 +14,13 @@ set -eu
 k=${1:-6.12}
 drivers="virtio_pci virtio_net virtio_console virtio_rng 9pnet_virtio 9p overlay"
 root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
+emulator=$(sh "$vm_dir/root.sh" "$lab_suite")
 kernel=
 case $k in
 debug | kcsan) kernel=$(sh "$vm_dir/kernel-debug.sh" "$k") ;;
 esac
 hash=$(hash_of "$vm_dir/boot.sh" "$vm_dir/guest/initramfs-init" -- \
-	"$root" "$kernel")
+	"$root" "$kernel" "$emulator")
 boot=$cache/boot-$k-$hash
 
 make_boot() {
@@ -26,6 +28,7 @@ make_boot() {
 	rm -rf "$tmp"
 	mkdir -p "$tmp/fs/bin" "$tmp/fs/modules"
 	ln -s "$root" "$tmp/root"
+	ln -s "$emulator" "$tmp/emulator"
 	cp "$root/bin/busybox" "$tmp/fs/bin/"
 	cp "$vm_dir/guest/initramfs-init" "$tmp/fs/init"
 	chmod 755 "$tmp/fs/init"

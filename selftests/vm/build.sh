@@ -15,7 +15,12 @@ set -eu
 
 k=${1:-6.12}
 [ $# -eq 0 ] || shift
+# the planted modules stand in for drivers, whose interface is not that of others
+if [ $# -eq 0 ] && [ "$(suite_of "$k")" != "$lab_suite" ]; then
+	set -- module tools selftests
+fi
 root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
+kselftest=$(sh "$vm_dir/root.sh" "$lab_suite")/usr/src/kselftest
 case $k in
 debug | kcsan) kdir=$(sh "$vm_dir/kernel-debug.sh" "$k") ;;
 *) kdir= ;;
@@ -26,6 +31,7 @@ mkdir -p "$out"
 exec 9>"$out.lock"
 flock 9
 in_root "$root" --bind "$tree:/mnt/src:ro" --bind "$out:/mnt/out" \
+	--bind "$kselftest:/usr/src/kselftest:ro" \
 	${kdir:+--bind "$kdir:/mnt/k:ro"} -- \
 	env KEEP_GOING="${KEEP_GOING:-}" SMC_GCOV="${SMC_GCOV:-}" \
 	sh /mnt/src/selftests/vm/build-inside.sh "$@" >&2

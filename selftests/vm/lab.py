@@ -7,7 +7,7 @@ and exits with COMMAND's code.  COMMAND drives the guests with "g A CMD" and
 "g B CMD" (this directory is first in its PATH); it finds LAB_RUN, the run
 directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
 
- --boot DIR   from boot.sh: vmlinuz, initrd, root, modules
+ --boot DIR   from boot.sh: vmlinuz, initrd, root, emulator, modules
  --lab DIR    the built tree the guests see as /lab
  --run DIR    where console logs and results go
  -n 1|2       guests       --mtu N   of eth0        --mem MIB   of each
@@ -24,9 +24,9 @@ virtio serial port; messages are lines of JSON (see there).  Clients connect
 to the socket LAB_CTL and speak the same; a "run" goes to the agent of its
 "guest" under an id of ours, and the answers find the way back by that id.
 A client may itself sit in a guest and come through its agent ("up").
-QEMU is the root's own and runs inside the root (in-root.sh): the same version
-whatever the host is, and not older than 8.1, which mended the emulation of
-code that another CPU patches.  All that it is given of the host are
+QEMU runs inside a root that has it (in-root.sh), whatever the host and the
+guests' root are: the same version everywhere, and not older than 8.1, which
+mended the emulation of code that another CPU patches.  All that it is given of the host are
 descriptors and the directories it shares.  The wire between two guests is a
 pair of connected datagram sockets, one descriptor for each: a sender that is
 faster than its peer waits until there is room, without a spin and a loss.
@@ -161,7 +161,7 @@ class Guest:
                 "unshare", "--mount", "--pid", "--fork", "--kill-child",
                 "sh", HERE + "/in-root.sh", *self.qemu_args(),
                 stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**os.environ, "ROOT": self.lab.root,
+                env={**os.environ, "ROOT": self.lab.emulator,
                      "BINDS": self.lab.binds},
                 pass_fds=[x.fileno() for x in fds],
                 preexec_fn=die_with_parent)
@@ -194,10 +194,10 @@ class Lab:
         self.guests = {}
         self.owners = {}        # (client, its id) -> (guest, our id)
         self.sockets = tempfile.mkdtemp(prefix="smclab-")
-        self.root = os.path.realpath(args.boot + "/root")
+        self.emulator = os.path.realpath(args.boot + "/emulator")
         self.modules = os.path.exists(args.boot + "/modules")
         # what QEMU sees of the host; bind mounts that end with it
-        binds = [(self.root, "root:ro"), (args.boot, "boot:ro"),
+        binds = [(args.boot + "/root", "root:ro"), (args.boot, "boot:ro"),
                  (args.lab, "lab:ro"), (args.run, "run")]
         if self.modules:
             binds.append((args.boot + "/modules", "modules:ro"))

@@ -14,11 +14,14 @@ mkdir -p "$cache"
 say() { echo "lab: $*" >&2; }
 die() { say "$*"; exit 1; }
 
+# the suite of the root that has everything: QEMU and the kernel's source, too
+lab_suite=trixie
+
 # K (6.1, 6.12, 7.2, debug or kcsan) to the Debian suite whose root serves it
 suite_of() {
 	case $1 in
 	6.1) echo bookworm ;;
-	6.12 | debug | kcsan) echo trixie ;;
+	6.12 | debug | kcsan) echo $lab_suite ;;
 	7.2) echo forky ;;
 	*) die "unknown kernel '$1' (6.1, 6.12, 7.2, debug or kcsan)" ;;
 	esac

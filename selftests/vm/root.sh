@@ -5,20 +5,25 @@
 # (trixie by default) and print its path.
 #
 # A root holds the kernel, its headers, compilers and every program the tests
-# run.  It is never written to after it is made: guests mount it read-only
-# under an overlay, builds write to bind mounts.  Its name is the hash of this
-# recipe; SMC_LAB_REFRESH=1 makes it anew (newer packages, same recipe).
+# run; that of a suite other than trixie has no more than builds and the tests of
+# the core need.  It is never written to after it is made: guests mount it
+# read-only under an overlay, builds write to bind mounts.  Its name is the hash
+# of this recipe; SMC_LAB_REFRESH=1 makes it anew (newer packages, same recipe).
 set -eu
 . "$(dirname "$0")/lib.sh"
 
 suite=${1:-trixie}
-pkgs=$(sed 's/#.*//' "$vm_dir/packages" | tr -s '\n ' ',,' | sed 's/^,//; s/,$//')
-hash=$(hash_of "$vm_dir/root.sh" "$vm_dir/packages" -- "$suite")
+rest='/^# --- only/,$d'
+[ "$suite" != trixie ] || rest=
+pkgs=$(sed "$rest; s/#.*//" "$vm_dir/packages" | tr -s '\n ' ',,' |
+	sed 's/^,//; s/,$//')
+hash=$(hash_of "$vm_dir/root.sh" -- "$suite" "$pkgs")
 root=$cache/root-$suite-$hash
 
 # The kernel's kselftest harness, laid out as in the kernel tree so that
-# lib.mk finds its neighbours.
+# lib.mk finds its neighbours; builds in other roots use that of trixie.
 kselftest='chroot "$1" sh -c "mkdir -p /usr/src/kselftest &&
+	[ ! -e /usr/src/linux-source-*.tar.xz ] ||
 	tar -C /usr/src/kselftest --strip-components=1 --wildcards \
 		-xf /usr/src/linux-source-*.tar.xz \
 		\"*/tools/testing/selftests/kselftest*\" \
@@ -32,11 +37,13 @@ make_root() {
 	say "making the $suite root in $root (a few minutes)"
 	tmp=$root.tmp
 	rm -rf "$tmp"
+	# A mirror that is a snapshot has an old date, and the signature of it.
 	# Guests boot with an initramfs of ours: keep Debian's hooks from making
 	# one.  Services never start in a chroot, nor in a guest (no init).
 	INITRD=No mmdebstrap --mode=root --variant=apt \
 		--include="$pkgs" \
 		--aptopt='Acquire::Retries "3"' \
+		--aptopt='Acquire::Check-Valid-Until "false"' \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
