@@ -77,7 +77,7 @@ static int one_call(struct caller *c)
 	}
 }
 
-static void *call_once(void *arg)
+static void *call_from_thread(void *arg)
 {
 	struct caller *c = arg;
 
@@ -197,7 +197,7 @@ TEST_F_TIMEOUT(conn, disconnect_wakes, 120)
 
 		ASSERT_EQ(0, pipe(c.pipe));
 		PAIR();
-		task_start(&t, call_once, &c);
+		task_start(&t, call_from_thread, &c);
 		ASSERT_TRUE(task_sleeps(&t));
 		ASSERT_EQ(0, unconnect(self->fd));
 		task_join(&t);
@@ -220,7 +220,7 @@ TEST_F_TIMEOUT(conn, disconnect_wakes_connect, 120)
 	struct caller c = { .fd = self->fd, .call = CONNECT_CALL, .at = &w };
 	struct task t;
 
-	task_start(&t, call_once, &c);
+	task_start(&t, call_from_thread, &c);
 	ASSERT_TRUE(task_sleeps(&t));
 	ASSERT_EQ(0, unconnect(self->fd));
 	task_join(&t);
@@ -245,7 +245,7 @@ TEST_F_TIMEOUT(conn, next_connect_is_not_the_last, 120)
 		c.fd = NEW(SOCK_NONBLOCK);
 		EXPECT_ERR(EINPROGRESS, CONNECT(c.fd, &w));
 		ASSERT_EQ(0, fcntl(c.fd, F_SETFL, 0));
-		task_start(&t, call_once, &c);
+		task_start(&t, call_from_thread, &c);
 		ASSERT_TRUE(task_sleeps(&t));
 		ASSERT_EQ(0, unconnect(c.fd));
 		ASSERT_EQ(0, CONNECT(c.fd, &self->at));
@@ -272,7 +272,7 @@ TEST_F_TIMEOUT(conn, shutdown_wakes_connect, 120)
 	struct caller c = { .fd = self->fd, .call = CONNECT_CALL, .at = &w };
 	struct task t;
 
-	task_start(&t, call_once, &c);
+	task_start(&t, call_from_thread, &c);
 	ASSERT_TRUE(task_sleeps(&t));
 	ASSERT_EQ(0, shutdown(self->fd, SHUT_RDWR));
 	task_join(&t);

@@ -42,7 +42,8 @@ void *task_join(struct task *t)
 /* the letter of a stat file, 0 if there is none any more */
 static char state_of(const char *path)
 {
-	char line[512], *end;
+	char line[512];
+	const char *end;
 
 	/* the name before the state may contain anything */
 	end = strrchr(first_line(path, line, sizeof(line)), ')');
