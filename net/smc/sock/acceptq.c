@@ -21,6 +21,7 @@
 #include <net/request_sock.h>
 #include <net/sock.h>
 #include <net/sock_reuseport.h>
+#include <net/xfrm.h>
 
 #include "sock.h"
 
@@ -150,6 +151,20 @@ static struct request_sock *take_request(struct sock *sk,
 	return req;
 }
 
+/*
+ * As inet_csk_destroy_sock() and reqsk_put(), which modules cannot call on every
+ * kernel.  The child is an orphan for no time, and not counted as one.
+ */
+static void destroy(struct sock *sk, struct request_sock *req)
+{
+	sock_orphan(sk);
+	sk->sk_prot->destroy(sk);
+	sk_stream_kill_queues(sk);
+	xfrm_sk_free_policy(sk);
+	sock_put(sk);
+	sock_gen_put(req_to_sk(req));
+}
+
 /**
  * smc_acceptq_forget() - a child will never be accepted
  * @smc: its context, locked, which has neither handshake nor connection; TCP's
@@ -171,10 +186,6 @@ bool smc_acceptq_forget(struct smc_sock *smc)
 	rcu_read_unlock();
 	if (!req)
 		return false;
-	/* as inet_csk_listen_stop() does */
-	sock_orphan(sk);
-	this_cpu_inc(*sk->sk_prot->orphan_count);
-	inet_csk_destroy_sock(sk);
-	reqsk_put(req);
+	destroy(sk, req);
 	return true;
 }
