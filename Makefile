@@ -34,7 +34,7 @@ module:
 	  echo "Install them (Debian: linux-headers-$$(uname -r)), name others"; \
 	  echo "(make KDIR=...), or compile in the laboratory (make lab)."; \
 	  exit 1; }
-	$(kbuild) W=$(W) KBUILD_MODPOST_WARN=$(WARN) $(or $(OBJ),modules)
+	+$(kbuild) W=$(W) KBUILD_MODPOST_WARN=$(WARN) $(or $(OBJ),modules)
 
 tools:
 	$(MAKE) -C tools
