@@ -18,11 +18,97 @@
 #define sockaddr_unsized sockaddr
 #endif
 
+/* v6.17: sk_uid() reads the field; before, sock_i_uid() takes a lock. */
+#ifndef SMC_HAVE_SK_UID
+#define sk_uid(sk) sock_i_uid(sk)
+#endif
+
+/* v6.16: data may be in a device's memory.  (The dots: see its declaration.) */
+#ifndef SMC_HAVE_ZEROCOPY_DEVMEM
+#define msg_zerocopy_realloc(sk, size, uarg, ...) \
+	msg_zerocopy_realloc(sk, size, uarg)
+#endif
+
+/* v6.16: from_timer() got a better name. */
+#ifndef SMC_HAVE_TIMER_CONTAINER_OF
+#define timer_container_of(var, timer, field) from_timer(var, timer, field)
+#endif
+
+/* v6.15: a ULP knows whether an administrator asks; for functions of ulp.c. */
+#ifndef SMC_HAVE_ULP_NET_ADMIN
+#define ulp_get_info(sk, skb, net_admin) ulp_get_info(sk, skb)
+#define ulp_get_info_size(sk, net_admin) ulp_get_info_size(sk)
+#endif
+
+/* v6.11: the handler of a sysctl may not write to its entry. */
+#ifdef SMC_HAVE_CONST_CTL_TABLE
+#define SMC_CTL_CONST const
+#else
+#define SMC_CTL_CONST
+#endif
+
+/* v6.11: the number has a name, and the kernel's own SMC serves it. */
+#ifndef SMC_HAVE_IPPROTO_SMC
+#define IPPROTO_SMC 256
+#endif
+
+/* v6.10: accept() takes a struct; before, accept/net/inet_common.h. */
+#ifndef SMC_ACCEPT_OP
+#define SMC_ACCEPT_OP(function) (function)
+#endif
+
 /* v6.10: __assign_str() knows the source from __string(); before, it is told. */
 #ifdef SMC_HAVE_ASSIGN_STR_1
 #define SMC_ASSIGN_STR(dst, src) __assign_str(dst)
 #else
 #define SMC_ASSIGN_STR(dst, src) __assign_str(dst, src)
+#endif
+
+/* v6.7: the options of TCP-AO. */
+#ifndef SMC_HAVE_TCP_AO
+#define TCP_AO_ADD_KEY 38
+#define TCP_AO_INFO 40
+#endif
+
+/* v6.6: the size is told; before, an empty entry ends the table. */
+#ifndef SMC_HAVE_NET_SYSCTL_SZ
+#define register_net_sysctl_sz(net, path, table, size) \
+	register_net_sysctl(net, path, table)
+#endif
+
+/*
+ * v6.5: sendfile() calls sendmsg(); before, sendpage(), and sendmsg() where a
+ * socket has none.
+ */
+#ifdef SMC_HAVE_SENDPAGE
+#define SMC_NO_SENDPAGE(ops) \
+	((ops)->sendpage = NULL, (ops)->sendpage_locked = NULL)
+#else
+#define SMC_NO_SENDPAGE(ops) ((void)(ops))
+#endif
+
+/* v6.3 */
+#ifndef SMC_HAVE_MEM_CGROUP_TRYGET
+#ifdef CONFIG_MEMCG
+#define mem_cgroup_tryget(memcg) ((memcg) ? css_tryget(&(memcg)->css) : true)
+#else
+#define mem_cgroup_tryget(memcg) ((void)(memcg), true)
+#endif
+#endif
+
+/*
+ * v6.2: options of SOL_SOCKET come to a socket with this bit; before, they
+ * never do (deviations.rst), and the bit has no other use.
+ */
+#ifndef SMC_HAVE_CUSTOM_SOCKOPT
+#define SOCK_CUSTOM_SOCKOPT 6
+#endif
+
+/* v6.2: TCP_INFO has the receive window. */
+#ifdef SMC_HAVE_TCPI_RCV_WND
+#define SMC_SET_RCV_WND(info, bytes) ((info)->tcpi_rcv_wnd = (bytes))
+#else
+#define SMC_SET_RCV_WND(info, bytes) ((void)(info), (void)(bytes))
 #endif
 
 #endif /* SMC_COMPAT_H */

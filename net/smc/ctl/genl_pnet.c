@@ -204,7 +204,7 @@ static int get_port(const struct genl_info *info, struct smc_pnet_row *row)
 }
 
 /* The rows a request means.  How many, or -errno and a sentence. */
-static int get_rows(const struct genl_info *info, struct smc_pnet_row *rows)
+static int get_rows(struct genl_info *info, struct smc_pnet_row *rows)
 {
 	bool eth = info->attrs[SMC_PNETID_ETHNAME];
 	bool dev = info->attrs[SMC_PNETID_IBNAME];

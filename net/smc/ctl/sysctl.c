@@ -97,7 +97,7 @@ static void transports_print(char *text, size_t size, unsigned int bits)
 	}
 }
 
-static int transports_handler(const struct ctl_table *ctl, int write,
+static int transports_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 			      void *buffer, size_t *lenp, loff_t *ppos)
 {
 	struct smc_net *sn = ctl->data;
@@ -160,7 +160,8 @@ static const struct ctl_table table_template[] = {
 
 struct smc_sysctl {
 	struct unused unused;
-	struct ctl_table table[ARRAY_SIZE(table_template)];
+	/* the last one stays empty: older kernels look for the end */
+	struct ctl_table table[ARRAY_SIZE(table_template) + 1];
 };
 
 /* Where each entry's value lives, in the order of the template. */
@@ -232,6 +233,7 @@ int smc_sysctl_net_init(struct smc_net *sn)
 		return -ENOMEM;
 	defaults(ctl, sn);
 	table_fill(ctl, sn);
+	memset(&ctl->table[num], 0, sizeof(ctl->table[num]));
 	sn->sysctl_hdr = register_net_sysctl_sz(sn->net, "net/smc", ctl->table,
 						num);
 	if (!sn->sysctl_hdr) {

@@ -316,7 +316,7 @@ void smc_route_prefixes(const struct smc_route *route,
 			struct smc_prefixes *pfx);
 enum smc_reason smc_route_direct(const struct smc_route *route, bool same_host,
 				 const u8 gid[SMC_GID_LEN], bool *direct);
-bool smc_hs_secured(const struct sock *tcp);
+bool smc_hs_secured(struct sock *tcp);
 
 /* synopt_native.c */
 void smc_synopt_init(void);

@@ -216,7 +216,7 @@ enum smc_reason smc_route_direct(const struct smc_route *route, bool same_host,
  *
  * What goes by RDMA is not seen by IPsec (RFC 7609 section 5.5).
  */
-bool smc_hs_secured(const struct sock *tcp)
+bool smc_hs_secured(struct sock *tcp)
 {
 #ifdef CONFIG_XFRM
 	struct dst_entry *dst;

@@ -170,7 +170,7 @@ bool smc_defer_plain(struct smc_sock *smc)
  */
 void smc_defer_timer(struct timer_list *t)
 {
-	struct smc_sock *smc = from_timer(smc, t, timer);
+	struct smc_sock *smc = timer_container_of(smc, t, timer);
 	struct sock *sk = smc->sk;
 
 	smc_defer_ready(smc);

@@ -117,7 +117,7 @@ void smc_sock_info(const struct smc_row *row,
 	si->state = info_tcp_state(sk, tcp);
 	si->shutdown = READ_ONCE(sk->sk_shutdown);
 	si->bound_if = READ_ONCE(sk->sk_bound_dev_if);
-	si->uid = sock_i_uid(sk);
+	si->uid = sk_uid(sk);
 	si->inode = sock_i_ino(sk);
 	si->reason = row->reason;
 	si->peer_diagnosis = row->peer_diagnosis;

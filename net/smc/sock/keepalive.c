@@ -127,7 +127,7 @@ static bool over(const struct smc_conn *conn)
  */
 void smc_keepalive_timer(struct timer_list *t)
 {
-	struct smc_conn *conn = from_timer(conn, t, keepalive.timer);
+	struct smc_conn *conn = timer_container_of(conn, t, keepalive.timer);
 	const struct inet_connection_sock *icsk = inet_csk(conn->sk);
 	long data = 0, idle = 0;
 

@@ -15,6 +15,7 @@
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <net/inet_common.h>
 #include <net/inet_connection_sock.h>
 #include <net/sock.h>
 #include <net/sock_reuseport.h>
@@ -115,7 +116,7 @@ static int accept_first(struct smc_sock *smc, struct socket *sock,
 	if (inet_sk_state_load(sk) != TCP_LISTEN)
 		rc = -EINVAL;
 	else if (smc_acceptq_settle(sk))
-		rc = smc_sock_as_tcp(sock, accept, newsock, arg);
+		rc = smc_sock_pinned(inet_accept(sock, newsock, arg));
 	arg->flags = flags;
 	mutex_unlock(&smc->accept_mutex);
 	return rc;
@@ -129,7 +130,7 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 	int rc;
 
 	if (!smc)
-		return smc_sock_as_tcp(sock, accept, newsock, arg);
+		return smc_sock_pinned(inet_accept(sock, newsock, arg));
 	timeo = sock_rcvtimeo(sock->sk, arg->flags & O_NONBLOCK);
 	for (;;) {
 		rc = accept_first(smc, sock, newsock, arg);

@@ -351,7 +351,7 @@ void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base)
 	ops->release = smc_sock_release;
 	ops->bind = smc_sock_bind;
 	ops->connect = smc_sock_connect;
-	ops->accept = smc_sock_accept;
+	ops->accept = SMC_ACCEPT_OP(smc_sock_accept);
 	ops->getname = op_getname;
 	ops->poll = op_poll;
 	ops->ioctl = op_ioctl;
@@ -364,6 +364,7 @@ void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base)
 	ops->mmap = sock_no_mmap;
 	ops->splice_read = op_splice_read;
 	ops->splice_eof = op_splice_eof;
+	SMC_NO_SENDPAGE(ops);
 	ops->set_rcvlowat = smc_rx_set_lowat;
 	ops->read_sock = NULL;
 	ops->read_skb = NULL;

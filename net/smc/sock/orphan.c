@@ -68,7 +68,7 @@ static bool gets_on(struct smc_conn *conn)
  */
 void smc_orphan_timer(struct timer_list *t)
 {
-	struct smc_conn *conn = from_timer(conn, t, timer);
+	struct smc_conn *conn = timer_container_of(conn, t, timer);
 
 	/*
 	 * Else the socket may have another connection.  A timer that is

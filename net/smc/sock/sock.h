@@ -535,6 +535,8 @@ extern struct proto_ops smc_sock_ops6;
 void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base);
 
 /* listen.c */
+struct proto_accept_arg;
+
 int smc_sock_listen(struct socket *sock, int backlog);
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg);

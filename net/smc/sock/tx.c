@@ -354,7 +354,7 @@ static int completion_begin(struct sock *sk, struct msghdr *msg, size_t len,
 	if (likely(!(msg->msg_flags & MSG_ZEROCOPY)) || !len ||
 	    msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
-	*uarg = msg_zerocopy_realloc(sk, len, NULL);
+	*uarg = msg_zerocopy_realloc(sk, len, NULL, false);
 	if (!*uarg)
 		return -ENOBUFS;
 	uarg_to_msgzc(*uarg)->zerocopy = 0;

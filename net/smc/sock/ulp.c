@@ -187,7 +187,7 @@ static void ulp_release(struct sock *sk)
 }
 
 /* For sock_diag, process or BH, no lock. */
-static int ulp_get_info(struct sock *sk, struct sk_buff *skb)
+static int ulp_get_info(struct sock *sk, struct sk_buff *skb, bool net_admin)
 {
 	struct smc_conn *conn = smc_sock_conn(sk);
 	struct nlattr *nest;
@@ -208,7 +208,7 @@ static int ulp_get_info(struct sock *sk, struct sk_buff *skb)
 	return rc;
 }
 
-static size_t ulp_get_info_size(const struct sock *sk)
+static size_t ulp_get_info_size(const struct sock *sk, bool net_admin)
 {
 	return nla_total_size(0) + nla_total_size(sizeof(u8)) +
 	       nla_total_size(sizeof(u32));

@@ -48,8 +48,7 @@ static int pages_alloc(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
 	struct page *page;
 
 	rbuf->order = get_order(rbuf->buf.size);
-	if (rbuf->order > MAX_PAGE_ORDER)
-		return -ENOMEM;
+	/* too large an order fails as well, in silence */
 	page = alloc_pages(gfp, rbuf->order);
 	if (!page)
 		return -ENOMEM;
