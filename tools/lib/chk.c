@@ -98,6 +98,20 @@ static int check_kernel(void)
 	return EXIT_SUCCESS;
 }
 
+/* Only our module has this file. */
+static int check_syn_option(void)
+{
+	char text[SYSFS_TEXT];
+
+	if (!sysfs_read(text, SYSFS_SYN_OPTION))
+		return EXIT_SUCCESS;
+	chk_step("SYN option", "written by: %s", text);
+	if (strcmp(text, "none"))
+		return EXIT_SUCCESS;
+	chk_advice("on this host: boot a kernel that is built with CONFIG_SMC; all is TCP until then");
+	return EXIT_FAILURE;
+}
+
 static void check_transports(void)
 {
 	char text[SYSFS_TEXT];
@@ -323,7 +337,7 @@ int chk_verdict(const struct chk_options *opt, const struct diag_row *row)
  */
 int chk_run(const struct chk_options *opt)
 {
-	int rc;
+	int rc, offers;
 
 	if (opt->server)
 		return chk_serve(opt);
@@ -331,8 +345,9 @@ int chk_run(const struct chk_options *opt)
 		return chk_connect(opt);
 	if (check_kernel())
 		return EXIT_FAILURE;
+	offers = check_syn_option();
 	check_transports();
 	/* without RDMA there still is this host itself to connect to */
 	rc = check_devices();
-	return opt->only_static ? rc : chk_connect(opt);
+	return opt->only_static ? rc ?: offers : chk_connect(opt);
 }

@@ -9,6 +9,7 @@
 
 #include "json.h"
 #include "show.h"
+#include "sysfs.h"
 #include "tool.h"
 
 /**
@@ -22,6 +23,7 @@
  * @seid: system EID, or ""
  * @ism: an ISM device is there
  * @roce: kinds of RDMA devices, separated by blanks
+ * @syn_option: what offers SMC with a SYN, or ""
  */
 struct info {
 	bool have;
@@ -33,6 +35,7 @@ struct info {
 	char seid[40];
 	bool ism;
 	char roce[128];
+	char syn_option[SYSFS_TEXT];
 };
 
 static int on_info(int cmd, const struct genl_attrs *top, void *arg)
@@ -97,6 +100,10 @@ static void print_text(const struct info *info)
 	printf("SMC Hostname:     %s\n", or_none(info->host));
 	printf("SMC-D Features:   %s\n", info->ver > 1 ? "v1 v2" : "v1");
 	printf("SMC-R Features:   %s\n", info->smcr_v2 ? "v1 v2" : "v1");
+	if (*info->syn_option)
+		printf("SYN option:       %s%s\n", info->syn_option,
+		       strcmp(info->syn_option, "none") ? "" :
+		       " (all is TCP: this kernel has no CONFIG_SMC)");
 	puts("\nHardware Capabilities");
 	printf("SEID:             %s\n", or_none(info->seid));
 	printf("ISM:              %s\n", info->ism_v2 ? "v1 v2" :
@@ -114,6 +121,8 @@ static void print_json(const struct info *info)
 	json_str("hostname", info->host);
 	json_bool("smcd_v2", info->ver > 1);
 	json_bool("smcr_v2", info->smcr_v2);
+	if (*info->syn_option)
+		json_str("syn_option", info->syn_option);
 	json_str("seid", info->seid);
 	json_bool("ism", info->ism || info->ism_v2);
 	json_bool("ism_v2", info->ism_v2);
@@ -137,6 +146,7 @@ static int show_info(int argc, char **argv)
 	if (!rc)
 		rc = genl_dump(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_DEV_SMCR,
 			       on_dev_r, &info);
+	sysfs_read(info.syn_option, SYSFS_SYN_OPTION);
 	if (!rc && info.have && tool_opt.json)
 		print_json(&info);
 	else if (!rc && info.have)

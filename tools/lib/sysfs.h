@@ -13,6 +13,9 @@
 
 #define SYSFS_TEXT	128
 
+/* What offers SMC with a SYN: "kernel", or "none" if nothing can */
+#define SYSFS_SYN_OPTION	"/sys/module/smc/parameters/syn_option"
+
 typedef void (*sysfs_fn)(const char *name, void *arg);
 
 FILE *sysfs_open(const char *path);

@@ -30,7 +30,10 @@ roots=
 for d in data/root*.list; do
 	root=$tmp/${d##*/}
 	root=${root%.list}
-	roots=${roots:+$roots:}$root
+	case $root in
+	*/root_*) ;;
+	*) roots=${roots:+$roots:}$root ;;
+	esac
 	while read -r path content; do
 		case $path in
 		'' | '#'*) continue ;;
@@ -54,9 +57,12 @@ one() {
 	shift
 	rm -f "$tmp/sent"
 	echo "\$ $rec: $*"
+	# a recording may have a root of its own
+	at=$roots
+	[ ! -e "$tmp/root_$rec" ] || at=$tmp/root_$rec
 	replay=$tmp/$(echo "$rec" | sed "s,:,.nl:$tmp/,g").nl
 	SMC_TOOLS_REPLAY=$replay SMC_TOOLS_SENT=$tmp/sent \
-	SMC_TOOLS_ROOT=$roots PATH=$tests/..:$PATH \
+	SMC_TOOLS_ROOT=$at PATH=$tests/..:$PATH \
 		"$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 	cat "$tmp/out"

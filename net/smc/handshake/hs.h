@@ -100,6 +100,7 @@ enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr);
 struct request_sock;
 
 /* synopt_native.c */
+bool smc_synopt_works(void);
 void smc_synopt_set(struct sock *tcp, bool on);
 bool smc_synopt_is_set(const struct sock *tcp);
 bool smc_synopt_peer_has(const struct sock *tcp);

@@ -12,17 +12,22 @@
  * kernel's own smc.ko, the only other user, cannot be loaded at the same time.
  *
  * On a kernel without CONFIG_SMC there is no provider yet: nothing is offered,
- * every connection is plain TCP.
+ * every connection is plain TCP, and has that as its reason.
  *
  * Context: process; the flag shares a word with others of struct tcp_sock, so
  * it is written under the socket lock.
  */
+#define pr_fmt(fmt) "smc: " fmt
+
 #include <linux/tcp.h>
 #include <linux/jump_label.h>
+#include <linux/moduleparam.h>
 #include <net/tcp.h>
 #include "priv.h"
 
 #if IS_ENABLED(CONFIG_SMC)
+
+static char provider[] = "kernel";
 
 /**
  * smc_synopt_set() - offer SMC with the SYN, or answer the offer
@@ -88,6 +93,8 @@ void smc_synopt_exit(void)
 
 #else /* CONFIG_SMC */
 
+static char provider[] = "none";
+
 void smc_synopt_set(struct sock *tcp, bool on)
 {
 }
@@ -109,6 +116,7 @@ bool smc_synopt_req_has(const struct request_sock *req, struct sock *child)
 
 void smc_synopt_init(void)
 {
+	pr_notice("this kernel is built without CONFIG_SMC, so its TCP cannot offer SMC: all connections are plain TCP\n");
 }
 
 void smc_synopt_exit(void)
@@ -116,3 +124,16 @@ void smc_synopt_exit(void)
 }
 
 #endif /* CONFIG_SMC */
+
+module_param_string(syn_option, provider, sizeof(provider), 0444);
+MODULE_PARM_DESC(syn_option, "What writes the SYN option: kernel or none");
+
+/**
+ * smc_synopt_works() - can SMC be offered at all?
+ *
+ * Context: any.
+ */
+bool smc_synopt_works(void)
+{
+	return IS_ENABLED(CONFIG_SMC);
+}

@@ -427,7 +427,7 @@ static inline enum smc_reason smc_sock_disabled(const struct smc_sock *smc)
 		return SMC_REASON_APPTCP;
 	if (test_bit(SMC_SK_NOSMC, &smc->bits))
 		return SMC_REASON_OPTUNSUPP;
-	return SMC_REASON_OK;
+	return smc_synopt_works() ? SMC_REASON_OK : SMC_REASON_NOSYNOPT;
 }
 
 /* smc_diag_msg.diag_mode: SMC-R or SMC-D */
