@@ -4,7 +4,7 @@
 
 # Kernel to build for: the directory with its headers
 KDIR	?= /lib/modules/$(shell uname -r)/build
-# Kernel of the laboratory: 6.12 or debug
+# Kernel of the laboratory: 6.1, 6.12, 7.2 or debug
 K	?= 6.12
 # Warnings of the kernel's build, sparse (C=1), one object instead of all
 W	?= 1
@@ -120,11 +120,11 @@ One thing at a time
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
   make fuzz FUZZ=clc|llc|cdc T=60
   make coverage [TEST=name]              lines of net/smc that tests reach
-  make vm [TEST=name] [K=6.12|debug]     guest tests, or one of them
+  make vm [TEST=name] [K=6.1|6.12|7.2|debug]  guest tests, or one of them
   make kselftest [TESTS="sockopts *.smcd"]
                          the suites on this host, and against a second one
   make shell [K=6.12|debug] [N=2]        a prompt in guest A, B beside it
-  make lab [K=6.12|debug] [OBJ=net/smc/wire/ring.o] [C=2]
+  make lab [K=6.1|6.12|7.2|debug] [OBJ=net/smc/wire/ring.o] [C=2]
                          compile in the laboratory's root, for a look at
                          warnings on a host without kernel headers
 endef

@@ -7,7 +7,7 @@
 #
 # A test says in its head what it needs (all lines optional):
 #   # guests: 1|2             default 1
-#   # kernels: any|6.12|debug|kcsan   default any
+#   # kernels: any|6.1|6.12|7.2|debug|kcsan   default any
 #   # timeout: SECONDS        default 120; scaled as all limits are
 #   # module: ours|upstream|none [the same for B]     default ours
 #   # rdma: rxe|siw|lo|none [the same for B]          default rxe

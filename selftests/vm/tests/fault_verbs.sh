@@ -2,6 +2,7 @@
 # RDMA verbs fail: a module of the tests (planted/badverbs.c) stands between SMC
 # and soft-RoCE.  Of every verb each call in the life of a connection fails, one
 # after the other: selftests/smc/badverbs.py.
+# kernels: 6.12 debug kcsan
 # when: 1/2 6.12; long debug kcsan, the ends counted different modes once in six runs
 # guests: 1
 # timeout: 240

@@ -2,6 +2,7 @@
 # What ends a link, each cause once: it is counted and the program is told:
 # selftests/smc/linkdown.py.  The device does it (planted/badverbs.c), or the
 # peer, in whose place a program is.
+# kernels: 6.12 debug kcsan
 # when: 2/2 6.12; 1/2 debug, takes a minute on either
 # guests: 1
 # rdma: none
