@@ -597,7 +597,7 @@ TEST_F(opt, peek_offset)
 	char buf[8];
 
 	if (!tcp_has_peek_off())
-		SKIP(return, "TCP has no SO_PEEK_OFF");
+		SKIP(return, "what is not in this kernel");
 	EXPECT_EQ(-1, get_int(s, SOL_SOCKET, SO_PEEK_OFF));
 	ASSERT_EQ(0, set_int(s, SOL_SOCKET, SO_PEEK_OFF, 2));
 	EXPECT_EQ(2, get_int(s, SOL_SOCKET, SO_PEEK_OFF));
