@@ -4,7 +4,7 @@
 # check.sh check|ci|long - run the stages of a check and add up their verdicts
 #
 #   check  tests of the pure files and of the tools, 20 s of each fuzzer, static
-#          checks, guest tests on Debian's kernel
+#          checks, guest tests on Debian's kernel, the most important on others
 #   ci     check, then the guest tests on the debug kernel
 #   long   shard SHARD=K/8 of what takes long, within BUDGET=80m: shards.sh
 #
@@ -79,6 +79,13 @@ guests() {
 	stage "guests-$1-two" sh selftests/vm/run.sh -k "$1" -n 2 -s
 }
 
+# other KERNEL TEST...: it compiles without a warning, and these tests pass
+other() {
+	on=$1
+	shift
+	stage "kernel-$on" sh selftests/vm/run.sh -k "$on" "$@"
+}
+
 sh tools/dev/setup.sh || { echo "setup failed"; echo "0 passed, 1 failed"; exit 1; }
 
 if [ "$1" = long ]; then
@@ -90,6 +97,8 @@ else
 	stage fuzz make -s -C selftests/fuzz gate T=20
 	stage static sh tools/dev/static.sh
 	guests 6.12
+	other 6.1 kernels sockapi
+	other 7.2 kernels
 	[ "$1" = check ] || guests debug
 fi
 

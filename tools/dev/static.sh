@@ -5,7 +5,8 @@
 #
 # Each check is a function below, prints what is wrong and returns non-zero
 # for that.  A check whose program is missing is skipped, which is a failure
-# where CI is set: setup.sh installs them all.  The kernel's own programs
+# where CI is set: setup.sh installs them all.  "build" and "sparse" are for
+# kernel K (6.12).  The kernel's own programs
 # (headers, checkpatch, kernel-doc) come from the laboratory's root.
 # The last line is "N passed, N failed" (", N skipped").
 set -u
@@ -17,6 +18,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
+k=${K:-6.12}
 all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants counters"
 
 # files PATTERN: tracked or new, existing, whose names match
@@ -34,7 +36,7 @@ lab() { sh -euc '. "$0"; "$@"' "$vm_dir/lib.sh" "$@"; }
 
 # The build directory of the module; compiled by the check "build"
 build_dir() {
-	[ -s "$tmp/build" ] || sh "$vm_dir/build.sh" 6.12 module \
+	[ -s "$tmp/build" ] || sh "$vm_dir/build.sh" "$k" module \
 		>"$tmp/build" 2>"$tmp/build.err" || {
 		cat "$tmp/build.err"
 		rm -f "$tmp/build"
@@ -45,7 +47,7 @@ build_dir() {
 
 # in_build COMMAND: in the root, the build directory is /mnt/out
 in_build() {
-	lab in_root "$(sh "$vm_dir/root.sh" trixie)" \
+	lab in_root "$(sh "$vm_dir/root.sh" "$(lab suite_of "$k")")" \
 		--bind "$build:/mnt/out" --bind "$top/tools/dev:/mnt/dev:ro" \
 		--bind "$(dirname "$(command -v sparse || echo /bin/sh)"):/mnt/hostbin:ro" \
 		-- "$@"
