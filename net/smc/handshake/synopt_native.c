@@ -22,12 +22,11 @@
 #include <linux/tcp.h>
 #include <linux/jump_label.h>
 #include <linux/moduleparam.h>
+#include <linux/sysfs.h>
 #include <net/tcp.h>
 #include "priv.h"
 
 #if IS_ENABLED(CONFIG_SMC)
-
-static char provider[] = "kernel";
 
 /**
  * smc_synopt_set() - offer SMC with the SYN, or answer the offer
@@ -93,8 +92,6 @@ void smc_synopt_exit(void)
 
 #else /* CONFIG_SMC */
 
-static char provider[] = "none";
-
 void smc_synopt_set(struct sock *tcp, bool on)
 {
 }
@@ -125,9 +122,6 @@ void smc_synopt_exit(void)
 
 #endif /* CONFIG_SMC */
 
-module_param_string(syn_option, provider, sizeof(provider), 0444);
-MODULE_PARM_DESC(syn_option, "What writes the SYN option: kernel or none");
-
 /**
  * smc_synopt_works() - can SMC be offered at all?
  *
@@ -137,3 +131,21 @@ bool smc_synopt_works(void)
 {
 	return IS_ENABLED(CONFIG_SMC);
 }
+
+static int writer_get(char *buffer, const struct kernel_param *param)
+{
+	return sysfs_emit(buffer, "%s\n", smc_synopt_works() ? "kernel" : "none");
+}
+
+static int writer_set(const char *val, const struct kernel_param *param)
+{
+	return -EPERM;
+}
+
+static const struct kernel_param_ops writer_ops = {
+	.get = writer_get,
+	.set = writer_set,
+};
+
+module_param_cb(syn_option, &writer_ops, NULL, 0444);
+MODULE_PARM_DESC(syn_option, "What writes the SYN option: kernel or none (read only)");
