@@ -188,7 +188,7 @@
 	  "the peer, the user, the namespace or the host has too much memory in rings", \
 	  "see max_ring_kbytes and host_max_ring_kbytes in af_smc(7)", \
 	  0)								\
-	X(NOSYNOPT, 0x0a0f0007, "NOSYNOPT",				\
+	X(NOSYNOPT, 0x0a0f0010, "NOSYNOPT",				\
 	  "TCP of this kernel cannot offer SMC: it has no CONFIG_SMC",	\
 	  "boot a kernel that is built with CONFIG_SMC", 0)		\
 	X(BADCURSOR, 0x0a100000, "BADCURSOR",				\
