@@ -20,14 +20,14 @@ import subprocess
 import sys
 
 import cases
-from clcpeer import UEID, proposal
+from clcmsg import UEID, proposal
 from counters import LIMIT, LO, RDMA, Counters, pair, smc_socket, sysctl
 from limits import await_that
 from minitcp import MAGIC, Net
 from sockdiag import FALLBACK, PROTO_SMC, SMCD, SMCR, TCP, row_of
 
 KERNEL, PORT = "10.99.0.1", 7700
-LGRLIMIT, RINGLIMIT, PEERDECL = 0x0a0c0000, 0x0a0f0005, 0x05000000
+LGRLIMIT, RINGLIMIT, PEERDECL = 0x0a0c0000, 0x0a0f0006, 0x05000000
 MEM = 0x01010000                # what a Decline says in their place
 FIRST = 0x08                    # an Accept of a new group
 RING = 64                       # KiB

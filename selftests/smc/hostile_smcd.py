@@ -15,7 +15,7 @@ import sys
 import threading
 
 import cases
-from clcpeer import UEID, decline, header
+from clcmsg import UEID, decline, header
 from counters import Counters, pair, ends
 from limits import limit
 from minitcp import MAGIC, Net

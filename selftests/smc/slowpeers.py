@@ -18,7 +18,7 @@ import threading
 import time
 
 import cases
-from clcpeer import UEID, accept_r, proposal
+from clcmsg import UEID, accept_r, proposal
 from counters import Counters, sysctl
 from limits import await_that, limit
 from minitcp import Net, Reset

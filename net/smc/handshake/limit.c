@@ -102,6 +102,9 @@ bool smc_hs_room(struct smc_net *sn, const struct sockaddr *addr)
 	struct in6_addr peer;
 	bool ok;
 
+	/* has_room() for any peer: each connect() asks */
+	if (4 * READ_ONCE(limit->tables[SMC_CLNT].num) < SMC_HS_MAX)
+		return true;
 	peer_of_sockaddr(addr, &peer);
 	spin_lock_bh(&limit->lock);
 	ok = has_room(limit, SMC_CLNT, &peer);
@@ -127,7 +130,8 @@ bool smc_hs_count(struct smc_hs *hs)
 	ok = has_room(limit, role, &hs->peer);
 	if (ok) {
 		hlist_add_head(&hs->node, head_of(limit, role, &hs->peer));
-		limit->tables[role].num++;
+		WRITE_ONCE(limit->tables[role].num,
+			   limit->tables[role].num + 1);
 	}
 	spin_unlock_bh(&limit->lock);
 	return ok;
@@ -146,7 +150,8 @@ void smc_hs_uncount(struct smc_hs *hs)
 	spin_lock_bh(&limit->lock);
 	if (!hlist_unhashed(&hs->node)) {
 		hlist_del_init(&hs->node);
-		limit->tables[hs->setup.role].num--;
+		WRITE_ONCE(limit->tables[hs->setup.role].num,
+			   limit->tables[hs->setup.role].num - 1);
 	}
 	spin_unlock_bh(&limit->lock);
 }
