@@ -24,8 +24,8 @@ vm	:= selftests/vm
 kbuild	 = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(C),C=$(C))
 
 .PHONY: all module tools install modules_install uninstall clean \
-	lab unit fuzz coverage vm shell demo check check-static check-long ci \
-	kselftest setup help
+	lab unit fuzz coverage vm shell demo bench bench-compare check \
+	check-static check-long ci kselftest setup help
 all: module tools
 
 module:
@@ -91,6 +91,12 @@ shell:
 demo:
 	@sh $(vm)/demo.sh
 
+bench:
+	@sh $(vm)/bench.sh
+
+bench-compare:
+	@python3 $(vm)/bench-report.py compare $(A) $(B)
+
 check:
 	@sh tools/dev/check.sh check
 
@@ -120,6 +126,9 @@ One thing at a time
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
   make fuzz FUZZ=clc|llc|cdc T=60
   make coverage [TEST=name]              lines of net/smc that tests reach
+  make bench [ROWS=short]                instructions for messages, streams and
+                                         connections: TCP, SMC, the kernel's own
+  make bench-compare A=FILE B=FILE       what has changed between two of them
   make vm [TEST=name] [K=6.1|6.12|7.2|debug]  guest tests, or one of them
   make kselftest [TESTS="sockopts *.smcd"]
                          the suites on this host, and against a second one

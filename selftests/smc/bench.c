@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bench - what messages, streams and connections cost
+ *
+ *	bench KIND latency SIZE 1	a message one way, half of a round trip
+ *	bench KIND rate SIZE CONNS	a round trip, where each of CONNS
+ *					connections has one under way
+ *	bench KIND stream SIZE CONNS	a byte, written in calls of SIZE bytes
+ *	bench KIND setup 64 1		a connection: made, an echo of 64 bytes,
+ *					closed
+ *
+ * KIND is tcp, ipproto, afsmc or unix.  A client and a server process, both of
+ * one thread.  One line: KIND PATTERN SIZE CONNS NANOSECONDS, the mean by
+ * CLOCK_MONOTONIC: instructions, in a guest under -icount.  With one connection
+ * both block; with more both use epoll.
+ *
+ */
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "lib/util.h"
+
+#define MAX_CONNS	1024
+#define BUF		(1 << 20)
+
+static const char *kind_name, *pattern;
+static size_t size;
+static int conns;
+static struct sockaddr_storage addr;
+static socklen_t addr_len;
+static char *buf;
+
+static int new_socket(void)
+{
+	if (!strcmp(kind_name, "unix"))
+		return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	return open_socket(parse_kind(kind_name), AF_INET, SOCK_CLOEXEC);
+}
+
+static int new_listener(void)
+{
+	struct sockaddr_un *un = (struct sockaddr_un *)&addr;
+	int fd;
+
+	if (strcmp(kind_name, "unix")) {
+		addr_len = parse_addr("127.0.0.1", "0", &addr);
+		fd = open_listener(parse_kind(kind_name), &addr, addr_len,
+				   MAX_CONNS, 0, 0);
+	} else {
+		un->sun_family = AF_UNIX;
+		addr_len = sizeof(un->sun_family);	/* a name of its own */
+		fd = new_socket();
+		if (bind(fd, (struct sockaddr *)&addr, addr_len) ||
+		    listen(fd, MAX_CONNS))
+			die("bind");
+	}
+	addr_len = sizeof(addr);
+	if (getsockname(fd, (struct sockaddr *)&addr, &addr_len))
+		die("getsockname");
+	return fd;
+}
+
+static void nodelay(int fd)
+{
+	if (addr.ss_family != AF_UNIX)
+		must_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+static int new_client(void)
+{
+	int fd = new_socket();
+
+	if (connect(fd, (struct sockaddr *)&addr, addr_len))
+		die("connect");
+	nodelay(fd);
+	return fd;
+}
+
+static void put(int fd, size_t len)
+{
+	ssize_t n;
+
+	for (; len; len -= n) {
+		n = send(fd, buf, len, MSG_NOSIGNAL);
+		if (n <= 0)
+			die("send");
+	}
+}
+
+/* false: end of file */
+static bool get(int fd, size_t len)
+{
+	ssize_t n;
+
+	for (; len; len -= n) {
+		n = recv(fd, buf, len, MSG_WAITALL);
+		if (n < 0)
+			die("recv");
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+/* -- the server -- */
+
+/* Echoes, or takes a stream and says so with one byte at its end. */
+static bool serve_once(int fd)
+{
+	ssize_t n;
+
+	if (*pattern != 's' || !strcmp(pattern, "setup")) {
+		if (!get(fd, size))
+			return false;
+		put(fd, size);
+		return true;
+	}
+	n = recv(fd, buf, BUF, 0);
+	if (n < 0)
+		die("recv");
+	if (!n)
+		put(fd, 1);
+	return n;
+}
+
+static void serve_many(const int *fd)
+{
+	struct epoll_event ev[64];
+	int ep = epoll_create1(EPOLL_CLOEXEC), left = conns, i, n;
+
+	for (i = 0; i < conns; i++) {
+		ev[0] = (struct epoll_event){ EPOLLIN, { .fd = fd[i] } };
+		if (epoll_ctl(ep, EPOLL_CTL_ADD, fd[i], ev))
+			die("epoll_ctl");
+	}
+	while (left) {
+		n = epoll_wait(ep, ev, ARRAY_LEN(ev), -1);
+		for (i = 0; i < n; i++) {
+			if (serve_once(ev[i].data.fd))
+				continue;
+			close(ev[i].data.fd);
+			left--;
+		}
+	}
+}
+
+static void serve(int listener, long num)
+{
+	int fd[MAX_CONNS], i;
+	long n;
+
+	for (n = 0; n < num; n++) {
+		for (i = 0; i < conns; i++) {
+			fd[i] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+			if (fd[i] < 0)
+				die("accept");
+			nodelay(fd[i]);
+		}
+		if (conns > 1) {
+			serve_many(fd);
+			continue;
+		}
+		while (serve_once(fd[0]))
+			;
+		close(fd[0]);
+	}
+}
+
+/* -- the client -- */
+
+static double latency(long num)
+{
+	int fd = new_client();
+	uint64_t start = 0;
+	long i;
+
+	for (i = -num / 10; i < num; i++) {
+		if (!i)
+			start = now_ns();
+		put(fd, size);
+		if (!get(fd, size))
+			die("end of file");
+	}
+	return (double)(now_ns() - start) / num / 2;
+}
+
+static double rate(long num)
+{
+	int fd[MAX_CONNS], ep = epoll_create1(EPOLL_CLOEXEC), i, n;
+	struct epoll_event ev[64];
+	uint64_t start = 0;
+	long done = -num / 10;
+
+	for (i = 0; i < conns; i++) {
+		fd[i] = new_client();
+		ev[0] = (struct epoll_event){ EPOLLIN, { .fd = fd[i] } };
+		if (epoll_ctl(ep, EPOLL_CTL_ADD, fd[i], ev))
+			die("epoll_ctl");
+	}
+	for (i = 0; i < conns; i++)
+		put(fd[i], size);
+	while (done < num) {
+		n = epoll_wait(ep, ev, ARRAY_LEN(ev), -1);
+		for (i = 0; i < n; i++, done++) {
+			if (!done)
+				start = now_ns();
+			if (!get(ev[i].data.fd, size))
+				die("end of file");
+			put(ev[i].data.fd, size);
+		}
+	}
+	return (double)(now_ns() - start) / num;
+}
+
+static double stream(long num)
+{
+	int fd[MAX_CONNS], i;
+	uint64_t start = 0;
+	double ns;
+	long n;
+
+	for (i = 0; i < conns; i++)
+		fd[i] = new_client();
+	for (n = -num / 10; n < num; n++) {
+		if (!n)
+			start = now_ns();
+		for (i = 0; i < conns; i++)
+			put(fd[i], size);
+	}
+	for (i = 0; i < conns; i++)
+		shutdown(fd[i], SHUT_WR);
+	for (i = 0; i < conns; i++)
+		get(fd[i], 1);
+	ns = now_ns() - start;
+	return ns / num / conns / size;
+}
+
+static double setup(long num)
+{
+	uint64_t start = 0;
+	long i;
+	int fd;
+
+	for (i = -20; i < num; i++) {
+		if (!i)
+			start = now_ns();
+		fd = new_client();
+		put(fd, size);
+		if (!get(fd, size))
+			die("end of file");
+		close(fd);
+	}
+	return (double)(now_ns() - start) / num;
+}
+
+static const struct {
+	const char *name;
+	double (*measure)(long num);
+	bool by_bytes;		/* as often as makes so many bytes */
+} patterns[] = {
+	{ "latency", latency, true },
+	{ "rate", rate, true },
+	{ "stream", stream, true },
+	{ "setup", setup, false },
+};
+
+/* TCP finds its pace in the first thousands of small writes. */
+static long how_often(void)
+{
+	long most = strcmp(pattern, "stream") ? 5000 : 50000;
+	long num = (32 << 20) / size;
+
+	if (!strcmp(pattern, "setup"))
+		return 500;
+	if (!strcmp(pattern, "stream"))
+		num /= conns;
+	return num < 100 ? 100 : num > most ? most : num;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+	int listener;
+	double ns;
+	long num;
+	pid_t pid;
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: bench KIND PATTERN SIZE CONNS\n");
+		return 1;
+	}
+	kind_name = argv[1];
+	pattern = argv[2];
+	size = parse_size(argv[3]);
+	conns = atoi(argv[4]);
+	for (i = 0; i < ARRAY_LEN(patterns); i++)
+		if (!strcmp(pattern, patterns[i].name))
+			break;
+	if (i == ARRAY_LEN(patterns) || !size || size > BUF || conns < 1 ||
+	    conns > MAX_CONNS)
+		die("no such thing to measure");
+	buf = calloc(1, BUF);
+	listener = new_listener();
+	num = how_often();
+	pid = fork();
+	if (!pid) {
+		serve(listener, strcmp(pattern, "setup") ? 1 : num + 20);
+		_exit(0);
+	}
+	ns = patterns[i].measure(num);
+	printf("%s %s %zu %d %.4f\n", kind_name, pattern, size, conns, ns);
+	fflush(stdout);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return 0;
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# bench.sh - "make bench": what messages, streams and connections cost on one
+# host: TCP, AF_UNIX, ours and the kernel's own SMC, all in one boot of a guest
+# whose time is the number of its instructions.
+#   ROWS=short   a few rows only
+# Prints a table and the file with the figures, for "make bench-compare".
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+run=$(new_run)
+stage_tree 6.12 "$run" 1
+export LAB_K=6.12 LAB_RUN="$run" ROWS="${ROWS:-all}"
+lab_up 6.12 "$run" 1 --icount=sleep=off --cpus=1 -- sh -eu -c '. "$0"; . "$1"' \
+	"$vm_dir/test-lib.sh" "$vm_dir/bench-inner.sh" >&2
+report=$vm_dir/bench-report.py
+python3 "$report" json "$run/results/bench.txt" >"$cache/bench.json.new"
+name=$cache/bench-$(git -C "$tree" rev-parse --short=7 HEAD).json
+mv "$cache/bench.json.new" "$name"
+python3 "$report" table "$name"
+echo "$name"
