@@ -229,10 +229,14 @@ void smc_conn_push(struct smc_conn *conn)
 		mod_delayed_work(conn->sn->end_wq, &conn->release, 0);
 	spin_unlock_bh(&conn->tx_lock);
 
-	if (any && conn->xport->pushed)
-		conn->xport->pushed(conn);
-	if (any && test_bit(SMC_CONN_TELL_SENT, &conn->flags))
-		conn->events->writable(conn);
+	if (any) {
+		if (conn->xport->pushed)
+			conn->xport->pushed(conn);
+		/* sent_pos before the bit: pairs with limited() in tx.c */
+		smp_mb();
+		if (test_bit(SMC_CONN_TELL_SENT, &conn->flags))
+			conn->events->writable(conn);
+	}
 	if (flushed)
 		conn->events->flushed(conn);
 }
