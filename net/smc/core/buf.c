@@ -35,6 +35,9 @@
 /* Idle buffers of a group; more are freed. */
 #define POOL_MAX	64
 
+/* Idle buffers looked at in one hold of idle.lock. */
+#define SHED_MAX	512
+
 /* All idle buffers of the host. */
 static struct {
 	spinlock_t lock;	/* the rest; the pools and shed lists of groups */
@@ -243,18 +246,19 @@ static struct smc_buf *take_or_create(struct smc_lgr *lgr,
 }
 
 /*
- * Take idle buffers of so many pages out of the pools, the oldest first.
- * @full: those charged to this account; NULL: all.  Returns how many pages.
+ * Take idle buffers of so many pages out of the pools: of the oldest SHED_MAX
+ * those charged to the account @full; NULL: all.  Returns how many pages.
  */
 static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 {
 	struct smc_buf *buf, *next;
 	unsigned long done = 0;
 	struct smc_lgr *lgr;
+	int left = SHED_MAX;
 
 	spin_lock_bh(&idle.lock);
 	list_for_each_entry_safe(buf, next, &idle.lru, lru) {
-		if (done >= wanted)
+		if (done >= wanted || !left--)
 			break;
 		if (full && !smc_account_within(buf->account, full))
 			continue;
@@ -291,7 +295,7 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 			    u32 size, struct smc_account *user)
 {
 	u32 max = SMC_SIZE_MIN << lgr->xport->max_size_code;
-	struct smc_account *full = NULL;
+	struct smc_account *full = NULL, *first = NULL;
 	struct smc_buf *buf;
 	bool reused, less;
 	u32 wanted;
@@ -300,13 +304,15 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 	wanted = size;
 	do {
 		buf = take_or_create(lgr, dir, size, user, &reused, &full);
+		first = first ?: full;
 		size /= 2;
 		less = buf == ERR_PTR(-ENOMEM) || buf == ERR_PTR(-EDQUOT);
 	} while (less && size >= SMC_SIZE_MIN);
+	/* the next connections find room; idle buffers are no user's */
+	if (first && first != user)
+		shed(first, ULONG_MAX);
 	if (full) {
 		smc_stats_inc(lgr->sn, full->stat);
-		/* the next connections find room */
-		shed(full, ULONG_MAX);
 	} else if (!IS_ERR(buf)) {
 		if (reused)
 			smc_stats_inc(lgr->sn, SMC_STAT_BUF_REUSED);
