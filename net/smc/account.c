@@ -312,7 +312,7 @@ int smc_account_net_init(struct smc_net *sn)
 	sn->limit[SMC_ACCT_GROUPS] = limit[SMC_ACCT_GROUPS] / 4 * 3;
 	sn->limit[SMC_ACCT_ORPHANS] = 16384;
 	sn->peer_limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 2;
-	sn->peer_limit[SMC_ACCT_GROUPS] = min(limit[SMC_ACCT_GROUPS] / 4, 256);
+	sn->peer_limit[SMC_ACCT_GROUPS] = limit[SMC_ACCT_GROUPS] / 4;
 	return 0;
 }
 

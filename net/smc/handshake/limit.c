@@ -5,8 +5,8 @@
  * client does not offer it.
  *
  * One peer gets at most a third of what is left, and the next one a third of the
- * rest: there is always room for one more peer.  A peer is an IPv4 address or the
- * /64 of an IPv6 address, as one host may use every address of such a network.
+ * rest: it takes 22 peers to use all.  A peer is an IPv4 address or the /64 of an
+ * IPv6 address, as one host may use every address of such a network.
  *
  * Context: process or BH; smc_hs_limit.lock (spinlock, BH) protects the tables;
  * it is a leaf.
