@@ -180,6 +180,21 @@ static struct smc_account *find_or_make(struct smc_account *up,
 }
 
 /**
+ * smc_account_peer_id() - which peer has an address?
+ * @addr: address, v4-mapped for IPv4
+ * @id: the same for all addresses of a peer
+ *
+ * A host of IPv6 has as many addresses of its network as it likes.
+ */
+void smc_account_peer_id(const struct in6_addr *addr, struct in6_addr *id)
+{
+	if (ipv6_addr_v4mapped(addr))
+		*id = *addr;
+	else
+		ipv6_addr_prefix(id, addr, 64);
+}
+
+/**
  * smc_account_peer() - the account of a peer
  * @sn: namespace
  * @addr: its address, v4-mapped for IPv4
@@ -190,11 +205,9 @@ static struct smc_account *find_or_make(struct smc_account *up,
 struct smc_account *smc_account_peer(struct smc_net *sn,
 				     const struct in6_addr *addr)
 {
-	struct in6_addr id = *addr;
+	struct in6_addr id;
 
-	/* a host of IPv6 has as many addresses of its network as it likes */
-	if (!ipv6_addr_v4mapped(addr))
-		ipv6_addr_prefix(&id, addr, 64);
+	smc_account_peer_id(addr, &id);
 	return find_or_make(sn->account, &id, sn->peer_limit,
 			    SMC_STAT_PEER_LIMIT);
 }

@@ -59,6 +59,7 @@ void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
 bool smc_account_within(const struct smc_account *acct,
 			const struct smc_account *above);
 
+void smc_account_peer_id(const struct in6_addr *addr, struct in6_addr *id);
 struct smc_account *smc_account_peer(struct smc_net *sn,
 				     const struct in6_addr *addr);
 struct smc_account *smc_account_user(kuid_t uid);

@@ -4,9 +4,8 @@
  * of its servers.  Those beyond do without SMC: a server answers with Decline, a
  * client does not offer it.
  *
- * One peer gets at most a third of what is left, and the next one a third of the
- * rest: it takes 22 peers to use all.  A peer is an IPv4 address or the /64 of an
- * IPv6 address, as one host may use every address of such a network.
+ * One peer gets at most a third of what is left, and the next one a third of
+ * the rest: it takes 22 peers to use all.  A peer is what it is for accounts.
  *
  * Context: process or BH; smc_hs_limit.lock (spinlock, BH) protects the tables;
  * it is a leaf.
@@ -17,6 +16,7 @@
 #include <linux/slab.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
+#include "account.h"
 #include "priv.h"
 
 #define SMC_HS_MAX	1024	/* of one role; a peer alone: 256 */
@@ -35,20 +35,11 @@ struct smc_hs_limit {
 	struct table tables[ROLES];
 };
 
-/* The peer that has this address. */
-static void peer_of(const struct in6_addr *addr, struct in6_addr *peer)
-{
-	if (ipv6_addr_v4mapped(addr))
-		*peer = *addr;
-	else
-		ipv6_addr_prefix(peer, addr, 64);
-}
-
 static void peer_of_sock(const struct sock *tcp, struct in6_addr *peer)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	if (tcp->sk_family == AF_INET6) {
-		peer_of(&tcp->sk_v6_daddr, peer);
+		smc_account_peer_id(&tcp->sk_v6_daddr, peer);
 		return;
 	}
 #endif
@@ -61,7 +52,7 @@ static void peer_of_sockaddr(const struct sockaddr *addr, struct in6_addr *peer)
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
 
 	if (addr->sa_family == AF_INET6)
-		peer_of(&v6->sin6_addr, peer);
+		smc_account_peer_id(&v6->sin6_addr, peer);
 	else
 		ipv6_addr_set_v4mapped(v4->sin_addr.s_addr, peer);
 }
