@@ -278,10 +278,10 @@ int smc_sock_attach(struct sock *sk, unsigned long bits)
 		smc_account_put(user);
 		return -ENOMEM;
 	}
-	attach(smc, sk);
 	smc->bits = bits;
 	smc->user = user;
 	smc->memcg = get_mem_cgroup_from_mm(current->mm);
+	attach(smc, sk);
 	return 0;
 }
 
@@ -304,12 +304,12 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk,
 		return NULL;
 	/* it may be one of the pool's own */
 	memset(smc, 0, sizeof(*smc));
-	attach(smc, sk);
 	if (from->user)
 		smc->user = smc_account_get(from->user);
 	/* cannot fail: the listener has a reference */
 	if (from->memcg && mem_cgroup_tryget(from->memcg))
 		smc->memcg = from->memcg;
+	attach(smc, sk);
 	return smc;
 }
 
