@@ -3,49 +3,24 @@
  * Tests of net/smc/handshake/select.c: which RDMA ports a peer may name.
  */
 #include <arpa/inet.h>
-#include "unit.h"
-#include "handshake/select.h"
+#include "unit_hs.h"
 
-static const u8 eid[SMC_EID_LEN] = "SMCV2-DEFAULT-UEID             ";
-/* 10.9.0.1 and 10.9.0.2, fe80::1 and fe80::2 */
+/* 10.9.0.1, fe80::1 */
 static const u8 gid_own[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 9, 0, 1 };
-static const u8 gid_peer[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 9, 0, 2 };
 static const u8 gid_own_v1[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 1 };
-static const u8 gid_peer_v1[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 2 };
 static const u8 mac_own[SMC_MAC_LEN] = { 0x52, 0x54, 0, 9, 9, 1 };
 static const u8 mac_peer[SMC_MAC_LEN] = { 0x52, 0x54, 0, 9, 9, 2 };
 static const u8 no_mac[SMC_MAC_LEN];
 
-static struct smc_select_local local;
-static struct smc_clc_proposal prop;
-static struct smc_choice choice;
 static struct smc_clc_msg msg;
 
-/* Two hosts with an RDMA port each, in one subnet. */
 static int two_hosts(void **state)
 {
-	memset(&local, 0, sizeof(local));
-	local.r_v1 = true;
-	local.r_v2 = true;
-	local.max_conns = 255;
-	local.max_links = 1;
-	local.n_eids = 1;
-	memcpy(local.eids[0], eid, SMC_EID_LEN);
-	local.prefixes.has_v4 = true;
-	local.prefixes.v4_net = 0x0a090000;
-	local.prefixes.v4_len = 24;
+	two_ports();
 	memcpy(local.gid, gid_own, SMC_GID_LEN);
 	memcpy(local.gid_v1, gid_own_v1, SMC_GID_LEN);
 	memcpy(local.mac, mac_own, SMC_MAC_LEN);
-
-	memset(&prop, 0, sizeof(prop));
 	prop.offer_v2 = SMC_OFFER_R;
-	prop.v4_net = 0x0a090000;
-	prop.v4_len = 24;
-	prop.v2.n_eids = 1;
-	memcpy(prop.v2.eids[0], eid, SMC_EID_LEN);
-	memcpy(prop.gid, gid_peer_v1, SMC_GID_LEN);
-	memcpy(prop.v2.gid, gid_peer, SMC_GID_LEN);
 	memcpy(prop.mac, mac_peer, SMC_MAC_LEN);
 	return 0;
 }

@@ -2,56 +2,30 @@
 /*
  * Tests of net/smc/handshake/select.c.
  */
-#include "unit.h"
-#include "handshake/select.h"
+#include "unit_hs.h"
 
 #define OWN_GID		0x1122334455667788ULL
 #define OWN_EXT		0x99aabbccddeeff00ULL
 
-static const u8 eid_a[SMC_EID_LEN] = "SMCV2-DEFAULT-UEID             ";
 static const u8 eid_b[SMC_EID_LEN] = "OTHER.EID                      ";
 static const u8 eid_c[SMC_EID_LEN] = "THIRD.EID                      ";
-
-/* 10.9.0.2, fe80::2 */
-static const u8 gid_peer[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 9, 0, 2 };
-static const u8 gid_peer_v1[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 2 };
-
-static struct smc_select_local local;
-static struct smc_clc_proposal prop;
-static struct smc_choice choice;
 
 /* A host that can do everything, and a Proposal of another such host. */
 static int everything(void **state)
 {
-	memset(&local, 0, sizeof(local));
-	local.r_v1 = true;
-	local.r_v2 = true;
+	two_ports();
 	local.d_v2 = true;
 	local.ism_gid = OWN_GID;
 	local.ism_gid_ext = OWN_EXT;
 	local.chid = SMC_CHID_LOOPBACK;
-	local.max_conns = 255;
-	local.max_links = 1;
-	local.n_eids = 1;
-	memcpy(local.eids[0], eid_a, SMC_EID_LEN);
-	local.prefixes.has_v4 = true;
-	local.prefixes.v4_net = 0x0a090000;
-	local.prefixes.v4_len = 24;
 
-	memset(&prop, 0, sizeof(prop));
-	memcpy(prop.gid, gid_peer_v1, SMC_GID_LEN);
-	memcpy(prop.v2.gid, gid_peer, SMC_GID_LEN);
 	prop.offer_v1 = SMC_OFFER_R;
 	prop.offer_v2 = SMC_OFFER_BOTH;
-	prop.v4_net = 0x0a090000;
-	prop.v4_len = 24;
 	prop.v2.release = 1;
 	prop.v2.has_d = true;
 	prop.v2.max_conns = 255;
 	prop.v2.max_links = 2;
 	prop.v2.feature_mask = SMC_FEATURE_EMU_ISM;
-	prop.v2.n_eids = 1;
-	memcpy(prop.v2.eids[0], eid_a, SMC_EID_LEN);
 	prop.v2.n_ism = 2;
 	prop.v2.ism[0].gid = 1;
 	prop.v2.ism[0].chid = SMC_CHID_LOOPBACK;
@@ -210,7 +184,7 @@ static void select__eids(void **state)
 	prop.v2.n_eids = 3;
 	memcpy(prop.v2.eids[0], eid_c, SMC_EID_LEN);
 	memcpy(prop.v2.eids[1], eid_b, SMC_EID_LEN);
-	memcpy(prop.v2.eids[2], eid_a, SMC_EID_LEN);
+	memcpy(prop.v2.eids[2], eid, SMC_EID_LEN);
 	local.n_eids = 2;
 	memcpy(local.eids[1], eid_b, SMC_EID_LEN);
 	chooses(SMC_VARIANT_RV2);
@@ -233,12 +207,12 @@ static void select__eids_end(void **state)
 	prop.offer_v1 = SMC_OFFER_NONE;
 	/* what is behind the lists is not in them */
 	memcpy(prop.v2.eids[0], eid_b, SMC_EID_LEN);
-	memcpy(prop.v2.eids[1], eid_a, SMC_EID_LEN);
+	memcpy(prop.v2.eids[1], eid, SMC_EID_LEN);
 	memcpy(local.eids[1], eid_b, SMC_EID_LEN);
 	gets(SMC_REASON_NOUEID);
 	prop.v2.n_eids = 2;
 	chooses(SMC_VARIANT_RV2);
-	assert_memory_equal(choice.eid, eid_a, SMC_EID_LEN);
+	assert_memory_equal(choice.eid, eid, SMC_EID_LEN);
 
 	/* a client without UEIDs that has a SEID has a device first of all */
 	prop.offer_v2 = SMC_OFFER_D;
@@ -417,7 +391,7 @@ static void accept_r(u8 version)
 	       SMC_GID_LEN);
 	if (version < 2)
 		return;
-	memcpy(msg.accept.eid, eid_a, SMC_EID_LEN);
+	memcpy(msg.accept.eid, eid, SMC_EID_LEN);
 	msg.accept.fce.release = 1;
 	msg.accept.fce.max_conns = 128;
 	msg.accept.fce.max_links = 1;
@@ -447,7 +421,7 @@ static void accept__takes_over(void **state)
 	assert_int_equal(choice.max_conns, 128);
 	assert_int_equal(choice.max_links, 1);
 	assert_int_equal(choice.feature_mask, SMC_FEATURE_EMU_ISM);
-	assert_memory_equal(choice.eid, eid_a, SMC_EID_LEN);
+	assert_memory_equal(choice.eid, eid, SMC_EID_LEN);
 
 	accept_r(1);
 	accepts(SMC_REASON_OK);
@@ -462,7 +436,7 @@ static void accept__takes_over(void **state)
 	msg.accept.first_contact = false;
 	accepts(SMC_REASON_OK);
 	assert_int_equal(choice.version, 2);
-	assert_memory_equal(choice.eid, eid_a, SMC_EID_LEN);
+	assert_memory_equal(choice.eid, eid, SMC_EID_LEN);
 	nothing_negotiated();
 }
 

@@ -37,17 +37,11 @@ way() {
 	note "$1: measured"
 }
 
-# want_mode MODE: a connection of now is what the next way measures
-want_mode() {
-	g A 'rm -f /tmp/hold*'
-	g A "exec $s/pingpong -b -k ipproto -n 1 -H /tmp/hold 127.0.0.1 0" \
-		>/dev/null &
-	pid=$!
-	wait_for 120 A 'test -e /tmp/hold.client'
-	socks=$(g A "$s/peercfg.py socks" || :)
-	g A 'touch /tmp/hold'
-	wait $pid || fail pingpong
-	equal 2 "$(echo "$socks" | grep -c "^ACTIVE $1 ")" "$1 sockets: $socks"
+# smc_way NAME MODE: the same of IPPROTO_SMC, if a connection of now has that
+smc_way() {
+	pingpong_held ipproto 1
+	want_mode "$2"
+	way "$1" ipproto
 }
 
 : >"$table"
@@ -58,16 +52,11 @@ way tcp tcp
 way unix unix
 
 g A 'sysctl -q net.smc.transports=smcd'
-want_mode SMCD
-way smcd ipproto
+smc_way smcd SMCD
 g A 'sysctl -q net.smc.transports=smcr'
-want_mode SMCR
-way smcr ipproto
+smc_way smcr SMCR
 g A 'sysctl -q net.smc.transports='
 way fallback ipproto
 
-g A 'module.sh load upstream'
-g A "$s/peercfg.py ueid add SMCV2-DEFAULT-UEID
-	$s/peercfg.py pnet add LO0 lo rxe0 1" >/dev/null
-want_mode SMCR
-way own-smcr ipproto
+upstream_on_lo
+smc_way own-smcr SMCR

@@ -35,6 +35,31 @@ listening() {
 		/proc/net/tcp /proc/net/tcp6"
 }
 
+# pingpong_held KIND ROUNDS: pingpong between two sockets of A; its line is in
+# $LAB_RUN/pingpong, and $socks has the sockets while it was connected
+pingpong_held() {
+	g A 'rm -f /tmp/hold*'
+	g A "exec /lab/selftests/smc/pingpong -b -k $1 -n $2 -H /tmp/hold 127.0.0.1 0" \
+		>"$LAB_RUN/pingpong" &
+	pid=$!
+	wait_for 120 A 'test -e /tmp/hold.client'
+	socks=$(g A '/lab/selftests/smc/peercfg.py socks' || :)
+	g A 'touch /tmp/hold'
+	wait $pid || fail "pingpong: $1"
+}
+
+# want_mode MODE: both ends must have used that
+want_mode() {
+	equal 2 "$(echo "$socks" | grep -c "^ACTIVE $1 ")" "$1 sockets: $socks"
+}
+
+# upstream_on_lo: the kernel's own SMC in A, over soft-RoCE on lo
+upstream_on_lo() {
+	g A 'module.sh load upstream'
+	g A '/lab/selftests/smc/peercfg.py ueid add SMCV2-DEFAULT-UEID
+		/lab/selftests/smc/peercfg.py pnet add LO0 lo rxe0 1' >/dev/null
+}
+
 # in_both FUNCTION ARGUMENTS...: with A and with B as the last argument, at once
 in_both() {
 	"$@" A &

@@ -9,37 +9,21 @@
 # cpus: 1
 # icount: sleep=off
 # rdma: lo
-s=/lab/selftests/smc
 table=$LAB_RUN/latency.txt
 
-# measure NAME KIND: runs pingpong, keeps its connection open until it was
-# looked at; $ns is the median
+# measure NAME KIND: $ns is the median of pingpong
 measure() {
-	g A 'rm -f /tmp/hold*'
-	g A "exec $s/pingpong -b -k $2 -n 2000 -H /tmp/hold 127.0.0.1 0" \
-		>"$LAB_RUN/pingpong" &
-	pid=$!
-	wait_for 120 A 'test -e /tmp/hold.client'
-	socks=$(g A "$s/peercfg.py socks" || :)
-	g A 'touch /tmp/hold'
-	wait $pid || fail "pingpong: $1"
+	pingpong_held "$2" 2000
 	ns=$(sed -n 's/.*median=\([0-9]*\).*/\1/p' "$LAB_RUN/pingpong")
 	note "$1: $(cat "$LAB_RUN/pingpong")"
 	echo "$1 $ns" >>"$table"
-}
-
-# both ends must be what is being measured
-want_mode() {
-	equal 2 "$(echo "$socks" | grep -c "^ACTIVE $1 ")" "$1 sockets: $socks"
 }
 
 : >"$table"
 measure tcp tcp
 tcp=$ns
 
-g A 'module.sh load upstream'
-g A "$s/peercfg.py ueid add SMCV2-DEFAULT-UEID
-	$s/peercfg.py pnet add LO0 lo rxe0 1" >/dev/null
+upstream_on_lo
 measure upstream-smcr ipproto
 want_mode SMCR
 upstream=$ns
