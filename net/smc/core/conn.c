@@ -144,7 +144,7 @@ void smc_conn_stop_timer(struct smc_conn *conn, struct timer_list *timer)
  * smc_conn_describe() publishes the token.
  *
  * Context: process.
- * Return: 0; -ENOMEM or the transport's error, then @lgr is still the
+ * Return: 0; -ENOMEM, -EDQUOT or the transport's error, then @lgr is still the
  * caller's.
  */
 int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,

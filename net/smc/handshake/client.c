@@ -250,7 +250,8 @@ static enum smc_reason step_accept(struct smc_hs *hs)
 	why = smc_hs_await(hs, SMC_CLC_ACCEPT, SMC_REASON_SILENT, &got);
 	if (why != SMC_REASON_OK || !got)
 		return why;
-	why = smc_select_accept(&data->local, &data->prop, &data->msg, &data->choice);
+	why = smc_select_accept(&data->local, &data->prop, &data->msg,
+				&data->choice);
 	if (why != SMC_REASON_OK)
 		return why;
 	hs->version = data->msg.version;

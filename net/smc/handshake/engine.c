@@ -319,7 +319,7 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
 	refcount_set(&hs->refs, 1);
 	hs->setup = *setup;
 	sock_hold(setup->sk);
-	/* of a listener, which is still there and may go: this cannot fail */
+	/* the caller has a reference: this cannot fail */
 	mem_cgroup_tryget(setup->memcg);
 	hs->conn = conn;
 	spin_lock_init(&hs->lock);

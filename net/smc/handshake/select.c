@@ -53,8 +53,8 @@ static bool v4_plausible(const struct smc_select_local *local, u32 addr)
 }
 
 /*
- * Can this be a port of the peer?  Not if it is ours or no host's: the peer would
- * have us write to somebody else.
+ * Can this be a port of the peer?  Not if the address is ours or that of no
+ * host: our writes would go elsewhere.
  */
 static enum smc_reason check_port(const struct smc_select_local *local,
 				  u8 version, const u8 *gid, const u8 *mac)

@@ -318,8 +318,8 @@ static int decode_accept_r(const struct frame *f, u8 version,
 	r->addr = get_unaligned_be64(p + 52);
 	r->psn = get_unaligned_be24(p + 61);
 	ring = (u64)smc_size_from_code(r->size_code) * r->index;
-	if (r->qpn < QPN_MIN || r->qpn > QPN_MAX || !r->token || !r->index || !r->mtu ||
-	    r->addr > ~(u64)0 - ring)
+	if (r->qpn < QPN_MIN || r->qpn > QPN_MAX || !r->token || !r->index ||
+	    !r->mtu || r->addr > ~(u64)0 - ring)
 		return -EPROTO;
 	if (version > 1)
 		memcpy(acc->eid, p + 64, SMC_EID_LEN);
