@@ -137,7 +137,7 @@ class Guest:
         else:
             args += ["-accel", "tcg,thread=multi" if a.accel == "tcg"
                      else a.accel]
-        args += ["-cpu", "max,erms=off,fsrm=off" if a.accel == "tcg"
+        args += ["-cpu", "max,erms=off,fsrm=off,fsrs=off,fzrm=off" if a.accel == "tcg"
                  else "host"]
         for tag, path, ro in shares:
             args += ["-virtfs", f"local,path={path},mount_tag={tag},"
