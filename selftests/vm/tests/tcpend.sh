@@ -2,9 +2,9 @@
 # The TCP connection below an SMC connection ends, or carries bytes that no end
 # has sent, and neither program notices: selftests/smc/tcpend.py says what is
 # tried.
-# when: long 6.12 debug, not yet seen to pass as a whole
+# when: long 6.12 debug, takes half an hour
 # guests: 1
-# timeout: 400
+# timeout: 2400
 # module: ours
 # rdma: lo
 g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
