@@ -15,7 +15,8 @@
  *   ACTION  fail     the call fails, with the error arg (default ENOMEM); of a
  *                    chain of work requests those before are posted
  *           swallow  the chain of work requests is taken and nothing happens to
- *                    it until the queue pair stops: then it is flushed
+ *                    it, nor to what is posted after it, until the queue pair
+ *                    stops: then all is flushed
  *           hold     poll_cq finds nothing until a queue pair stops or the rule
  *                    goes
  *           status   a completion without an error gets the status arg
@@ -187,6 +188,20 @@ static int swallow(struct ib_qp *qp, struct ib_cqe *cqe, bool recv)
 	return 0;
 }
 
+/* Work requests are executed in order: is @qp stuck at one? */
+static bool is_stuck(struct ib_qp *qp)
+{
+	struct swallowed *s;
+	unsigned long flags;
+	bool stuck = false;
+
+	spin_lock_irqsave(&bad.lock, flags);
+	list_for_each_entry(s, &bad.swallowed, node)
+		stuck = stuck || (s->qp == qp && !s->recv);
+	spin_unlock_irqrestore(&bad.lock, flags);
+	return stuck;
+}
+
 /* The queue pair is in the state of errors, where the device flushes them */
 static void flush(struct ib_qp *qp, struct swallowed *s)
 {
@@ -289,17 +304,19 @@ static int bad_post_send(struct ib_qp *qp, const struct ib_send_wr *first,
 	const struct ib_send_wr *wr = first;
 	struct ib_send_wr *before = NULL;
 	struct rule rule;
+	bool stuck;
 	int rc = 0;
 
 	atomic_inc(&bad.inside);
-	while (wr && (is_stopped(qp) ||
-		      !hit(VERB_post_send, wr->opcode, &rule))) {
+	stuck = !is_stopped(qp) && is_stuck(qp);
+	while (wr && !stuck && (is_stopped(qp) ||
+				!hit(VERB_post_send, wr->opcode, &rule))) {
 		before = (struct ib_send_wr *)wr;
 		wr = wr->next;
 	}
 	if (!wr) {
 		rc = bad.orig->post_send(qp, first, bad_wr);
-	} else if (rule.action == DO_swallow) {
+	} else if (stuck || rule.action == DO_swallow) {
 		for (wr = first; wr && !rc; wr = wr->next)
 			rc = swallow(qp, wr->wr_cqe, false);
 	} else {
