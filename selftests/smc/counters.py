@@ -14,8 +14,8 @@ import sys
 import time
 
 import cases
-from genetlink import Genl
-from limits import limit
+from genetlink import port_active
+from limits import await_that, limit
 
 PROTO_SMC, AF_SMC = 256, 43
 STAT = "/proc/net/smc_stat"
@@ -104,14 +104,7 @@ def ends(cli, srv):
 
 def wait_port():
     """SMC sees the port, and it is active"""
-    path = "/sys/class/infiniband/rxe0/ports/1/state"
-    end = time.monotonic() + LIMIT
-    while True:
-        with open(path, encoding="ascii") as f:
-            if "ACTIVE" in f.read() and Genl("SMC_GEN_NETLINK").rows(6, 6):
-                return
-        assert time.monotonic() < end, "no port"
-        time.sleep(0.02)
+    await_that("no port", lambda: port_active("rxe0"), LIMIT)
 
 
 # three sockets: listener, client, server

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """genetlink - generic netlink for the tests: requests, replies, attributes
 
-As a program it changes the table of networks:
+As a program it changes the table of networks, or says whether SMC takes the
+first port of an RDMA device for active (the device itself may say so earlier):
 
   genetlink.py add NAME ETH|- [DEV [PORT]]
   genetlink.py flush
+  genetlink.py active DEV
 """
 import os
 import socket
@@ -19,6 +21,7 @@ ERROR, DONE = 2, 3
 GENL_CTRL, GETFAMILY = 16, 3
 PNET = "SMC_PNETID"
 P_GET, P_ADD, P_DEL, P_FLUSH = range(1, 5)
+DEV_SMCR, PORT1, IB_NAME, STATE = 6, 8, 10, 4
 
 
 class NlError(OSError):
@@ -126,10 +129,19 @@ def pnet(name=None, eth=None, dev=None, port=None):
     return data + (attr(4, bytes([port])) if port is not None else b"")
 
 
+def port_active(name):
+    """the first port of this RDMA device, as SMC has it"""
+    return any(num(attrs_of(row[PORT1])[STATE]) == 1
+               for row in Genl("SMC_GEN_NETLINK").rows(DEV_SMCR, DEV_SMCR)
+               if text(row[IB_NAME]) == name)
+
+
 def main():
     args = sys.argv[1:]
     if args[:1] == ["flush"] and len(args) == 1:
         Genl(PNET).do(P_FLUSH)
+    elif args[:1] == ["active"] and len(args) == 2:
+        sys.exit(not port_active(args[1]))
     elif args[:1] == ["add"] and 3 <= len(args) <= 5:
         name, eth, dev, port = args[1:] + [None] * (5 - len(args))
         Genl(PNET).do(P_ADD, pnet(name, None if eth == "-" else eth, dev,

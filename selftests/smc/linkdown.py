@@ -18,6 +18,7 @@ import time
 import cases
 from badverbs import bad
 from counters import Counters, read, sysctl
+from genetlink import port_active
 from hostile import elsewhere, waiting
 from limits import await_that, limit
 from minitcp import Net
@@ -33,11 +34,23 @@ def conns_gone():
     return c["ConnCreated"] == c["ConnDestroyed"]
 
 
+def port(up):
+    """the state of the port, as SMC has it"""
+    bad("event", "port_up" if up else "port_down")
+    await_that("the port stays as it is",
+               lambda: port_active("clcrxe") == up, LIMIT)
+
+
 class Link:
     """a link with one connection, to see how it ends"""
+    net = None
+
+    @staticmethod
+    def begin():
+        Link.net = Link.net or Net("clc0", "10.99.0.2", KERNEL)
+
     def __init__(self, ring=131072):
-        if not hasattr(Link, "net"):
-            Link.net = Net("clc0", "10.99.0.2", KERNEL)
+        self.begin()
         bad("rule", "off")
         # those of the case before end in their own time
         await_that("older connections stay", conns_gone, LIMIT)
@@ -129,6 +142,27 @@ def case_gid():
     finally:
         address("add")
         await_that("no GID", served, LIMIT)
+
+
+def case_dead_port():
+    """The port is down and its network device is not, like that of a slave of a
+    bond: nothing is set up there."""
+    Link.begin()
+    peer = Peer(Link.net, up=False)
+    peer.new_link()
+    port(False)
+    try:
+        counters = Counters()
+        tcp, acc = peer.proposed()
+        assert not acc, "accepted"
+        assert "LgrCreated" not in counters.moved()
+        peer.accept().close()
+        tcp.rst()
+    finally:
+        port(True)
+    peer.connect()
+    peer.round()
+    peer.leave()
 
 
 def case_stuck():

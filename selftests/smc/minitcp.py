@@ -21,7 +21,8 @@ import struct
 import threading
 import time
 
-from limits import limit
+from genetlink import port_active
+from limits import await_that, limit
 
 TUNSETIFF = 0x400454CA
 IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
@@ -163,13 +164,11 @@ def read(path):
 def await_port(ifname):
     """An RDMA port of a TAP device is active only while a program holds the
     device, and a moment after that."""
-    end = time.monotonic() + limit(30)
     for parent in glob.glob("/sys/class/infiniband/*/parent"):
-        state = os.path.dirname(parent) + "/ports/1/state"
-        while read(parent) == ifname and "ACTIVE" not in read(state):
-            if time.monotonic() > end:
-                raise Timeout(f"{state} is {read(state)}")
-            time.sleep(0.05)
+        name = parent.split("/")[-2]
+        if read(parent) == ifname:
+            await_that(f"{name} is not active", lambda: port_active(name),
+                       limit(30))
 
 
 class Net:

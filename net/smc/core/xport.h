@@ -126,7 +126,7 @@ struct smc_route {
  * @gid_v1_index: index of @gid_v1
  * @mac: MAC address of the port
  * @ifindex: network device of the GID
- * @mtu_code: active MTU of the port as a CLC MTU code (1..5)
+ * @mtu_code: MTU of RDMA packets as a CLC MTU code (1..5)
  * @ism_gid: SMC-D GID
  * @ism_gid_ext: SMC-D GID extension of an emulated device
  * @chid: SMC-D channel id

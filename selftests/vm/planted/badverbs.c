@@ -27,7 +27,8 @@
  * A queue pair can always be stopped and drained: a device that cannot do that
  * is beyond help.  "seen" are the calls that a rule has looked at, "hits" those
  * that it was applied to.  Written to the parameter "event": "fatal" is the
- * event of a device that failed, "queue" one of the last queue pair made.
+ * event of a device that failed, "queue" one of the last queue pair made,
+ * "port_down" and "port_up" are of port 1, whose state it changes.
  */
 #define pr_fmt(fmt) "badverbs: " fmt
 
@@ -111,6 +112,7 @@ struct swallowed {
  * @swallowed: of all queue pairs
  * @stopped: queue pairs that were stopped, by number
  * @qp_lock: protects @last_qp, which is not destroyed meanwhile
+ * @port_down: what the port says of itself
  */
 static struct {
 	struct ib_device *dev;
@@ -125,6 +127,7 @@ static struct {
 	struct xarray stopped;
 	struct mutex qp_lock;
 	struct ib_qp *last_qp;
+	bool port_down;
 } bad = {
 	.inside = ATOMIC_INIT(0),
 	.lock = __SPIN_LOCK_UNLOCKED(bad.lock),
@@ -536,6 +539,8 @@ static int bad_query_port(struct ib_device *ibdev, u32 port,
 	atomic_inc(&bad.inside);
 	if (!fails(VERB_query_port, &rc))
 		rc = bad.orig->query_port(ibdev, port, attr);
+	if (!rc && READ_ONCE(bad.port_down))
+		attr->state = IB_PORT_DOWN;
 	atomic_dec(&bad.inside);
 	return rc;
 }
@@ -613,22 +618,25 @@ static int rule_set(const char *val, const struct kernel_param *kp)
 	return rc;
 }
 
-static int event_set(const char *val, const struct kernel_param *kp)
+static void port_event(enum ib_event_type type)
 {
-	struct ib_event event = { .device = bad.dev };
+	const struct ib_event event = {
+		.device = bad.dev,
+		.event = type,
+		.element.port_num = 1,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+static int queue_event(void)
+{
+	struct ib_event event = {
+		.device = bad.dev,
+		.event = IB_EVENT_QP_FATAL,
+	};
 	int rc = 0;
 
-	if (!bad.dev)
-		return -ENODEV;
-	if (sysfs_streq(val, "fatal")) {
-		event.event = IB_EVENT_DEVICE_FATAL;
-		event.element.port_num = 1;
-		ib_dispatch_event(&event);
-		return 0;
-	}
-	if (!sysfs_streq(val, "queue"))
-		return -EINVAL;
-	event.event = IB_EVENT_QP_FATAL;
 	mutex_lock(&bad.qp_lock);
 	event.element.qp = bad.last_qp;
 	if (bad.last_qp)
@@ -637,6 +645,25 @@ static int event_set(const char *val, const struct kernel_param *kp)
 		rc = -ENOENT;
 	mutex_unlock(&bad.qp_lock);
 	return rc;
+}
+
+static int event_set(const char *val, const struct kernel_param *kp)
+{
+	bool down = sysfs_streq(val, "port_down");
+
+	if (!bad.dev)
+		return -ENODEV;
+	if (sysfs_streq(val, "queue"))
+		return queue_event();
+	if (sysfs_streq(val, "fatal")) {
+		port_event(IB_EVENT_DEVICE_FATAL);
+		return 0;
+	}
+	if (!down && !sysfs_streq(val, "port_up"))
+		return -EINVAL;
+	WRITE_ONCE(bad.port_down, down);
+	port_event(down ? IB_EVENT_PORT_ERR : IB_EVENT_PORT_ACTIVE);
+	return 0;
 }
 
 static const struct kernel_param_ops rule_ops = { .set = rule_set };

@@ -116,13 +116,13 @@ g A 'rdma link delete rxe0'
 try "no RDMA device at the client" ipproto "no RDMA port\|no SMC device" \
 	"$tcp" "$stcp" 0
 g A 'rdma link add rxe0 type rxe netdev eth0'
-wait_for 30 A 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
+wait_for 30 A "$s/genetlink.py active rxe0"
 try "the device again" ipproto SMCR "$smc" "$ssmc" 0
 
 g B 'rdma link delete rxe0'
 try "no RDMA device at the server" ipproto "peer declined" "$tcp" "$stcp" 0
 g B 'rdma link add rxe0 type rxe netdev eth0'
-wait_for 30 B 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
+wait_for 30 B "$s/genetlink.py active rxe0"
 
 # RoCE does not pass: the link cannot be confirmed
 drop_roce B

@@ -31,20 +31,6 @@
 #define HOPS_DIRECT		1
 #define HOPS_GATEWAY		64
 
-/* The path's MTU: the driver knows it, and may take RTNL to tell. */
-static int find_mtu(struct smc_rdma_link *link)
-{
-	struct ib_port_attr attr;
-	int rc = ib_query_port(link->ibdev, link->port, &attr);
-
-	if (rc)
-		return rc;
-	if (attr.state != IB_PORT_ACTIVE)
-		return -ENODEV;
-	link->lgr->path.mtu_code = attr.active_mtu;
-	return 0;
-}
-
 static int roce_prepare(struct smc_rdma_link *link)
 {
 	struct ib_qp_cap cap = {
@@ -54,11 +40,7 @@ static int roce_prepare(struct smc_rdma_link *link)
 		.max_inline_data = SMC_CDC_LEN,
 	};
 	struct ib_qp *qp;
-	int rc;
 
-	rc = find_mtu(link);
-	if (rc)
-		return rc;
 	qp = smc_rdma_qp_create(link, &cap);
 	if (IS_ERR(qp)) {
 		/* not every device has inline data */

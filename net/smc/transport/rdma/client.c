@@ -67,11 +67,31 @@ static bool dev_usable(struct ib_device *ibdev)
 	return false;
 }
 
+/* Drivers may take RTNL to answer: no handshake asks. */
+static int learn_mtus(struct smc_rdma_dev *rdev)
+{
+	struct ib_port_attr attr;
+	unsigned int port;
+	int rc;
+
+	rdma_for_each_port(rdev->ibdev, port) {
+		/* smc_path.port */
+		if (port > U8_MAX)
+			break;
+		rc = ib_query_port(rdev->ibdev, port, &attr);
+		if (rc)
+			return rc;
+		rdev->max_mtu[port] = attr.max_mtu;
+	}
+	return 0;
+}
+
 static struct ib_client client;
 
 static int dev_add(struct ib_device *ibdev)
 {
 	struct smc_rdma_dev *rdev;
+	int rc;
 
 	if (!dev_usable(ibdev))
 		return -EOPNOTSUPP;
@@ -79,6 +99,11 @@ static int dev_add(struct ib_device *ibdev)
 	if (!rdev)
 		return -ENOMEM;
 	rdev->ibdev = ibdev;
+	rc = learn_mtus(rdev);
+	if (rc) {
+		kfree(rdev);
+		return rc;
+	}
 	spin_lock_init(&rdev->lock);
 	INIT_LIST_HEAD(&rdev->links);
 	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);

@@ -21,6 +21,7 @@
 #include <linux/netdevice.h>
 #include <linux/pci.h>
 #include <net/ipv6.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
 #include "pnet.h"
@@ -123,39 +124,45 @@ static int rank_remote(const struct smc_route *route, struct net_device *ndev,
 	return RANK_NONE;
 }
 
-/*
- * A RoCE port is active when its network device is up.  ib_query_port() would say
- * the same, but most drivers take RTNL in it, and the registry is locked.
- */
 static bool ndev_up(const struct net_device *ndev)
 {
 	return netif_running(ndev) && netif_carrier_ok(ndev);
 }
 
 /*
- * The port's own network device is that of its first GID.  @ifindex: 0 if it is
- * not in @net.  False: there is no such GID (a slave of a bond).
+ * As the RDMA core has it from the events of the driver.  ib_query_port() would
+ * say the same, but most drivers take RTNL in it, and the registry is locked.
+ * The network device of a GID may be up all the same: a bond.
  */
-static bool port_ndev(struct ib_device *ibdev, u32 port, const struct net *net,
-		      bool *active, int *ifindex)
+static bool port_active(struct ib_device *ibdev, u32 port)
+{
+	enum ib_port_state state;
+
+	return !ib_get_cached_port_state(ibdev, port, &state) &&
+	       state == IB_PORT_ACTIVE;
+}
+
+/*
+ * The port's own network device is that of its first GID.  0: it is not in
+ * @net, or there is no such GID (a slave of a bond).
+ */
+static int port_ifindex(struct ib_device *ibdev, u32 port,
+			const struct net *net)
 {
 	const struct ib_gid_attr *attr;
 	struct net_device *ndev;
-	bool found;
+	int ifindex = 0;
 
 	attr = rdma_get_gid_attr(ibdev, port, 0);
 	if (IS_ERR(attr))
-		return false;
+		return 0;
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	found = !IS_ERR_OR_NULL(ndev);
-	if (found) {
-		*active = ndev_up(ndev);
-		*ifindex = net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
-	}
+	if (!IS_ERR_OR_NULL(ndev) && net_eq(dev_net(ndev), net))
+		ifindex = ndev->ifindex;
 	rcu_read_unlock();
 	rdma_put_gid_attr(attr);
-	return found;
+	return ifindex;
 }
 
 /**
@@ -163,6 +170,7 @@ static bool port_ndev(struct ib_device *ibdev, u32 port, const struct net *net,
  * @route: from the TCP connection
  * @pnet_id: "": a port of the route's device, else one in this network
  * @port_in: the port at hand is in this network, from its own row
+ * @max_mtu: the largest MTU of the port at hand
  * @path: the best one so far
  * @best: its rank, 0: none
  */
@@ -170,6 +178,7 @@ struct search {
 	const struct smc_route *route;
 	char pnet_id[SMC_PNET_ID_LEN + 1];
 	bool port_in;
+	u8 max_mtu;
 	struct smc_path *path;
 	int best;
 };
@@ -201,8 +210,17 @@ static bool ndev_fits(const struct search *search, struct net_device *ndev)
 }
 
 /*
- * Rank of a GID for the route.  If it is not 0, the MAC address and the device
- * are stored in @found.
+ * The MTU of the way through a GID: its network device's without the headers,
+ * as drivers compute it.  0: too small for RoCE.
+ */
+static u8 gid_mtu(const struct search *search, const struct net_device *ndev)
+{
+	return min_t(u8, iboe_get_mtu(READ_ONCE(ndev->mtu)), search->max_mtu);
+}
+
+/*
+ * Rank of a GID for the route.  If it is not 0, the MAC address, the device and
+ * the MTU are stored in @found.
  */
 static int gid_rank(const struct search *search,
 		    const struct ib_gid_attr *attr, struct smc_path *found)
@@ -227,8 +245,11 @@ static int gid_rank(const struct search *search,
 	/* by the table of physical networks this port reaches the peer */
 	if (rank == RANK_NONE && search->pnet_id[0])
 		rank = RANK_DEVICE;
-	if (rank == RANK_NONE)
+	found->mtu_code = gid_mtu(search, ndev);
+	if (rank == RANK_NONE || !found->mtu_code) {
+		rank = RANK_NONE;
 		goto out;
+	}
 	rank = 2 * rank + (ndev == route->ndev);
 	ether_addr_copy(found->mac, ndev->dev_addr);
 	found->ifindex = ndev->ifindex;
@@ -267,6 +288,7 @@ static int scan_gids(struct ib_device *ibdev, u32 port,
 			best = rank;
 			ether_addr_copy(path->mac, found.mac);
 			path->ifindex = found.ifindex;
+			path->mtu_code = found.mtu_code;
 		}
 		rdma_put_gid_attr(attr);
 	}
@@ -289,13 +311,10 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 {
 	char id[SMC_PNET_ID_LEN + 1];
 	struct ib_device *ibdev = rdev->ibdev;
-	bool active;
-	int ifindex;
 
-	if (!rdma_protocol_roce(ibdev, port) ||
-	    (port_ndev(ibdev, port, search->route->net, &active, &ifindex) &&
-	     !active))
+	if (!rdma_protocol_roce(ibdev, port) || !port_active(ibdev, port))
 		return 0;
+	search->max_mtu = rdev->max_mtu[port];
 	search->port_in = search->pnet_id[0] &&
 			  smc_pnet_of_port(rdev->dev.name, rdev->dev.parent,
 					   port, id) &&
@@ -388,8 +407,8 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		if (!rdma_protocol_roce(ibdev, port))
 			continue;
 		info->port[port - 1].valid = true;
-		port_ndev(ibdev, port, net, &info->port[port - 1].active,
-			  &info->port[port - 1].ifindex);
+		info->port[port - 1].active = port_active(ibdev, port);
+		info->port[port - 1].ifindex = port_ifindex(ibdev, port, net);
 	}
 	return true;
 }

@@ -100,6 +100,7 @@ struct smc_rdma_stall {
  * @dev: what the core sees
  * @ibdev: the device; valid until the client's remove() returns
  * @events: port and GID changes
+ * @max_mtu: of each port, as a CLC MTU code; constant
  * @lock: @links
  * @links: links that use the device
  */
@@ -107,6 +108,7 @@ struct smc_rdma_dev {
 	struct smc_dev dev;
 	struct ib_device *ibdev;
 	struct ib_event_handler events;
+	u8 max_mtu[U8_MAX + 1];
 	spinlock_t lock;	/* protects links */
 	struct list_head links;
 };
