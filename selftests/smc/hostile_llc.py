@@ -5,14 +5,15 @@ Cases of hostile_rdma.py.  What each message does is in the tables here: it is
 answered, counted as malformed or as dropped, or it means nothing.
 """
 import struct
+import subprocess
 
 from clcmsg import accept_r
 from counters import Counters
 from hostile import ANSWER, LIMIT, begin, end_group, gone, group_lost, lab, \
     lost, no_leak, part, refused, said, third
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
-    DELETE_RKEY, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, Server, \
-    message
+    DELETE_RKEY, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, Peer, \
+    Server, message
 
 ANSWERED, MALFORMED, DROPPED, NOTHING = "answered", "LlcMalformed", \
     "LlcDropped", "nothing"
@@ -189,6 +190,52 @@ def case_llc_early_client():
     peer.round()
     refused()
     part(peer)
+
+
+def remote(kind):
+    """a host behind a gateway, with our MAC address"""
+    peer = third(kind, answers=lab.honest.answers)
+    peer.args.mac = lab.net.peer_mac
+    peer.args.ip = peer.ip = bytes((10, 98, 0, 3))
+    lab.net.ips.add(peer.ip)
+    return peer
+
+
+def case_same_mac():
+    """behind a gateway nothing is sent to the MAC address of a peer: it may be
+    ours, or none"""
+    route = "10.98.0.0/24", "via", "10.99.0.2"
+    subprocess.run(("ip", "route", "add", *route), check=True)
+    try:
+        for kind in Peer, Server:
+            begin()
+            peer = remote(kind)
+            peer.connect()
+            peer.round()
+            refused()
+            part(peer)
+    finally:
+        subprocess.run(("ip", "route", "delete", *route), check=True)
+
+
+def case_same_mac_near():
+    """on the same wire: what is sent there stays in our device"""
+    begin()
+    peer = third()
+    peer.args.mac = lab.net.peer_mac
+    peer.contact()
+    peer.conn.tcp.send(accept_r(peer.args, 3, True, peer.conn.end))
+    assert peer.clc(peer.conn.tcp, 3) is None, "no Decline"
+    peer.accept().close()
+    part(peer)
+    peer = third(Server)
+    peer.args.mac = lab.net.peer_mac
+    conn = peer.new_link()
+    assert peer.called(conn, True) is None, "no Decline"
+    conn.forget()
+    part(peer)
+    assert lab.moved()["LinkDownSetup"] == 2, lab.moved()
+    lab.honest.round()
 
 
 def case_confirm_refused():

@@ -110,6 +110,8 @@ enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
 		return SMC_REASON_LGRLIMIT;
 	case -EDQUOT:
 		return SMC_REASON_RINGLIMIT;
+	case -EADDRNOTAVAIL:
+		return SMC_REASON_BADPORT;
 	default:
 		return other;
 	}

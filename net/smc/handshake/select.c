@@ -28,14 +28,19 @@ static bool no_mac(const u8 *mac)
 	return !memcmp(mac, zeros, SMC_MAC_LEN);
 }
 
-/* A device without MAC addresses (lo, a tunnel) has peers without. */
-static bool mac_plausible(const struct smc_select_local *local, const u8 *mac)
+/*
+ * A device without MAC addresses (lo, a tunnel) has peers without.  With version
+ * 2 there may be a gateway in front of a peer without, or with ours: where the
+ * address is used, the transport checks it.
+ */
+static bool mac_plausible(const struct smc_select_local *local, u8 version,
+			  const u8 *mac)
 {
 	if (no_mac(local->mac))
 		return true;
-	if (!local->same_host && !memcmp(mac, local->mac, SMC_MAC_LEN))
-		return false;
-	return !no_mac(mac) && !(mac[0] & 0x01);
+	if (no_mac(mac))
+		return version > 1;
+	return !(mac[0] & 0x01);
 }
 
 static bool v4_plausible(const struct smc_select_local *local, u32 addr)
@@ -53,8 +58,8 @@ static bool v4_plausible(const struct smc_select_local *local, u32 addr)
 }
 
 /*
- * Can this be a port of the peer?  Not if the address is ours or that of no
- * host: our writes would go elsewhere.
+ * Can this be a port of the peer?  Not if the GID is ours or that of no host: our
+ * writes would go elsewhere.
  */
 static enum smc_reason check_port(const struct smc_select_local *local,
 				  u8 version, const u8 *gid, const u8 *mac)
@@ -70,7 +75,7 @@ static enum smc_reason check_port(const struct smc_select_local *local,
 		     memcmp(gid, zeros, SMC_GID_LEN - 1);
 	if (!local->same_host && !memcmp(gid, own, SMC_GID_LEN))
 		ok = false;
-	if (mac && !mac_plausible(local, mac))
+	if (!mac_plausible(local, version, mac))
 		ok = false;
 	return ok ? SMC_REASON_OK : SMC_REASON_BADPORT;
 }
@@ -152,9 +157,7 @@ static enum smc_reason try_rv2(const struct smc_select_local *local,
 	}
 	if (!local->r_v2)
 		return local->r_why ? local->r_why : SMC_REASON_NOSMCRDEV;
-	/* a Proposal of version 2 alone may have no MAC address */
-	return check_port(local, 2, prop->v2.gid,
-			  no_mac(prop->mac) ? NULL : prop->mac);
+	return check_port(local, 2, prop->v2.gid, prop->mac);
 }
 
 /* Is the client in a subnet of ours? */
@@ -370,7 +373,8 @@ enum smc_reason smc_select_confirm(const struct smc_select_local *local,
 		return SMC_REASON_MISMATCH;
 	/* the GID is that of the Proposal; it may have had no MAC address */
 	if (first_contact && choice->mode == SMC_CLC_MODE_R &&
-	    no_mac(prop->mac) && !mac_plausible(local, acc->r.mac))
+	    no_mac(prop->mac) &&
+	    !mac_plausible(local, choice->version, acc->r.mac))
 		return SMC_REASON_BADPORT;
 	if (!first_contact || choice->version < 2)
 		return SMC_REASON_OK;

@@ -12,6 +12,7 @@
 #include <linux/random.h>
 #include <net/route.h>
 #include <net/neighbour.h>
+#include <rdma/ib_cache.h>
 
 #include "rdma.h"
 
@@ -88,9 +89,43 @@ static int gateway_mac(struct rtable *rt, u8 *mac)
 	return rc;
 }
 
+/* Is the peer's GID one of this device, maybe in another namespace? */
+static bool on_device(const struct smc_rdma_link *link)
+{
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_find_gid(link->ibdev, &link->peer.gid,
+			     link->lgr->version == 1 ?
+			     IB_GID_TYPE_ROCE : IB_GID_TYPE_ROCE_UDP_ENCAP,
+			     NULL);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
+}
+
 /*
- * MAC address and hop limit of the next hop: the peer itself or a gateway.
- * Version 1 does not leave the subnet.
+ * Can the peer be reached by its MAC address?  What is sent to our own stays in
+ * the device: right for a peer with the same port (IPVLAN), and only for that.
+ * A device without such addresses (lo, a tunnel) has peers without.
+ */
+static int check_mac(const struct smc_rdma_link *link, const u8 *mac)
+{
+	const u8 *own = link->lgr->path.mac;
+	bool ok;
+
+	if (is_zero_ether_addr(own))
+		return 0;
+	if (ether_addr_equal(mac, own))
+		ok = on_device(link);
+	else
+		ok = is_valid_ether_addr(mac);
+	return ok ? 0 : -EADDRNOTAVAIL;
+}
+
+/*
+ * MAC address and hop limit of the next hop: the peer itself or a gateway, as
+ * for smc_route_direct().  Version 1 does not leave the subnet.
  */
 static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 {
@@ -102,7 +137,7 @@ static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 	*hops = HOPS_DIRECT;
 	ether_addr_copy(mac, link->peer.mac);
 	if (lgr->version == 1)
-		return 0;
+		return check_mac(link, mac);
 	fl4.daddr = smc_rdma_gid_v4(&link->peer.gid);
 	fl4.saddr = smc_rdma_gid_v4(&link->gid);
 	rt = ip_route_output_key(lgr->sn->net, &fl4);
@@ -111,6 +146,8 @@ static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 	if (rt->rt_uses_gateway && rt->rt_gw_family == AF_INET) {
 		*hops = HOPS_GATEWAY;
 		rc = gateway_mac(rt, mac);
+	} else {
+		rc = check_mac(link, mac);
 	}
 	ip_rt_put(rt);
 	return rc;
