@@ -170,7 +170,7 @@ static enum smc_reason agree_on_way(struct smc_hs *hs)
 	data->direct = true;
 	if (data->choice.variant != SMC_VARIANT_RV2)
 		return SMC_REASON_OK;
-	why = smc_route_direct(&data->route, data->local.same_host,
+	why = smc_route_direct(hs->setup.sn->net, &data->local,
 			       data->peer.r.gid, &direct);
 	if (why != SMC_REASON_OK || data->peer.fce.direct)
 		return why;

@@ -314,7 +314,8 @@ int smc_route_get(struct sock *tcp, struct smc_route *route);
 void smc_route_put(struct smc_route *route);
 void smc_route_prefixes(const struct smc_route *route,
 			struct smc_prefixes *pfx);
-enum smc_reason smc_route_direct(const struct smc_route *route, bool same_host,
+enum smc_reason smc_route_direct(struct net *net,
+				 const struct smc_select_local *local,
 				 const u8 gid[SMC_GID_LEN], bool *direct);
 bool smc_hs_secured(struct sock *tcp);
 

@@ -180,14 +180,18 @@ void smc_route_prefixes(const struct smc_route *route,
 
 /**
  * smc_route_direct() - is the peer's RDMA port reached without a gateway?
- * @route: of the connection; the device is not looked at
- * @same_host: the peer is on this host
- * @gid: the peer's RoCE v2 GID, an IPv4-mapped address
+ * @net: network namespace
+ * @local: own RoCE v2 GID, an IPv4-mapped address; is the peer on this host?
+ * @gid: the peer's
  * @direct: the answer
+ *
+ * The route is that of the RDMA packets, from GID to GID, whatever addresses TCP
+ * has.
  *
  * Return: SMC_REASON_OK, NOROUTE; or BADPORT: that is no address of another host.
  */
-enum smc_reason smc_route_direct(const struct smc_route *route, bool same_host,
+enum smc_reason smc_route_direct(struct net *net,
+				 const struct smc_select_local *local,
 				 const u8 gid[SMC_GID_LEN], bool *direct)
 {
 	struct flowi4 fl4 = {};
@@ -195,13 +199,12 @@ enum smc_reason smc_route_direct(const struct smc_route *route, bool same_host,
 	struct rtable *rt;
 
 	memcpy(&fl4.daddr, gid + 12, sizeof(fl4.daddr));
-	if (route->family == AF_INET)
-		fl4.saddr = route->saddr.s6_addr32[3];
-	rt = ip_route_output_key(route->net, &fl4);
+	memcpy(&fl4.saddr, local->gid + 12, sizeof(fl4.saddr));
+	rt = ip_route_output_key(net, &fl4);
 	if (IS_ERR(rt))
 		return SMC_REASON_NOROUTE;
 	if (rt->rt_type != RTN_UNICAST &&
-	    !(same_host && rt->rt_type == RTN_LOCAL))
+	    !(local->same_host && rt->rt_type == RTN_LOCAL))
 		why = SMC_REASON_BADPORT;
 	*direct = !rt->rt_uses_gateway;
 	ip_rt_put(rt);

@@ -45,7 +45,7 @@ static enum smc_reason open_group(struct smc_hs *hs,
 
 	data->direct = true;
 	if (data->choice.variant == SMC_VARIANT_RV2) {
-		why = smc_route_direct(&data->route, data->local.same_host,
+		why = smc_route_direct(hs->setup.sn->net, &data->local,
 				       prop->v2.gid, &data->direct);
 		if (why != SMC_REASON_OK)
 			return why;
