@@ -209,15 +209,7 @@ static enum smc_reason client_use_group(struct smc_hs *hs,
 
 static enum smc_reason next_contact(struct smc_hs *hs)
 {
-	struct smc_hs_data *data = hs->data;
-	enum smc_xport_id id = data->choice.mode;
-	const struct smc_lgr_key key = {
-		.xport = smc_xport_get(id),
-		.role = SMC_CLNT,
-		.path = &data->path[id],
-		.route = &data->route,
-		.acc = &data->peer,
-	};
+	const struct smc_lgr_key key = smc_hs_group_key(hs);
 	struct smc_lgr *lgr;
 	bool others;
 

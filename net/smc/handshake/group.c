@@ -117,6 +117,28 @@ enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
 	}
 }
 
+/**
+ * smc_hs_group_key() - what a group for the connection has to match
+ * @hs: handshake; data->choice is made, and the client has the Accept
+ *
+ * Return: key; valid as long as @hs->data.
+ */
+struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs)
+{
+	const struct smc_hs_data *data = hs->data;
+	enum smc_xport_id id = data->choice.mode;
+	bool is_server = hs->setup.role == SMC_SERV;
+
+	return (struct smc_lgr_key) {
+		.xport = smc_xport_get(id),
+		.role = hs->setup.role,
+		.path = &data->path[id],
+		.route = &data->route,
+		.prop = is_server ? &data->prop : NULL,
+		.acc = is_server ? NULL : &data->peer,
+	};
+}
+
 static int join(struct smc_hs *hs, struct smc_lgr *lgr)
 {
 	return smc_conn_join(hs->conn, lgr, hs->setup.snd_len,

@@ -75,15 +75,7 @@ static enum smc_reason server_use_group(struct smc_hs *hs,
 /* @lgr: a group that was found, or NULL: the connection has joined a new one. */
 static enum smc_reason find_or_open(struct smc_hs *hs, struct smc_lgr **lgr)
 {
-	struct smc_hs_data *data = hs->data;
-	enum smc_xport_id id = data->choice.mode;
-	const struct smc_lgr_key key = {
-		.xport = smc_xport_get(id),
-		.role = SMC_SERV,
-		.path = &data->path[id],
-		.route = &data->route,
-		.prop = &data->prop,
-	};
+	const struct smc_lgr_key key = smc_hs_group_key(hs);
 	bool others;
 
 	*lgr = smc_lgr_find(hs->setup.sn, &key, &others);
