@@ -621,7 +621,7 @@ static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
  * @link: link; nothing is sent if it is dead or was never ready to send
  * @orderly: an idle group, not a failure
  *
- * Waits a short while until everything posted is sent, such as the last
+ * Waits a short while for the completions to come, of it and of the last
  * messages of connections; shorter if the peer has sent DELETE LINK first.  A
  * link whose confirmation failed may be active at the other end.
  *
@@ -641,7 +641,7 @@ void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly)
 	if (!(READ_ONCE(link->peer_bye) && link->lgr->role == SMC_CLNT) &&
 	    send_msg(link, &msg))
 		return;
-	wait_event_timeout(link->wait, smc_rdma_tx_idle(link),
+	wait_event_timeout(link->wait, !smc_rdma_tx_awaited(link),
 			   msecs_to_jiffies(READ_ONCE(link->peer_bye) ?
 					    SMC_RDMA_GOODBYE_MS / 10 :
 					    SMC_RDMA_GOODBYE_MS));

@@ -498,7 +498,6 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p);
 void smc_rdma_conn_init(struct smc_conn *conn);
 bool smc_rdma_conn_detach(struct smc_conn *conn);
 int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end);
-bool smc_rdma_tx_idle(struct smc_rdma_link *link);
 bool smc_rdma_tx_awaited(struct smc_rdma_link *link);
 
 /* rx.c */

@@ -475,24 +475,8 @@ void smc_rdma_link_stop(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_tx_idle() - true if everything posted has completed
- * @link: link
- *
- * Context: any.
- */
-bool smc_rdma_tx_idle(struct smc_rdma_link *link)
-{
-	bool idle;
-
-	spin_lock_bh(&link->post_lock);
-	idle = !in_flight(link) || link->dead;
-	spin_unlock_bh(&link->post_lock);
-	return idle;
-}
-
-/**
  * smc_rdma_tx_awaited() - true if a completion is on its way
- * @link: link
+ * @link: link; none is awaited of a dead one
  *
  * Context: any.
  */
@@ -501,7 +485,7 @@ bool smc_rdma_tx_awaited(struct smc_rdma_link *link)
 	bool awaited;
 
 	spin_lock_bh(&link->post_lock);
-	awaited = in_flight(link) != link->tx_quiet;
+	awaited = !link->dead && in_flight(link) != link->tx_quiet;
 	spin_unlock_bh(&link->post_lock);
 	return awaited;
 }
