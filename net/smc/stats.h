@@ -28,7 +28,6 @@
 	X(LINK_DOWN_SEND, "LinkDownSend", "links ended: a message or a write failed") \
 	X(LINK_DOWN_QUEUE, "LinkDownQueue", "links ended: the device stopped the queue pair") \
 	X(LINK_DOWN_POST, "LinkDownPost", "links ended: the device refused a work request") \
-	X(LINK_DOWN_PORT, "LinkDownPort", "links ended: the port went down") \
 	X(LINK_DOWN_GID, "LinkDownGid", "links ended: the port lost the address") \
 	X(LINK_DOWN_FATAL, "LinkDownFatal", "links ended: the device failed altogether") \
 	X(LINK_DOWN_PEER, "LinkDownPeer", "links ended: by the peer")	\

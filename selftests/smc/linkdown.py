@@ -165,6 +165,18 @@ def case_dead_port():
     peer.leave()
 
 
+def case_flap():
+    """the port goes down and comes back: the link does not notice"""
+    link = Link()
+    for up in False, True:
+        port(up)
+        link.peer.round()
+    assert "LgrLost" not in link.counters.moved()
+    link.peer.leave()
+    await_that("the link stays",
+               lambda: link.counters.moved().get("LinkDownPeer") == 1, LIMIT)
+
+
 def case_stuck():
     """the device takes messages and does nothing"""
     sysctl("smcr_testlink_time", 0)

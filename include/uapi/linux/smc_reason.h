@@ -247,9 +247,6 @@
 	X(LINK_POST, 0x0a180009, "LINK_POST",				\
 	  "the RDMA device did not accept a work request",		\
 	  "see the kernel log", ECONNABORTED)				\
-	X(LINK_PORT, 0x0a18000a, "LINK_PORT",				\
-	  "the RDMA port of the link went down",			\
-	  "check the RDMA ports of both hosts (rdma link)", ECONNABORTED) \
 	X(LINK_GID, 0x0a18000b, "LINK_GID",				\
 	  "the RDMA port lost the address of the link",			\
 	  "", ECONNABORTED)						\

@@ -21,15 +21,16 @@ static bool gid_lost(struct smc_rdma_link *link)
 	       memcmp(&gid, &link->gid, sizeof(gid));
 }
 
-/* The reason for which an event ends a link, or SMC_REASON_OK. */
+/*
+ * The reason for which an event ends a link, or SMC_REASON_OK.  A port that goes
+ * down may come back before the queue pair gives up: what is sent decides, and
+ * TEST LINK if nothing is.  No new link is made meanwhile.
+ */
 static enum smc_reason link_hit(struct smc_rdma_link *link,
 				const struct ib_event *event)
 {
 	if (event->event == IB_EVENT_DEVICE_FATAL)
 		return SMC_REASON_LINK_FATAL;
-	if (event->event == IB_EVENT_PORT_ERR &&
-	    link->port == event->element.port_num)
-		return SMC_REASON_LINK_PORT;
 	if (event->event == IB_EVENT_GID_CHANGE &&
 	    link->port == event->element.port_num && gid_lost(link))
 		return SMC_REASON_LINK_GID;

@@ -63,7 +63,6 @@ static const struct {
 	DOWN(SEND),
 	DOWN(QUEUE),
 	DOWN(POST),
-	DOWN(PORT),
 	DOWN(GID),
 	DOWN(FATAL),
 	DOWN(PEER),
