@@ -13,7 +13,7 @@ rounds=${REMOVE_ROUNDS:-$n}
 again() {
 	g $1 'rdma link show rxe0/1 >/dev/null 2>&1 ||
 		rdma link add rxe0 type rxe netdev eth0'
-	wait_for 30 $1 'rdma link show rxe0/1 | grep -q "state ACTIVE"'
+	wait_for 30 $1 "$s/genetlink.py active rxe0"
 }
 
 # one_cause GUEST: each link that is gone ended for one of the reasons counted
