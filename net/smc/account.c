@@ -4,10 +4,10 @@
  *
  *   peer -> namespace -> host        user
  *
- * What a peer holds is held by its namespace and by the host as well: a charge
- * goes up, and is undone if one of them has no room.  Then the connection is
- * plain TCP, and the counter of that account says whose limit it was.  A peer is
- * an IPv4 address or an IPv6 network of 64 bits, in a namespace.
+ * What a peer holds is held by its namespace and by the host as well.  It is
+ * charged to all of them or to none.  Then the connection is plain TCP, and the
+ * counter of the account that has no room says whose limit it was.  A peer is an
+ * IPv4 address or an IPv6 network of 64 bits, in a namespace.
  *
  * A user is charged for the rings that its connections use, on the whole host.
  *
@@ -16,7 +16,7 @@
  * may outlive its namespace, so that of a namespace is counted, too.
  *
  * Context: any, unless a function says otherwise; table.lock (spinlock, IRQ)
- * protects the table and is a leaf.
+ * protects the table and what accounts hold, and is a leaf.
  * Test: selftests/smc/accounts.py
  */
 #define pr_fmt(fmt) "smc: " fmt
@@ -36,7 +36,7 @@
 #define TABLE_BITS	8
 
 static struct {
-	spinlock_t lock;	/* heads */
+	spinlock_t lock;	/* heads; smc_account.used */
 	u32 seed;
 	struct hlist_head heads[1 << TABLE_BITS];
 } table = {
@@ -52,6 +52,23 @@ static struct smc_account host = {
 	.stat = SMC_STAT_HOST_LIMIT,
 };
 
+/* The account that has no room for @n more, this or one above; or NULL. */
+static struct smc_account *full(struct smc_account *acct,
+				enum smc_acct_kind kind, int n)
+{
+	lockdep_assert_held(&table.lock);
+	while (acct && acct->used[kind] <= READ_ONCE(acct->limit[kind]) - n)
+		acct = acct->up;
+	return acct;
+}
+
+static void add(struct smc_account *acct, enum smc_acct_kind kind, int n)
+{
+	lockdep_assert_held(&table.lock);
+	for (; acct; acct = acct->up)
+		WRITE_ONCE(acct->used[kind], acct->used[kind] + n);
+}
+
 /**
  * smc_account_charge() - take something, if there is room for it
  * @acct: account, or NULL: nothing is charged
@@ -64,19 +81,15 @@ static struct smc_account host = {
 struct smc_account *smc_account_charge(struct smc_account *acct,
 				       enum smc_acct_kind kind, int n)
 {
-	struct smc_account *full;
+	struct smc_account *none;
+	unsigned long flags;
 
-	for (full = acct; full; full = full->up) {
-		if (atomic_add_return(n, &full->used[kind]) >
-		    READ_ONCE(full->limit[kind]))
-			break;
-	}
-	if (!full)
-		return NULL;
-	for (; acct != full; acct = acct->up)
-		atomic_sub(n, &acct->used[kind]);
-	atomic_sub(n, &full->used[kind]);
-	return full;
+	spin_lock_irqsave(&table.lock, flags);
+	none = full(acct, kind, n);
+	if (!none)
+		add(acct, kind, n);
+	spin_unlock_irqrestore(&table.lock, flags);
+	return none;
 }
 
 /**
@@ -88,8 +101,11 @@ struct smc_account *smc_account_charge(struct smc_account *acct,
 void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
 			  int n)
 {
-	for (; acct; acct = acct->up)
-		atomic_sub(n, &acct->used[kind]);
+	unsigned long flags;
+
+	spin_lock_irqsave(&table.lock, flags);
+	add(acct, kind, -n);
+	spin_unlock_irqrestore(&table.lock, flags);
 }
 
 /**
@@ -300,9 +316,9 @@ void smc_account_exit(void)
 	enum smc_acct_kind kind;
 
 	for (kind = 0; kind < SMC_ACCT_KINDS; kind++)
-		if (atomic_read(&host.used[kind]))
+		if (host.used[kind])
 			pr_warn("unequal: %d is left in account %d\n",
-				atomic_read(&host.used[kind]), kind);
+				host.used[kind], kind);
 }
 
 /**

@@ -5,7 +5,6 @@
 #ifndef SMC_ACCOUNT_H
 #define SMC_ACCOUNT_H
 
-#include <linux/atomic.h>
 #include <linux/in6.h>
 #include <linux/limits.h>
 #include <linux/refcount.h>
@@ -26,7 +25,7 @@ enum smc_acct_kind {
 	SMC_ACCT_KINDS
 };
 
-/* The largest limit; what is used may be more for a moment. */
+/* The largest limit. */
 #define SMC_ACCT_MAX	(INT_MAX / 2)
 
 /**
@@ -37,7 +36,7 @@ enum smc_acct_kind {
  * @id: a peer's address, or a user's number
  * @limit: by kind; only read by smc_account_charge()
  * @stat: counter of what was refused
- * @used: by kind
+ * @used: by kind; under table.lock
  */
 struct smc_account {
 	struct hlist_node node;
@@ -46,7 +45,7 @@ struct smc_account {
 	struct in6_addr id;
 	const int *limit;
 	enum smc_stat stat;
-	atomic_t used[SMC_ACCT_KINDS];
+	int used[SMC_ACCT_KINDS];
 };
 
 extern int smc_account_host_limit[SMC_ACCT_KINDS];
