@@ -145,7 +145,7 @@ static const struct ctl_table table_template[] = {
 	INT_ENTRY("handshake_timeout_ms", &timeout_min, &timeout_max),
 	INT_ENTRY("fallback_memory_s", SYSCTL_ZERO, &day_s),
 	INT_ENTRY("orphan_timeout_s", SYSCTL_ONE, &day_s),
-	INT_ENTRY("max_orphans", SYSCTL_ZERO, SYSCTL_INT_MAX),
+	INT_ENTRY("max_orphans", SYSCTL_ZERO, &acct_max),
 	INT_ENTRY("max_groups", SYSCTL_ZERO, &acct_max),
 	INT_ENTRY("max_groups_per_peer", SYSCTL_ZERO, &acct_max),
 	INT_ENTRY("max_ring_kbytes", SYSCTL_ZERO, &acct_max),
@@ -153,7 +153,7 @@ static const struct ctl_table table_template[] = {
 	/* of the host, in the first namespace only */
 #define HOST_ENTRIES	4
 	INT_ENTRY("host_max_groups", SYSCTL_ZERO, &acct_max),
-	INT_ENTRY("host_max_orphans", SYSCTL_ZERO, SYSCTL_INT_MAX),
+	INT_ENTRY("host_max_orphans", SYSCTL_ZERO, &acct_max),
 	INT_ENTRY("host_max_ring_kbytes", SYSCTL_ZERO, &acct_max),
 	INT_ENTRY("host_max_ring_kbytes_per_user", SYSCTL_ZERO, &acct_max),
 };

@@ -59,10 +59,10 @@ ok transports "smcr smcd" "smcd smcr"; ok transports smcr,smcd "smcd smcr"
 no transports tcp; no transports "smcr bogus"; no transports smcdsmcr
 no transports "smcr$(printf "%80s" smcd)"
 for x in "handshake_timeout_ms 100 60000" "fallback_memory_s 0 86400" \
-	 "orphan_timeout_s 1 86400" "max_orphans 0 2147483647" "wmem 16384 1073741823" \
+	 "orphan_timeout_s 1 86400" "max_orphans 0 1073741823" "wmem 16384 1073741823" \
 	 "rmem 16384 1073741823" "smcr_max_conns_per_lgr 16 255" \
 	 "smcr_max_links_per_lgr 1 2" "limit_smc_hs 0 1" \
-	 "host_max_orphans 0 2147483647" "max_groups 0 1073741823" \
+	 "host_max_orphans 0 1073741823" "max_groups 0 1073741823" \
 	 "max_groups_per_peer 0 1073741823" "max_ring_kbytes 0 1073741823" \
 	 "max_ring_kbytes_per_peer 0 1073741823" "host_max_groups 0 1073741823" \
 	 "host_max_ring_kbytes 0 1073741823" \
