@@ -246,13 +246,14 @@ struct smc_account *smc_account_user(kuid_t uid)
 
 /**
  * smc_account_get() - take another reference
- * @acct: account the caller has a reference of
+ * @acct: account the caller has a reference of, or NULL
  *
  * Return: @acct.
  */
 struct smc_account *smc_account_get(struct smc_account *acct)
 {
-	refcount_inc(&acct->refs);
+	if (acct)
+		refcount_inc(&acct->refs);
 	return acct;
 }
 

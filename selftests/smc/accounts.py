@@ -11,6 +11,7 @@ no SMC sockets of others.
 """
 import argparse
 import contextlib
+import ctypes
 import fcntl
 import os
 import select
@@ -286,6 +287,22 @@ def as_user(work):
     cases.in_child(child)
 
 
+def client_of_root(lst=[]):             # pylint: disable=dangerous-default-value
+    """from now on a user's: another connection to a listener of root's"""
+    if not lst:
+        lst.append(smc_socket())
+        lst[0].bind((LO, 0))
+        lst[0].listen(8)
+        os.setgroups([])
+        os.setuid(1234)
+    cli = smc_socket()
+    cli.connect(lst[0].getsockname())
+    srv, _ = lst[0].accept()
+    srv.settimeout(LIMIT)
+    works(cli, srv)
+    return cli, srv
+
+
 def case_rings_of_a_user():
     """without CAP_IPC_LOCK; another user's are its own, root has no limit"""
     sysctl("transports", "smcd")
@@ -299,15 +316,7 @@ def case_rings_of_a_user():
 
     def as_client():
         """of a server of root's, which has a ring already"""
-        with smc_socket() as lst:
-            lst.bind((LO, 0))
-            lst.listen(8)
-            os.setuid(1234)
-            cli = smc_socket()
-            cli.connect(lst.getsockname())
-            srv, _ = lst.accept()
-        srv.settimeout(LIMIT)
-        works(cli, srv)
+        cli, srv = client_of_root()
         why = row_of(cli, 1 << FALLBACK - 1).u32(FALLBACK, 0)
         assert why == RINGLIMIT, hex(why)
         assert mode(srv) == TCP
@@ -322,6 +331,40 @@ def case_rings_of_a_user():
         counters_reach(c, ConnDestroyed=2)
         as_user(one_user)
         gone(c, *held)
+
+
+def disconnect(sock):
+    """connect(AF_UNSPEC)"""
+    rc = ctypes.CDLL(None).connect(sock.fileno(), bytes(16), 16)
+    assert rc == 0, rc
+
+
+def case_rings_that_are_kept():
+    """a user pays for a ring as long as the peer has it, which may be after the
+    connection has ended"""
+    def all_gone():
+        got = c.moved()
+        return got["ConnDestroyed"] == got["ConnCreated"]
+
+    def user():
+        cli, srv = client_of_root()
+        assert mode(cli) == SMCD
+        disconnect(cli)
+        counters_reach(c, ConnDestroyed=1)
+        others = client_of_root()
+        assert mode(others[0]) == TCP
+        assert c.moved()["UserLimit"] == 1
+        for s in cli, srv, *others:
+            s.close()
+        await_that("connections stay", all_gone, LIMIT)
+        cli, srv = client_of_root()
+        assert mode(cli) == SMCD
+
+    sysctl("transports", "smcd")
+    c = Counters()
+    with limits(host_max_ring_kbytes_per_user=RING):
+        cases.in_child(user)
+    await_that("connections stay", all_gone, LIMIT)
 
 
 def fill(sock):

@@ -9,8 +9,9 @@
  * transport invalidates a key that the peer may still use before it frees the
  * memory.
  *
- * A ring is charged to its peer until its memory is freed, and to the user for
- * whose connection it is as long as that has it.  Idle ones are given back when
+ * A ring is charged until its memory is freed: to its peer, and to the user for
+ * whose connection it was made, unless it is idle meanwhile.  The peer may keep one
+ * of shared memory after the connection has ended.  Idle ones are given back when
  * the host is short of memory, and when an account is full.  The transport frees
  * with a mutex held under which it also allocates, so the shrinker takes them
  * out of the pools and leaves the rest to a worker of the group.
@@ -170,6 +171,13 @@ err_free:
 	return ERR_PTR(rc);
 }
 
+static void uncharge_user(struct smc_buf *buf)
+{
+	smc_account_uncharge(buf->user, SMC_ACCT_RINGS, kib(buf));
+	smc_account_put(buf->user);
+	buf->user = NULL;
+}
+
 /**
  * smc_buf_freed() - the memory of a ring is gone
  * @buf: ring; the transport frees the object next
@@ -178,6 +186,7 @@ err_free:
  */
 void smc_buf_freed(struct smc_buf *buf)
 {
+	uncharge_user(buf);
 	smc_account_uncharge(buf->account, SMC_ACCT_RINGS, kib(buf));
 	smc_account_put(buf->account);
 }
@@ -241,7 +250,7 @@ static struct smc_buf *take_or_create(struct smc_lgr *lgr,
 	if (IS_ERR(buf))
 		smc_account_uncharge(user, SMC_ACCT_RINGS, size >> 10);
 	else
-		buf->user = user;
+		buf->user = smc_account_get(user);
 	return buf;
 }
 
@@ -280,8 +289,7 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
  * @lgr: group whose transport makes it
  * @dir: send or receive
  * @size: wanted bytes, rounded up to a power of two that has a size code
- * @user: whose connection it is for, or NULL; the account stays valid until
- *	smc_buf_put()
+ * @user: whose connection it is for, or NULL
  *
  * An idle buffer of the group if one has exactly that size and is charged to
  * the current control group (active_memcg), else a new one.  If memory is short,
@@ -332,9 +340,8 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	count_put(lgr, buf);
-	smc_account_uncharge(buf->user, SMC_ACCT_RINGS, kib(buf));
-	buf->user = NULL;
 	if (lgr->xport->pools && !buf->peer_may_write) {
+		uncharge_user(buf);
 		memset(buf->cpu, 0, buf->used);
 		buf->used = 0;
 		buf = pool_give(lgr, buf);
