@@ -2,22 +2,27 @@
 /*
  * Accounts: what a peer, a user, a namespace and the host hold, and may hold.
  *
- *   peer -> namespace -> host        user
+ *   address -> networks it is in -> namespace -> host        user
  *
- * What a peer holds is held by its namespace and by the host as well.  It is
- * charged to all of them or to none.  Then the connection is plain TCP, and the
- * counter of the account that has no room says whose limit it was.  A peer is an
- * IPv4 address or an IPv6 network of 64 bits, in a namespace.
+ * What an account holds is held by those above it as well.  It is charged to all
+ * of them or to none.  Then the connection is plain TCP, and the counter of the
+ * account that has no room says whose limit it was.
  *
- * A user is charged for the rings that its connections use, on the whole host.
+ * A peer is an IPv4 address, or an IPv6 network of 64 bits, for a host has as many
+ * addresses of that as it likes.  One address of it gets half of what it may have.
+ * The networks above a peer, of 24 bits (127.0.0.0/8: of 8) and 48 bits, limit
+ * handshakes alone: see share().
  *
- * References: a peer's and a user's account has one of each group, ring and
- * socket that is charged to it, and ends with the last.  A ring of shared memory
- * may outlive its namespace, so that of a namespace is counted, too.
+ * A user is charged for the rings of its connections, on the whole host.
+ *
+ * References: a peer's and a user's account has one of each handshake, group, ring
+ * and socket that is charged to it, and of each account below, and ends with the
+ * last.  A ring of shared memory may outlive its namespace, so that of a namespace
+ * is counted, too.
  *
  * Context: any, unless a function says otherwise; table.lock (spinlock, IRQ)
  * protects the table and what accounts hold, and is a leaf.
- * Test: selftests/smc/accounts.py
+ * Tests: selftests/smc/accounts.py, selftests/smc/hslimit.py
  */
 #define pr_fmt(fmt) "smc: " fmt
 
@@ -33,7 +38,7 @@
 #include "account.h"
 #include "net.h"
 
-#define TABLE_BITS	8
+#define TABLE_BITS	10
 
 static struct {
 	spinlock_t lock;	/* heads; smc_account.used */
@@ -46,18 +51,49 @@ static struct {
 int smc_account_host_limit[SMC_ACCT_KINDS];
 int smc_account_user_limit[SMC_ACCT_KINDS];
 
+/* Of a network that is no peer, but for handshakes. */
+static const int no_limit[SMC_ACCT_KINDS] = {
+	[0 ... SMC_ACCT_KINDS - 1] = SMC_ACCT_MAX,
+};
+
 static struct smc_account host = {
 	.refs = REFCOUNT_INIT(1),
 	.limit = smc_account_host_limit,
 	.stat = SMC_STAT_HOST_LIMIT,
 };
 
+/*
+ * How many handshakes an account may hold: half of the room above it, and less
+ * as that fills.  With a quarter left it is a sixteenth, of the last ones it is
+ * one: they are for those that have few.  A network alone gets half, and it takes
+ * a hundred networks to use all.  With a fixed part of what is left, such as a
+ * third, two dozen would do.
+ */
+static int share(int room, int used)
+{
+	long left = max(room - used, 0);
+	long most = DIV_ROUND_UP(room, 2);
+
+	return max(min(4 * left * left * left / ((long)room * room), most), 1L);
+}
+
+static int limit_of(const struct smc_account *acct, enum smc_acct_kind kind)
+{
+	const struct smc_account *up = acct->up;
+
+	if (acct->space && kind >= SMC_ACCT_CLIENTS)
+		return share(limit_of(up, kind), up->used[kind]);
+	if (acct->limit)
+		return READ_ONCE(acct->limit[kind]);
+	return DIV_ROUND_UP(limit_of(up, kind), 2);
+}
+
 /* The account that has no room for @n more, this or one above; or NULL. */
 static struct smc_account *full(struct smc_account *acct,
 				enum smc_acct_kind kind, int n)
 {
 	lockdep_assert_held(&table.lock);
-	while (acct && acct->used[kind] <= READ_ONCE(acct->limit[kind]) - n)
+	while (acct && acct->used[kind] <= limit_of(acct, kind) - n)
 		acct = acct->up;
 	return acct;
 }
@@ -109,6 +145,22 @@ void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
 }
 
 /**
+ * smc_account_has_room() - could one be charged now?
+ * @acct: account
+ * @kind: of what
+ */
+bool smc_account_has_room(struct smc_account *acct, enum smc_acct_kind kind)
+{
+	unsigned long flags;
+	bool ok;
+
+	spin_lock_irqsave(&table.lock, flags);
+	ok = !full(acct, kind, 1);
+	spin_unlock_irqrestore(&table.lock, flags);
+	return ok;
+}
+
+/**
  * smc_account_within() - is what one account holds held by another?
  * @acct: this one
  * @above: the other one, which may be the same
@@ -122,110 +174,124 @@ bool smc_account_within(const struct smc_account *acct,
 }
 
 static struct smc_account *alloc(struct smc_account *up, const int *limit,
-				 enum smc_stat stat)
+				 enum smc_stat stat, gfp_t gfp)
 {
-	struct smc_account *acct = kzalloc(sizeof(*acct), GFP_KERNEL);
+	struct smc_account *acct = kzalloc(sizeof(*acct), gfp);
 
 	if (!acct)
 		return NULL;
 	refcount_set(&acct->refs, 1);
-	acct->up = up ? smc_account_get(up) : NULL;
+	acct->up = smc_account_get(up);
 	acct->limit = limit;
 	acct->stat = stat;
 	return acct;
 }
 
-static struct hlist_head *head_of(const struct smc_account *up,
-				  const struct in6_addr *id)
+static bool same(const struct smc_account *a, const struct smc_account *b)
 {
-	get_random_once(&table.seed, sizeof(table.seed));
-	return &table.heads[(__ipv6_addr_jhash(id, table.seed) ^
-			     hash_ptr(up, TABLE_BITS)) % (1 << TABLE_BITS)];
+	return a->space == b->space && a->bits == b->bits &&
+	       ipv6_addr_equal(&a->id, &b->id);
 }
 
-static struct smc_account *find(const struct hlist_head *head,
-				const struct smc_account *up,
-				const struct in6_addr *id)
-{
-	struct smc_account *acct;
-
-	lockdep_assert_held(&table.lock);
-	hlist_for_each_entry(acct, head, node)
-		if (acct->up == up && ipv6_addr_equal(&acct->id, id))
-			return acct;
-	return NULL;
-}
-
-/* Take a reference of the account, or put @new into the table. */
-static struct smc_account *find_or_add(struct smc_account *up,
-				       const struct in6_addr *id,
+/*
+ * The account that @key describes, with a reference; if there is none, @new goes
+ * into the table.
+ */
+static struct smc_account *find_or_add(const struct smc_account *key,
 				       struct smc_account *new)
 {
-	struct hlist_head *head = head_of(up, id);
 	struct smc_account *acct;
+	struct hlist_head *head;
+	unsigned long flags;
+	u32 hash;
 
-	spin_lock_irq(&table.lock);
-	acct = find(head, up, id);
+	get_random_once(&table.seed, sizeof(table.seed));
+	hash = __ipv6_addr_jhash(&key->id, table.seed) ^
+	       hash_ptr(key->space, TABLE_BITS);
+	head = &table.heads[hash % (1 << TABLE_BITS)];
+	spin_lock_irqsave(&table.lock, flags);
+	hlist_for_each_entry(acct, head, node)
+		if (same(acct, key))
+			break;
 	if (acct)
 		refcount_inc(&acct->refs);
 	else if (new)
 		hlist_add_head(&new->node, head);
-	spin_unlock_irq(&table.lock);
+	spin_unlock_irqrestore(&table.lock, flags);
 	return acct;
 }
 
-/* The account of @id below @up, with a reference; NULL: no memory. */
-static struct smc_account *find_or_make(struct smc_account *up,
-					const struct in6_addr *id,
-					const int *limit, enum smc_stat stat)
+/* As alloc(), if there is none with the @space, @id and @bits of @key. */
+static struct smc_account *find_or_make(const struct smc_account *key,
+					struct smc_account *up,
+					const int *limit, enum smc_stat stat,
+					gfp_t gfp)
 {
 	struct smc_account *acct, *new;
 
-	acct = find_or_add(up, id, NULL);
+	acct = find_or_add(key, NULL);
 	if (acct)
 		return acct;
-	new = alloc(up, limit, stat);
+	new = alloc(up, limit, stat, gfp);
 	if (!new)
 		return NULL;
-	new->id = *id;
-	acct = find_or_add(up, id, new);
+	new->space = key->space;
+	new->id = key->id;
+	new->bits = key->bits;
+	acct = find_or_add(key, new);
 	if (!acct)
 		return new;
 	smc_account_put(new);
 	return acct;
 }
 
-/**
- * smc_account_peer_id() - which peer has an address?
- * @addr: address, v4-mapped for IPv4
- * @id: the same for all addresses of a peer
- *
- * A host of IPv6 has as many addresses of its network as it likes.
+/*
+ * The account of the network of so many bits that an address is in.  It is below
+ * @up, whose reference is dropped; NULL stays NULL.
  */
-void smc_account_peer_id(const struct in6_addr *addr, struct in6_addr *id)
+static struct smc_account *below(struct smc_net *sn, struct smc_account *up,
+				 const struct in6_addr *addr, u8 bits,
+				 const int *limit, gfp_t gfp)
 {
-	if (ipv6_addr_v4mapped(addr))
-		*id = *addr;
-	else
-		ipv6_addr_prefix(id, addr, 64);
+	struct smc_account key = { .space = sn->account, .bits = bits };
+	struct smc_account *acct;
+
+	if (!up)
+		return NULL;
+	ipv6_addr_prefix(&key.id, addr, bits);
+	acct = find_or_make(&key, up, limit, SMC_STAT_PEER_LIMIT, gfp);
+	smc_account_put(up);
+	return acct;
 }
 
 /**
- * smc_account_peer() - the account of a peer
+ * smc_account_peer() - the account of an address
  * @sn: namespace
- * @addr: its address, v4-mapped for IPv4
+ * @addr: a peer's address, v4-mapped for IPv4
+ * @gfp: how memory may be had
  *
- * Context: process.
+ * Context: any, by @gfp.
  * Return: account with a reference, or NULL: no memory.
  */
 struct smc_account *smc_account_peer(struct smc_net *sn,
-				     const struct in6_addr *addr)
+				     const struct in6_addr *addr, gfp_t gfp)
 {
-	struct in6_addr id;
+	struct smc_account key = {
+		.space = sn->account, .id = *addr, .bits = 128,
+	};
+	struct smc_account *acct = find_or_add(&key, NULL);
+	u8 net = ipv6_addr_v4mapped_loopback(addr) ? 96 + 8 : 96 + 24;
 
-	smc_account_peer_id(addr, &id);
-	return find_or_make(sn->account, &id, sn->peer_limit,
-			    SMC_STAT_PEER_LIMIT);
+	if (acct)
+		return acct;
+	acct = smc_account_get(sn->account);
+	if (ipv6_addr_v4mapped(addr)) {
+		acct = below(sn, acct, addr, net, no_limit, gfp);
+		return below(sn, acct, addr, 128, sn->peer_limit, gfp);
+	}
+	acct = below(sn, acct, addr, 48, no_limit, gfp);
+	acct = below(sn, acct, addr, 64, sn->peer_limit, gfp);
+	return below(sn, acct, addr, 128, NULL, gfp);
 }
 
 /**
@@ -237,11 +303,11 @@ struct smc_account *smc_account_peer(struct smc_net *sn,
  */
 struct smc_account *smc_account_user(kuid_t uid)
 {
-	struct in6_addr id = {};
+	struct smc_account key = {};
 
-	id.s6_addr32[0] = (__force __be32)__kuid_val(uid);
-	return find_or_make(NULL, &id, smc_account_user_limit,
-			    SMC_STAT_USER_LIMIT);
+	key.id.s6_addr32[0] = (__force __be32)__kuid_val(uid);
+	return find_or_make(&key, NULL, smc_account_user_limit,
+			    SMC_STAT_USER_LIMIT, GFP_KERNEL);
 }
 
 /**
@@ -304,6 +370,9 @@ void smc_account_init(void)
 	limit[SMC_ACCT_GROUPS] = clamp(pages >> (22 - PAGE_SHIFT), 512UL,
 				       65536UL);
 	limit[SMC_ACCT_ORPHANS] = 65536;
+	/* those of its namespaces */
+	limit[SMC_ACCT_CLIENTS] = SMC_ACCT_MAX;
+	limit[SMC_ACCT_SERVERS] = SMC_ACCT_MAX;
 	smc_account_user_limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 2;
 }
 
@@ -335,12 +404,14 @@ int smc_account_net_init(struct smc_net *sn)
 {
 	const int *limit = smc_account_host_limit;
 
-	sn->account = alloc(&host, sn->limit, SMC_STAT_NET_LIMIT);
+	sn->account = alloc(&host, sn->limit, SMC_STAT_NET_LIMIT, GFP_KERNEL);
 	if (!sn->account)
 		return -ENOMEM;
 	sn->limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 4 * 3;
 	sn->limit[SMC_ACCT_GROUPS] = limit[SMC_ACCT_GROUPS] / 4 * 3;
 	sn->limit[SMC_ACCT_ORPHANS] = 16384;
+	sn->limit[SMC_ACCT_CLIENTS] = SMC_ACCT_HS_MAX;
+	sn->limit[SMC_ACCT_SERVERS] = SMC_ACCT_HS_MAX;
 	sn->peer_limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 2;
 	sn->peer_limit[SMC_ACCT_GROUPS] = limit[SMC_ACCT_GROUPS] / 4;
 	return 0;

@@ -22,19 +22,26 @@ enum smc_acct_kind {
 	SMC_ACCT_RINGS,		/* KiB of rings, idle and retired ones included */
 	SMC_ACCT_GROUPS,
 	SMC_ACCT_ORPHANS,
+	SMC_ACCT_CLIENTS,	/* handshakes; the limits of the last two shrink */
+	SMC_ACCT_SERVERS,
 	SMC_ACCT_KINDS
 };
 
 /* The largest limit. */
 #define SMC_ACCT_MAX	(INT_MAX / 2)
 
+/* Handshakes of a namespace, of each role. */
+#define SMC_ACCT_HS_MAX	1024
+
 /**
  * struct smc_account - what one holder holds
  * @node: in the table of peers and users
  * @refs: see account.c
  * @up: what is held here is held there, too; a reference, or NULL
- * @id: a peer's address, or a user's number
- * @limit: by kind; only read by smc_account_charge()
+ * @space: of a peer: the account of its namespace, which is above
+ * @id: address of a host or a network, or a user's number
+ * @bits: length of the network's prefix; IPv4 addresses are mapped
+ * @limit: by kind; NULL: half of the limit above
  * @stat: counter of what was refused
  * @used: by kind; under table.lock
  */
@@ -42,7 +49,9 @@ struct smc_account {
 	struct hlist_node node;
 	refcount_t refs;
 	struct smc_account *up;
+	const struct smc_account *space;
 	struct in6_addr id;
+	u8 bits;
 	const int *limit;
 	enum smc_stat stat;
 	int used[SMC_ACCT_KINDS];
@@ -55,12 +64,12 @@ struct smc_account *smc_account_charge(struct smc_account *acct,
 				       enum smc_acct_kind kind, int n);
 void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
 			  int n);
+bool smc_account_has_room(struct smc_account *acct, enum smc_acct_kind kind);
 bool smc_account_within(const struct smc_account *acct,
 			const struct smc_account *above);
 
-void smc_account_peer_id(const struct in6_addr *addr, struct in6_addr *id);
 struct smc_account *smc_account_peer(struct smc_net *sn,
-				     const struct in6_addr *addr);
+				     const struct in6_addr *addr, gfp_t gfp);
 struct smc_account *smc_account_user(kuid_t uid);
 struct smc_account *smc_account_get(struct smc_account *acct);
 void smc_account_put(struct smc_account *acct);

@@ -18,7 +18,6 @@
 struct ctl_table_header;
 struct workqueue_struct;
 struct smc_hs_cache;
-struct smc_hs_limit;
 
 /* Bits of smc_net.transports. */
 #define SMC_USE_SMCR	0x01
@@ -63,7 +62,6 @@ struct smc_hs_limit;
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
  * @hs_cache: incompatible peers (handshake/cache.c)
- * @hs_limit: handshakes in progress (handshake/limit.c)
  */
 struct smc_net {
 	struct net *net;
@@ -104,7 +102,6 @@ struct smc_net {
 	unsigned int pnet_num;
 
 	struct smc_hs_cache *hs_cache;
-	struct smc_hs_limit *hs_limit;
 };
 
 /* Set by register_pernet_subsys() in main.c. */

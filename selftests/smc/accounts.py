@@ -239,24 +239,45 @@ def case_rings_of_another_peer():
         gone(c, held, other)
 
 
+@contextlib.contextmanager
+def addresses(*some):
+    """of this host, for a while"""
+    def all_of_them(what, *words):
+        for a in some:
+            subprocess.run(["ip", "address", what, a + "/128", "dev", "lo",
+                            *words], check=True)
+
+    all_of_them("add", "nodad")
+    try:
+        yield some
+    finally:
+        all_of_them("delete")
+
+
 def case_rings_of_an_ipv6_network():
     """which has 64 bits: one host may have all of its addresses"""
     sysctl("transports", "smcd")
-    addresses = [f"fd07:0:0:{net}::{n}" for net in (1, 2) for n in (1, 2, 3, 4)]
-    for a in addresses:
-        subprocess.run(["ip", "address", "add", a + "/128", "dev", "lo",
-                        "nodad"], check=True)
     c = Counters()
-    try:
-        with limits(max_ring_kbytes_per_peer=2 * RING):
-            pairs = [between(*addresses[i:i + 2]) for i in (0, 2, 4)]
-            assert [mode(cli) for cli, _ in pairs] == [SMCD, TCP, SMCD]
-            assert c.moved()["PeerLimit"] == 1, c.moved()
-            gone(c, *pairs)
-    finally:
-        for a in addresses:
-            subprocess.run(["ip", "address", "delete", a + "/128", "dev", "lo"],
-                           check=True)
+    with addresses(*(f"fd07:0:0:{net}::{n}" for net in (1, 2)
+                     for n in (1, 2, 3, 4))) as a, \
+            limits(max_ring_kbytes_per_peer=2 * RING):
+        pairs = [between(*a[i:i + 2]) for i in (0, 2, 4)]
+        assert [mode(cli) for cli, _ in pairs] == [SMCD, TCP, SMCD]
+        assert c.moved()["PeerLimit"] == 1, c.moved()
+        gone(c, *pairs)
+
+
+def case_rings_of_an_ipv6_address():
+    """one gets half of what its network may have"""
+    sysctl("transports", "smcd")
+    c = Counters()
+    with addresses("fd07::1", "fd07::2", "fd07::3") as (one, two, three), \
+            limits(max_ring_kbytes_per_peer=4 * RING):
+        # the rings of both ends
+        pairs = [between(one, one), between(one, two), between(two, three)]
+        assert [mode(cli) for cli, _ in pairs] == [SMCD, TCP, SMCD]
+        assert c.moved()["PeerLimit"] == 1, c.moved()
+        gone(c, *pairs)
 
 
 def case_smaller_rings():

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """hslimit - handshakes that do not end take SMC from no other peer
 
-Two network namespaces, each with a network of IPv6 addresses for every /64 of a
-/48.  The Proposals for two of the ports are dropped on the way: handshakes with
-these stay as they are, at both ends.  Beside them connections of others are made,
-over SMC-D.  Then the sockets are closed, which takes no time.  Needs the module
-and root.
+Two network namespaces, each with a /32 of IPv6 addresses and a /16 of IPv4.  The
+Proposals for one port are dropped on the way: handshakes with it stay as they
+are, at both ends.  Beside them connections of others are made, over SMC-D.  Then
+the sockets are closed, which takes no time.  Needs the module and root.
 """
 import os
 import socket
@@ -20,7 +19,8 @@ from limits import await_that, limit
 from sockdiag import PROTO_SMC, SMCD, row_of
 
 HOME, AWAY = "home", "away"             # namespaces
-NET = {HOME: "fd77:0:0:", AWAY: "fd78:0:0:"}
+NET = {HOME: "fd77:0:", AWAY: "fd78:0:"}         # /32: then network, subnet, host
+NET4 = {HOME: "10.77.", AWAY: "10.78."}         # /16
 SILENT, HONEST = 7700, 7710
 MANY = 1100
 NETWORKS = 50
@@ -49,9 +49,12 @@ def up():
         run(*ip, "address", "add", f"fd79::{n}/64", "dev", "eth0", "nodad")
         run(*ip, "address", "add", f"10.79.0.{n}/24", "dev", "eth0")
         run(*ip, "link", "set", "eth0", "up")
-        run(*ip, "-6", "route", "add", "local", NET[ns] + ":/48", "dev", "lo")
-        run(*ip, "-6", "route", "add", NET[other] + ":/48",
+        run(*ip, "-6", "route", "add", "local", NET[ns] + ":/32", "dev", "lo")
+        run(*ip, "-6", "route", "add", NET[other] + ":/32",
             "via", f"fd79::{3 - n}")
+        run(*ip, "route", "add", "local", NET4[ns] + "0.0/16", "dev", "lo")
+        run(*ip, "route", "add", NET4[other] + "0.0/16",
+            "via", f"10.79.0.{3 - n}")
         enter(ns)
         sysctl("handshake_timeout_ms", 60000)
         sysctl("fallback_memory_s", 0)
@@ -87,20 +90,21 @@ def moved(ns, c, name):
 
 
 class Crowd:
-    """@count clients of @ns, whose addresses are in so many networks, at the
-    silent port of the other namespace, which has addresses in so many"""
-    def __init__(self, ns, count, sources, targets):
-        self.ns, self.other = ns, AWAY if ns == HOME else HOME
+    """@count clients in @ns, from the first addresses to the second in turn, at
+    the silent port of the other namespace, or of this one"""
+    def __init__(self, ns, count, sources, targets, to=None):
+        self.ns, self.other = ns, to or other_of(ns)
         self.server = counted(self.other)
         self.lst = listener(SILENT)
         self.client = counted(ns)
         self.socks = []
         for i in range(count):
-            s = smc_socket()
-            s.bind((f"{NET[ns]}{i % sources:x}::{i + 1:x}", 0))
+            source, target = sources(i), targets(i)
+            s = smc_socket(family_of(source))
+            s.bind((source, 0))
             s.setblocking(False)
             try:
-                s.connect((f"{NET[self.other]}{i % targets:x}::1", SILENT))
+                s.connect((target, SILENT))
             except BlockingIOError:
                 pass
             self.socks.append(s)
@@ -110,8 +114,17 @@ class Crowd:
     def is_there(self):
         begun = moved(self.ns, self.client, "HsStarted")
         plain = self.client.moved().get("HsClientTcp", 0)
+        # on one host both ends count, and what is sent arrives at once
         return begun + plain >= len(self.socks) and \
             moved(self.other, self.server, "HsStarted") >= begun
+
+    def taken(self):
+        """handshakes of the server that are not over the limit"""
+        enter(self.other)
+        got = self.server.moved()
+        left = got["HsStarted"] - got.get("HsLimit", 0)
+        print(f"# {left} handshakes of servers", flush=True)
+        return left
 
     def close(self):
         """at once, each of them; and nothing is left"""
@@ -131,16 +144,23 @@ def took(fn):
     return time.monotonic() - start
 
 
+def other_of(ns):
+    return AWAY if ns == HOME else HOME
+
+
+def family_of(address):
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
 def honest(ns, source):
     """a connection from @ns to the other namespace"""
-    other = AWAY if ns == HOME else HOME
+    other = other_of(ns)
     enter(other)
     lst = listener(HONEST)
     enter(ns)
-    family = socket.AF_INET if "." in source else socket.AF_INET6
-    target = "10.79.0." + "21"[other == HOME] if "." in source else \
-        NET[other] + "ffff::1"
-    cli = smc_socket(family)
+    target = NET[other] + "ffff::1" if ":" in source else \
+        "10.79.0." + "21"[other == HOME]
+    cli = smc_socket(family_of(source))
     cli.bind((source, 0))
     cli.connect((target, HONEST))
     srv = lst.accept()[0]
@@ -152,29 +172,95 @@ def honest(ns, source):
         s.close()
 
 
-def case_network():
-    """a host uses as many addresses of its /64 as it likes: it is one peer,
-    which has a third of what is left"""
-    crowd = Crowd(AWAY, 300, 1, 5)
+def from_net6(ns, networks, subnets, hosts):
+    """addresses of so many networks of 48 bits, each with so many subnets of 64"""
+    return lambda i: f"{NET[ns]}{i % networks:x}:{i % subnets:x}" \
+        f"::{i % hosts + 1:x}"
+
+
+def from_net4(ns, networks, hosts):
+    """addresses of so many networks of 24 bits"""
+    return lambda i: f"{NET4[ns]}{i % networks}.{i % hosts + 1}"
+
+
+def case_address():
+    """a host that uses one address has half of what its /64 may have, and that
+    has half of what its /48 may have: its neighbours have SMC, too"""
+    crowd = Crowd(AWAY, 300, from_net6(AWAY, 1, 1, 1),
+                  from_net6(HOME, 20, 20, 20))
     try:
-        pending = 300 - moved(HOME, crowd.server, "HsLimit")
-        print(f"# {pending} of one network", flush=True)
-        assert pending == MOST // 4, pending
-        # a crowd of 300 in 5 networks is none for its own side
+        assert crowd.taken() == MOST // 8
+        # a crowd of 300 in 20 networks is none for its own side
         assert moved(AWAY, crowd.client, "HsLimit") == 0
-        honest(AWAY, NET[AWAY] + "1::1")
+        honest(AWAY, NET[AWAY] + "0:0::2")
+        honest(AWAY, NET[AWAY] + "0:1::1")
+        honest(AWAY, "10.79.0.2")
+    finally:
+        crowd.close()
+
+
+def case_network():
+    """a host uses as many addresses of its /64 as it likes"""
+    crowd = Crowd(AWAY, 300, from_net6(AWAY, 1, 1, 300),
+                  from_net6(HOME, 20, 20, 20))
+    try:
+        assert MOST // 8 < crowd.taken() <= MOST // 4
+        honest(AWAY, NET[AWAY] + "0:1::1")
+        honest(AWAY, "10.79.0.2")
+    finally:
+        crowd.close()
+
+
+def case_sites():
+    """nor do many subnets of one /48 crowd others out"""
+    crowd = Crowd(AWAY, MANY, from_net6(AWAY, 1, MANY, MANY),
+                  from_net6(HOME, NETWORKS, NETWORKS, NETWORKS))
+    try:
+        assert crowd.taken() <= MOST // 2
+        for net in range(1, 9):
+            honest(AWAY, f"{NET[AWAY]}{net}::1")
+        honest(AWAY, "10.79.0.2")
+    finally:
+        crowd.close()
+
+
+def case_ipv4():
+    """of IPv4 a network has 24 bits: two dozen hosts of one, each with as many as
+    it gets, and one more of it as well as all others have SMC"""
+    crowd = Crowd(AWAY, MANY, from_net4(AWAY, 1, 24),
+                  from_net4(HOME, NETWORKS, NETWORKS))
+    try:
+        assert crowd.taken() <= MOST // 2
+        honest(AWAY, NET4[AWAY] + "0.100")
+        honest(AWAY, "10.79.0.2")
+    finally:
+        crowd.close()
+
+
+def case_this_host():
+    """a program connects from and to as many addresses of 127.0.0.0/8 as it likes:
+    these are one network, and all others have SMC"""
+    crowd = Crowd(HOME, MANY, lambda i: f"127.1.{i // 200}.{i % 200 + 1}",
+                  lambda i: f"127.2.{i // 200}.{i % 200 + 1}", HOME)
+    try:
+        assert moved(HOME, crowd.server, "HsLimit") > 0
+        honest(HOME, "10.79.0.1")
         honest(AWAY, "10.79.0.2")
     finally:
         crowd.close()
 
 
 def crowded(ns):
-    crowd = Crowd(ns, MANY, NETWORKS, NETWORKS)
+    other = other_of(ns)
+    crowd = Crowd(ns, MANY, from_net6(ns, NETWORKS, NETWORKS, MANY),
+                  from_net6(other, NETWORKS, NETWORKS, NETWORKS))
     try:
-        for at, c in (ns, crowd.client), (crowd.other, crowd.server):
-            pending = moved(at, c, "HsStarted") - c.moved().get("HsEnded", 0)
-            print(f"# {at}: {pending} handshakes", flush=True)
-            assert pending > MOST * 4 // 5, pending
+        assert crowd.taken() > MOST // 2
+        enter(ns)
+        got = crowd.client.moved()
+        left = got["HsStarted"] - got.get("HsEnded", 0)
+        print(f"# {left} handshakes of clients", flush=True)
+        assert left > MOST * 3 // 4
         # both are clients and servers
         for at in HOME, AWAY:
             honest(at, NET[at] + "ffff::1")

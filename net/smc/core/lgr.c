@@ -445,7 +445,7 @@ static int charge(struct smc_lgr *lgr)
 {
 	struct smc_account *full = NULL;
 
-	lgr->account = smc_account_peer(lgr->sn, &lgr->peer_addr);
+	lgr->account = smc_account_peer(lgr->sn, &lgr->peer_addr, GFP_KERNEL);
 	if (!lgr->account)
 		return -ENOMEM;
 	if (counts(lgr))

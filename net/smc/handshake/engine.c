@@ -326,7 +326,6 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
 	INIT_WORK(&hs->work, work_fn);
 	timer_setup(&hs->timer, timer_fn, 0);
 	init_completion(&hs->settled);
-	INIT_HLIST_NODE(&hs->node);
 	hs->ops = roles[setup->role];
 	hs->state = hs->ops->first;
 	hs->need = 1;
@@ -454,16 +453,7 @@ int smc_hs_net_init(struct smc_net *sn)
 		return -ENOMEM;
 	rc = smc_hs_cache_net_init(sn);
 	if (rc)
-		goto err_cache;
-	rc = smc_hs_limit_net_init(sn);
-	if (rc)
-		goto err_limit;
-	return 0;
-
-err_limit:
-	smc_hs_cache_net_exit(sn);
-err_cache:
-	destroy_workqueue(sn->hs_wq);
+		destroy_workqueue(sn->hs_wq);
 	return rc;
 }
 
@@ -471,7 +461,6 @@ void smc_hs_net_exit(struct smc_net *sn)
 {
 	/* the last step may not have returned yet */
 	destroy_workqueue(sn->hs_wq);
-	smc_hs_limit_net_exit(sn);
 	smc_hs_cache_net_exit(sn);
 }
 

@@ -84,8 +84,7 @@ struct smc_hs_data {
  * @timer: queues a step at @deadline; deleted before @ended
  * @waiter: in the group's list; removed before @ended
  * @settled: completed by the waiter's callback
- * @node: in the namespace's table of handshakes by peer; not if over a limit
- * @peer: the peer's IPv4 address or /64, for that table
+ * @account: the peer's, referenced, which is charged; NULL if over its limit
  * @deadline: jiffies; of the state
  * @deadline_set: a step is due then
  * @limit: jiffies; of the whole exchange until Accept or Confirm
@@ -127,8 +126,7 @@ struct smc_hs {
 	struct timer_list timer;
 	struct smc_lgr_waiter waiter;
 	struct completion settled;
-	struct hlist_node node;
-	struct in6_addr peer;
+	struct smc_account *account;
 	unsigned long deadline;
 	bool deadline_set;
 	unsigned long limit;
@@ -304,11 +302,9 @@ int smc_hs_cache_net_init(struct smc_net *sn);
 void smc_hs_cache_net_exit(struct smc_net *sn);
 
 /* handshake/limit.c */
-bool smc_hs_room(struct smc_net *sn, const struct sockaddr *addr);
+bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa);
 bool smc_hs_count(struct smc_hs *hs);
 void smc_hs_uncount(struct smc_hs *hs);
-int smc_hs_limit_net_init(struct smc_net *sn);
-void smc_hs_limit_net_exit(struct smc_net *sn);
 
 /* handshake/route.c */
 int smc_route_get(struct sock *tcp, struct smc_route *route);
