@@ -369,6 +369,7 @@ void smc_account_init(void)
 				    (unsigned long)SMC_ACCT_MAX);
 	limit[SMC_ACCT_GROUPS] = clamp(pages >> (22 - PAGE_SHIFT), 512UL,
 				       65536UL);
+	limit[SMC_ACCT_ENDING] = 512;
 	limit[SMC_ACCT_ORPHANS] = 65536;
 	/* those of its namespaces */
 	limit[SMC_ACCT_CLIENTS] = SMC_ACCT_MAX;
@@ -409,11 +410,13 @@ int smc_account_net_init(struct smc_net *sn)
 		return -ENOMEM;
 	sn->limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 4 * 3;
 	sn->limit[SMC_ACCT_GROUPS] = limit[SMC_ACCT_GROUPS] / 4 * 3;
+	sn->limit[SMC_ACCT_ENDING] = 256;
 	sn->limit[SMC_ACCT_ORPHANS] = 16384;
 	sn->limit[SMC_ACCT_CLIENTS] = SMC_ACCT_HS_MAX;
 	sn->limit[SMC_ACCT_SERVERS] = SMC_ACCT_HS_MAX;
 	sn->peer_limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 2;
 	sn->peer_limit[SMC_ACCT_GROUPS] = limit[SMC_ACCT_GROUPS] / 4;
+	sn->peer_limit[SMC_ACCT_ENDING] = 64;
 	return 0;
 }
 

@@ -152,6 +152,38 @@ def case_groups_of_all_peers():
             peer.end(c, held)
 
 
+def idle_groups(count):
+    """the groups of both ends of a connection over RDMA, which has ended"""
+    c = Counters()
+    cli, srv = smc(RDMA, SMCR)
+    cli.close()
+    assert srv.recv(1) == b""
+    srv.close()
+    counters_reach(c, ConnDestroyed=2)
+    got = c.moved()
+    assert "LgrDestroyed" not in got and got.get("LgrCreated", 0) <= count, got
+
+
+def case_idle_groups_give_way():
+    """one that no connection uses ends if another one is needed"""
+    for limit in "max_groups", "host_max_groups":
+        sysctl("transports", "smcr")
+        idle_groups(2)
+        c = Counters()
+        with limits(**{limit: 2}):
+            held = peer.accepted(1)
+            # with one end of the link the other one ends
+            counters_reach(c, LgrCreated=1, LgrDestroyed=2)
+            held += peer.accepted(1, "10.99.0.3")
+            # and those in use do not
+            peer.declined("10.99.0.4")
+            got = c.moved()
+            assert got["LgrDestroyed"] == 2, got
+            for tcp in held:
+                tcp.rst()
+            counters_reach(c, LgrDestroyed=4)
+
+
 # ---- rings ----
 
 def mode(sock):

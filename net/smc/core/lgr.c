@@ -11,7 +11,7 @@
  * frees it.
  *
  * A group without connections stays for a while if its transport keeps buffers
- * for the next one, otherwise it ends at once.
+ * for the next one (lgr_idle.c), otherwise it ends at once.
  *
  * Locks: lgr->setup (mutex): lgr_down does not run beside lgr_up, lgr_connect
  * and lgr_confirm.  sn->lgr_lock (spinlock, BH) protects the table; inside it
@@ -53,31 +53,23 @@ static void uncount(struct smc_net *sn)
 		wake_up_var(&sn->lgr_count);
 }
 
-/* Does it have a device's resources, which connections share? */
-static bool counts(const struct smc_lgr *lgr)
-{
-	return lgr->xport->lgr_match;
-}
-
-static void uncharge(struct smc_lgr *lgr)
-{
-	if (counts(lgr))
-		smc_account_uncharge(lgr->account, SMC_ACCT_GROUPS, 1);
-	smc_account_put(lgr->account);
-}
-
-/*
- * The last reference frees it, after a grace period: the receive path looks
- * tokens up under RCU.
+/**
+ * smc_lgr_put() - drop a reference
+ * @lgr: group
+ *
+ * The last one frees it, after a grace period: the receive path looks tokens up
+ * under RCU.
+ *
+ * Context: any.
  */
-static void lgr_put(struct smc_lgr *lgr)
+void smc_lgr_put(struct smc_lgr *lgr)
 {
 	struct smc_net *sn = lgr->sn;
 
 	if (!refcount_dec_and_test(&lgr->refs))
 		return;
 	smc_stats_inc(sn, SMC_STAT_LGR_DESTROYED);
-	uncharge(lgr);
+	smc_lgr_uncharge(lgr);
 	kfree_rcu(lgr, rcu);
 	uncount(sn);
 }
@@ -112,6 +104,7 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 	if (ours) {
 		WRITE_ONCE(lgr->why, why);
 		WRITE_ONCE(lgr->state, SMC_LGR_DEAD);
+		smc_lgr_set_idle(lgr, false);
 		list_del_init(&lgr->node);
 		hlist_del_init(&lgr->hash_node);
 		refcount_inc(&lgr->refs);	/* the worker's */
@@ -206,7 +199,7 @@ static void kill_work_fn(struct work_struct *work)
 	bool up;
 
 	if (cancel_delayed_work_sync(&lgr->linger))
-		lgr_put(lgr);
+		smc_lgr_put(lgr);
 	tell_conns(lgr);
 	smc_buf_pool_drain(lgr);
 	/* wait for lgr_up, lgr_connect and lgr_confirm */
@@ -218,7 +211,7 @@ static void kill_work_fn(struct work_struct *work)
 		lgr->xport->lgr_down(lgr, orderly);
 		smc_path_put(&lgr->path);
 	}
-	lgr_put(lgr);
+	smc_lgr_put(lgr);
 }
 
 static void shed_work_fn(struct work_struct *work)
@@ -226,7 +219,19 @@ static void shed_work_fn(struct work_struct *work)
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, shed_work);
 
 	smc_buf_free_shed(lgr);
-	lgr_put(lgr);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_lgr_end_idle() - end a group that no connection uses
+ * @lgr: referenced by the caller
+ *
+ * Context: any, no lock of the core held.
+ * Return: false if one does, or the group has ended already.
+ */
+bool smc_lgr_end_idle(struct smc_lgr *lgr)
+{
+	return kill(lgr, SMC_REASON_GOING, true);
 }
 
 static void linger_fn(struct work_struct *work)
@@ -234,8 +239,8 @@ static void linger_fn(struct work_struct *work)
 	struct smc_lgr *lgr = container_of(to_delayed_work(work),
 					   struct smc_lgr, linger);
 
-	kill(lgr, SMC_REASON_GOING, true);
-	lgr_put(lgr);
+	smc_lgr_end_idle(lgr);
+	smc_lgr_put(lgr);
 }
 
 /*
@@ -250,8 +255,11 @@ static bool reserve_place(struct smc_lgr *lgr)
 	ok = lgr->state != SMC_LGR_DEAD && !lgr->closed &&
 	     (lgr->role == SMC_CLNT || (lgr->conns_num < lgr->max_conns &&
 					!READ_ONCE(lgr->stalled)));
-	if (ok)
+	if (ok) {
+		if (!lgr->conns_num)
+			smc_lgr_set_idle(lgr, false);
 		WRITE_ONCE(lgr->conns_num, lgr->conns_num + 1);
+	}
 	spin_unlock(&lgr->lock);
 	return ok;
 }
@@ -380,6 +388,7 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	mutex_init(&lgr->setup);
 	spin_lock_init(&lgr->lock);
 	INIT_LIST_HEAD(&lgr->node);
+	INIT_LIST_HEAD(&lgr->idle);
 	INIT_LIST_HEAD(&lgr->waiters);
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	INIT_DELAYED_WORK(&lgr->linger, linger_fn);
@@ -396,7 +405,7 @@ static void discard(struct smc_lgr *lgr)
 {
 	struct smc_net *sn = lgr->sn;
 
-	uncharge(lgr);
+	smc_lgr_uncharge(lgr);
 	kfree(lgr);
 	uncount(sn);
 }
@@ -440,23 +449,6 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	return gone ? -ENODEV : 0;
 }
 
-/* Charge a new group to its peer.  0 or -errno. */
-static int charge(struct smc_lgr *lgr)
-{
-	struct smc_account *full = NULL;
-
-	lgr->account = smc_account_peer(lgr->sn, &lgr->peer_addr, GFP_KERNEL);
-	if (!lgr->account)
-		return -ENOMEM;
-	if (counts(lgr))
-		full = smc_account_charge(lgr->account, SMC_ACCT_GROUPS, 1);
-	if (!full)
-		return 0;
-	smc_stats_inc(lgr->sn, full->stat);
-	smc_account_put(lgr->account);
-	return -EUSERS;
-}
-
 /**
  * smc_lgr_new() - first contact: a new group
  * @sn: namespace
@@ -483,7 +475,7 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 		return ERR_PTR(-ENOMEM);
 	lgr->own_addr = route->saddr;
 	lgr->peer_addr = route->daddr;
-	rc = charge(lgr);
+	rc = smc_lgr_charge(lgr);
 	if (rc) {
 		kfree(lgr);
 		return ERR_PTR(rc);
@@ -588,14 +580,15 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	keep = idle && lgr->state == SMC_LGR_ACTIVE && lgr->xport->pools &&
 	       !lgr->closed;
 	if (keep) {
+		smc_lgr_set_idle(lgr, true);
 		refcount_inc(&lgr->refs);	/* the timer's */
 		if (mod_delayed_work(lgr->sn->end_wq, &lgr->linger, delay))
 			refcount_dec(&lgr->refs);	/* it has one */
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (idle && !keep)
-		kill(lgr, SMC_REASON_GOING, true);
-	lgr_put(lgr);
+		smc_lgr_end_idle(lgr);
+	smc_lgr_put(lgr);
 }
 
 /**
@@ -716,7 +709,7 @@ static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
 		spin_unlock_bh(&sn->lgr_lock);
 		if (found) {
 			kill(found, why, false);
-			lgr_put(found);
+			smc_lgr_put(found);
 		}
 	} while (found);
 }

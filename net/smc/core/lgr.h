@@ -78,6 +78,8 @@ struct smc_lgr_waiter {
  * @next_token: cyclic allocation of tokens
  * @waiters: handshakes waiting for the end of CONNECTING
  * @linger: frees an idle group
+ * @idle: in the list of idle groups (lgr_idle.c)
+ * @gave_way: ended for want of room for another; read by the last reference
  * @kill_work: runs lgr_down and aborts the connections
  * @pool: idle buffers by direction; this and the next two under a lock of buf.c
  * @pool_num: how many
@@ -126,6 +128,8 @@ struct smc_lgr {
 	u32 next_token;
 	struct list_head waiters;
 	struct delayed_work linger;
+	struct list_head idle;
+	bool gave_way;
 	struct work_struct kill_work;
 	struct list_head pool[SMC_BUF_DIRS];
 	unsigned int pool_num;
@@ -167,6 +171,8 @@ int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 		    const struct smc_clc_accept *peer);
 int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
 void smc_lgr_leave(struct smc_lgr *lgr);
+void smc_lgr_put(struct smc_lgr *lgr);
+bool smc_lgr_end_idle(struct smc_lgr *lgr);
 bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
 bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
 enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
@@ -175,5 +181,10 @@ int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 		 void *arg);
 int smc_lgr_net_init(struct smc_net *sn);
 void smc_lgr_net_exit(struct smc_net *sn);
+
+/* lgr_idle.c */
+int smc_lgr_charge(struct smc_lgr *lgr);
+void smc_lgr_uncharge(struct smc_lgr *lgr);
+void smc_lgr_set_idle(struct smc_lgr *lgr, bool on);
 
 #endif /* SMC_LGR_H */
