@@ -340,6 +340,17 @@ static bool last_ref(struct smc_account *acct)
 	return last;
 }
 
+/* The verdict of a test looks for this line. */
+static void check_empty(const struct smc_account *acct)
+{
+	enum smc_acct_kind kind;
+
+	for (kind = 0; kind < SMC_ACCT_KINDS; kind++)
+		if (acct->used[kind])
+			pr_warn("unequal: %d is left in account %d\n",
+				acct->used[kind], kind);
+}
+
 /**
  * smc_account_put() - drop a reference
  * @acct: account, or NULL
@@ -350,6 +361,7 @@ void smc_account_put(struct smc_account *acct)
 
 	for (; acct && last_ref(acct); acct = up) {
 		up = acct->up;
+		check_empty(acct);
 		kfree(acct);
 	}
 }
@@ -384,12 +396,7 @@ void smc_account_init(void)
  */
 void smc_account_exit(void)
 {
-	enum smc_acct_kind kind;
-
-	for (kind = 0; kind < SMC_ACCT_KINDS; kind++)
-		if (host.used[kind])
-			pr_warn("unequal: %d is left in account %d\n",
-				host.used[kind], kind);
+	check_empty(&host);
 }
 
 /**
