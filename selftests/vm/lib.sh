@@ -120,7 +120,7 @@ lab_up() {
 	[ "$1" = 6.12 ] || _mem=2560
 	# for the programs in the guests (agent.py)
 	_env="SMC_TEST_SCALE=$(scale_of "$1")"
-	for _v in SMC_SEED SMC_ROTATE SMC_MODES SMC_GCOV; do
+	for _v in SMC_SEED SMC_ROTATE SMC_MODES SMC_GCOV SMC_SYN_OPTION; do
 		eval "_w=\${$_v:-}"
 		# words of the kernel's command line
 		[ -z "$_w" ] || _env="$_env $_v=$(echo "$_w" | tr ' ' ,)"

@@ -108,7 +108,7 @@ static int check_syn_option(void)
 	chk_step("SYN option", "written by: %s", text);
 	if (strcmp(text, "none"))
 		return EXIT_SUCCESS;
-	chk_advice("on this host: boot a kernel that is built with CONFIG_SMC; all is TCP until then");
+	chk_advice("on this host: load smc.ko without syn_option=none; all is TCP until then");
 	return EXIT_FAILURE;
 }
 

@@ -103,7 +103,7 @@ static void print_text(const struct info *info)
 	if (*info->syn_option)
 		printf("SYN option:       %s%s\n", info->syn_option,
 		       strcmp(info->syn_option, "none") ? "" :
-		       " (all is TCP: this kernel has no CONFIG_SMC)");
+		       " (all is TCP)");
 	puts("\nHardware Capabilities");
 	printf("SEID:             %s\n", or_none(info->seid));
 	printf("ISM:              %s\n", info->ism_v2 ? "v1 v2" :

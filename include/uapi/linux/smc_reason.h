@@ -189,8 +189,8 @@
 	  "see max_ring_kbytes and host_max_ring_kbytes in af_smc(7)", \
 	  0)								\
 	X(NOSYNOPT, 0x0a0f0010, "NOSYNOPT",				\
-	  "TCP of this kernel cannot offer SMC: it has no CONFIG_SMC",	\
-	  "boot a kernel that is built with CONFIG_SMC", 0)		\
+	  "nothing here writes the TCP option that offers SMC",	\
+	  "load smc.ko without syn_option=none", 0)		\
 	X(BADCURSOR, 0x0a100000, "BADCURSOR",				\
 	  "the peer sent a cursor outside its ring",			\
 	  "report the peer's software version", ECONNRESET)		\

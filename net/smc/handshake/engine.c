@@ -468,8 +468,11 @@ int smc_hs_init(void)
 {
 	int rc = smc_hs_tcp_init();
 
-	if (!rc)
-		smc_synopt_init();
+	if (rc)
+		return rc;
+	rc = smc_synopt_init();
+	if (rc)
+		smc_hs_tcp_exit();
 	return rc;
 }
 

@@ -99,11 +99,13 @@ enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr);
 
 struct request_sock;
 
-/* synopt_native.c */
+/* synopt.c */
 bool smc_synopt_works(void);
-void smc_synopt_set(struct sock *tcp, bool on);
-bool smc_synopt_is_set(const struct sock *tcp);
-bool smc_synopt_peer_has(const struct sock *tcp);
+void smc_synopt_offer(struct sock *sk);
+void smc_synopt_answer(struct sock *sk, bool on);
+void smc_synopt_off(struct sock *sk);
+bool smc_synopt_answers(const struct sock *sk);
+bool smc_synopt_peer_has(const struct sock *sk);
 bool smc_hs_agreed(const struct sock *sk);
 bool smc_synopt_req_has(const struct request_sock *req, struct sock *child);
 

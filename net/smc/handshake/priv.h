@@ -316,8 +316,8 @@ enum smc_reason smc_route_direct(struct net *net,
 				 const u8 gid[SMC_GID_LEN], bool *direct);
 bool smc_hs_secured(struct sock *tcp);
 
-/* synopt_native.c */
-void smc_synopt_init(void);
+/* synopt.c */
+int smc_synopt_init(void);
 void smc_synopt_exit(void);
 
 #endif /* SMC_HS_PRIV_H */

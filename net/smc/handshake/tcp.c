@@ -440,7 +440,7 @@ int smc_hs_connect_again(struct smc_hs *hs)
 		put_back(hs, &kept);
 		sk->sk_socket->state = SS_UNCONNECTED;
 		xchg(&sk->sk_err, 0);
-		smc_synopt_set(sk, false);
+		smc_synopt_off(sk);
 		rc = __inet_stream_connect(sk->sk_socket,
 					   (struct sockaddr_unsized *)&addr,
 					   hs->setup.addr_len, O_NONBLOCK, 0);

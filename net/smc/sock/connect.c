@@ -128,7 +128,7 @@ static int begin(const struct call *c)
 	clear_bit(SMC_SK_SERVER, &smc->bits);
 	smc->refuse = SMC_REASON_OK;
 	clear_bit(SMC_SK_WORK_BEGIN, &smc->bits);
-	smc_synopt_set(sk, true);
+	smc_synopt_offer(sk);
 	smc_sock_hook(smc);
 	smc_sock_set_phase(smc, SMC_PHASE_HS);
 	rc = issue(c, O_NONBLOCK);
@@ -139,7 +139,7 @@ static int begin(const struct call *c)
 		return WAIT_BEGUN;
 	}
 	smc_sock_reset(smc);
-	smc_synopt_set(sk, false);
+	smc_synopt_off(sk);
 	smc->state_change(sk);
 	return rc;
 }
@@ -165,7 +165,7 @@ static int plain(const struct call *c, enum smc_reason why)
 	int rc;
 
 	/* an earlier attempt may have set it */
-	smc_synopt_set(smc->sk, false);
+	smc_synopt_off(smc->sk);
 	rc = issue(c, O_NONBLOCK);
 	if (rc && rc != -EINPROGRESS)
 		return rc;
@@ -253,7 +253,7 @@ static int tcp_outcome(const struct call *c)
 static int idle_disconnect(const struct call *c)
 {
 	smc_listen_end(c->smc->sk);
-	smc_synopt_set(c->smc->sk, false);
+	smc_synopt_off(c->smc->sk);
 	return connect_as_tcp(c);
 }
 

@@ -322,6 +322,8 @@ void smc_sock_detach(struct smc_sock *smc)
 {
 	struct inet_connection_sock *icsk = inet_csk(smc->sk);
 
+	/* first: while the context is there the module cannot go */
+	smc_synopt_off(smc->sk);
 	WRITE_ONCE(icsk->icsk_ulp_ops, NULL);
 	/* pairs with smc_sock_get(): not another layer's data with our ops */
 	smp_wmb();
@@ -451,7 +453,6 @@ void smc_sock_go_plain(struct smc_sock *smc)
 	struct sock *sk = smc->sk;
 	int lowat = smc->lowat;
 
-	smc_synopt_set(sk, sk->sk_state == TCP_LISTEN);
 	smc_sock_unhook(smc);
 	if (lowat > 1)
 		smc_sock_base(sk)->set_rcvlowat(sk, lowat);

@@ -38,8 +38,8 @@ int smc_sock_listen(struct socket *sock, int backlog)
 		busy = rules->attempt;
 		/* not on a listener: its requests have been answered */
 		if (rules->idle && sk->sk_state == TCP_CLOSE) {
-			smc_synopt_set(sk, smc_sock_disabled(smc) ==
-				       SMC_REASON_OK);
+			smc_synopt_answer(sk, smc_sock_disabled(smc) ==
+					  SMC_REASON_OK);
 			smc_sock_hook_listener(smc);
 		}
 		release_sock(sk);
@@ -211,7 +211,7 @@ static bool may_migrate_away(const struct sock *sk)
 void smc_listen_end(struct sock *sk)
 {
 	/* without the option it has never had a child of ours */
-	if (sk->sk_state != TCP_LISTEN || !smc_synopt_is_set(sk) ||
+	if (sk->sk_state != TCP_LISTEN || !smc_synopt_answers(sk) ||
 	    !may_migrate_away(sk))
 		return;
 	sk->sk_prot->unhash(sk);

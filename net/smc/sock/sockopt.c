@@ -139,8 +139,8 @@ static int set_plain(struct smc_sock *smc, bool on)
 	} else {
 		assign_bit(SMC_SK_PLAIN, &smc->bits, on);
 		if (!on && sk->sk_state == TCP_LISTEN)
-			smc_synopt_set(sk, smc_sock_disabled(smc) ==
-				       SMC_REASON_OK);
+			smc_synopt_answer(sk, smc_sock_disabled(smc) ==
+					  SMC_REASON_OK);
 	}
 	release_sock(sk);
 	return rc;

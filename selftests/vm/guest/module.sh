@@ -5,7 +5,8 @@
 # module.sh rdma rxe|siw|lo|none    - have this RDMA port: rxe0/siw0 on eth0,
 #                                     or rxe0 on lo
 # module.sh unload                  - rmmod; its exit code is rmmod's
-# Each changes only what is not so already.
+# Each changes only what is not so already.  SMC_SYN_OPTION: what is to write the
+# SYN option with our module, if not what the module chooses.
 set -eu
 
 # what is built in has no such file
@@ -44,7 +45,8 @@ load() {
 		for ko in /lab/smc.ko /lab/smc_diag.ko; do
 			[ -e $ko ] || continue
 			[ -e "/run/lab/${ko##*/}" ] || needed $ko
-			insmod $ko
+			[ $ko = /lab/smc.ko ] && p=${SMC_SYN_OPTION:-} || p=
+			insmod $ko ${p:+"syn_option=$p"}
 		done ;;
 	upstream)
 		: >/run/lab/upstream

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What every kernel has to do: data by SMC-D where its TCP can offer SMC, plain
+# What every kernel has to do: data by SMC-D with each kind of address, plain
 # TCP without an offer, and where nothing can offer SMC that is the reason.
 # kernels: 6.1 7.2
 # guests: 1
@@ -8,39 +8,76 @@
 s=/lab/selftests/smc
 t=/lab/tools
 
-# stream KIND COUNTERS: eight connections, SHA-256 equal at both ends
+# stream KIND COUNTERS [ADDRESS]: eight connections, SHA-256 equal at both ends
 stream() {
 	g A "set -e; $s/smcstat.sh mark
-		$s/stream -b -n 8 -k $1 -S mix -R mix -l 64K 127.0.0.1 0
-		$s/smcstat.sh expect $2" || fail "stream of $1: $2"
+		$s/stream -b -n 8 -k $1 -S mix -R mix -l 64K ${3:-127.0.0.1} 0
+		$s/smcstat.sh expect $2" || fail "stream of $1 to ${3:-}: $2"
+}
+
+# dual KIND ADDRESS: the same from there to a listener of both families
+dual() {
+	g A "$s/smcstat.sh mark
+		$s/stream -s -n 8 -k $1 -l 64K :: 7700 >/tmp/server" &
+	pid=$!
+	listening A 7700
+	g A "$s/stream -c -n 8 -k $1 -l 64K $2 7700" ||
+		fail "$1 from $2 to both families"
+	wait $pid || fail "$1 from $2 to both families: listener"
+	g A "$s/smcstat.sh expect $smcd"
+}
+
+load() {
+	g A "rmmod smc_diag; rmmod smc; insmod /lab/smc.ko $1
+		insmod /lab/smc_diag.ko"
 }
 
 tcp='HsClientTcp=8 HsServerTcp=8 HsClientSmcd=0 HsServerSmcd=0'
 smcd='HsClientTcp=0 HsServerTcp=0 HsClientSmcd=8 HsServerSmcd=8'
 case $LAB_K in
-7.2) writer=none outcome=$tcp ;;
-*) writer=kernel outcome=$smcd ;;
+7.2) writer=own ;;
+*) writer=kernel ;;
 esac
 equal $writer "$(g A 'cat /sys/module/smc/parameters/syn_option')" 'SYN option'
 
 for kind in ipproto afsmc; do
-	stream $kind "$outcome"
+	for ip in 127.0.0.1 ::1 ::ffff:127.0.0.1; do
+		stream $kind "$smcd" $ip
+		dual $kind $ip
+	done
 	g A 'sysctl -q net.smc.transports='
 	stream $kind "$tcp"
 	g A 'sysctl -q net.smc.transports="smcd smcr"'
 done
-[ $writer = none ] || return 0
+# a peer that does not offer it, in both roles
+for kinds in 'tcp ipproto' 'ipproto tcp'; do
+	g A "$s/stream -s -n 8 -k ${kinds% *} -l 64K 127.0.0.1 7701" &
+	pid=$!
+	listening A 7701
+	g A "$s/stream -c -n 8 -k ${kinds#* } -l 64K 127.0.0.1 7701" ||
+		fail "plain peer: $kinds"
+	wait $pid || fail "plain peer: $kinds: listener"
+done
 
-g A 'dmesg | grep "smc: this kernel is built without CONFIG_SMC"' ||
+if [ $writer = own ]; then
+	g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=kernel' &&
+		fail 'it has loaded with what is not there'
+	g A 'insmod /lab/smc.ko; insmod /lab/smc_diag.ko
+		dmesg | grep "smc: TCP of this kernel does not write the SYN"' ||
+		fail 'nothing in the log'
+fi
+load syn_option=none
+stream ipproto "$tcp"
+g A 'dmesg | grep "smc: nothing writes the SYN option"' ||
 	fail 'nothing in the log'
 g A "$t/smcr info | grep '^SYN option:  *none (all is TCP'" || fail 'smcr info'
 g A "$t/smc_chk -s >/tmp/out; cat /tmp/out
-	grep -- '-> on this host: boot a kernel that is built with CONFIG_SMC' \
+	grep -- '-> on this host: load smc.ko without syn_option=none' \
 		/tmp/out" || fail 'smc_chk -s'
 # the listener says the same
 g A "$t/smc_chk -S >/tmp/server" &
 listening A 37373
 g A "$t/smc_chk -l localhost >/tmp/out; cat /tmp/out
-	grep '0x0a0f0010  this host: TCP of this kernel cannot offer SMC' \
+	grep '0x0a0f0010  this host: nothing here writes the TCP option' \
 		/tmp/out" || fail 'the reason of a client'
 wait_for 10 A 'grep 0x0a0f0010 /tmp/server'

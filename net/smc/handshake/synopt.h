@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The two that can write and read the SYN option (synopt.c chooses).
+ */
+#ifndef SMC_SYNOPT_H
+#define SMC_SYNOPT_H
+
+#include <linux/types.h>
+
+struct request_sock;
+struct sock;
+
+/**
+ * struct smc_synopt_ops - one that writes and reads the SYN option
+ * @name: as the module parameter has it
+ * @init: get ready; 0 or -errno
+ * @exit: no socket uses it any more; requests may
+ * @offer: the next SYN has the option; the socket is owned
+ * @answer: the same for SYN-ACKs to those that have it; the socket is owned
+ * @off: undo either.  TCP may be destroying the socket, in any context
+ * @answers: does this listener do that?
+ * @peer_has: client, established: had the SYN-ACK the option?
+ * @req_has: had the SYN of a request and its SYN-ACK the option?  The child is
+ *	a copy of its listener, and locked
+ */
+struct smc_synopt_ops {
+	const char *name;
+	int (*init)(void);
+	void (*exit)(void);
+	void (*offer)(struct sock *sk);
+	void (*answer)(struct sock *sk);
+	void (*off)(struct sock *sk);
+	bool (*answers)(const struct sock *sk);
+	bool (*peer_has)(const struct sock *sk);
+	bool (*req_has)(const struct request_sock *req, struct sock *child);
+};
+
+extern const struct smc_synopt_ops smc_synopt_native;
+extern const struct smc_synopt_ops smc_synopt_provider;
+
+#endif /* SMC_SYNOPT_H */
