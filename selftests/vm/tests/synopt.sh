@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0
+# The module writes the SYN option itself: selftests/smc/synopt.py.
+# kernels: 6.12 7.2 debug
+# guests: 1
+# timeout: 300
+# rdma: none
+g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
+	insmod /lab/smc_diag.ko'
+equal own "$(g A 'cat /sys/module/smc/parameters/syn_option')" 'SYN option'
+rc=0
+g A "/lab/selftests/smc/synopt.py ${SYNOPT_CASES:-}" || rc=$?
+# the debug kernel has no NAT: that case is skipped
+[ $LAB_K.$rc = debug.4 ] || return $rc
