@@ -200,6 +200,7 @@ static bool peer_has(const struct sock *sk)
 
 /* -- connect() of an IPv6 socket to an IPv4 address; it is owned -- */
 
+#if IS_ENABLED(CONFIG_IPV6)
 static void use(struct sock *sk, const struct kind *k,
 		const struct inet_connection_sock_af_ops *ops,
 		const struct proto *prot)
@@ -253,6 +254,7 @@ static int connect6(struct sock *sk, struct sockaddr_unsized *addr, int len)
 		return connect_mapped(sk, to);
 	return prot6->connect(sk, addr, len);
 }
+#endif
 
 /* -- listener -- */
 
@@ -542,6 +544,7 @@ static int learn4(void)
 	return 0;
 }
 
+#if IS_ENABLED(CONFIG_IPV6)
 /*
  * TCP installs its operations for mapped addresses in connect().  A socket in
  * repair mode sends nothing, neither there nor when it is closed.  Without a
@@ -573,6 +576,11 @@ static void learn6(void)
 	release_sock(sk);
 	sock_release(sock);
 }
+#else
+static void learn6(void)
+{
+}
+#endif
 
 /* A marked request may outlive the module: the copy is given away. */
 static void free_marks(void)
