@@ -105,7 +105,8 @@ static int check_syn_option(void)
 
 	if (!sysfs_read(text, SYSFS_SYN_OPTION))
 		return EXIT_SUCCESS;
-	chk_step("SYN option", "written by: %s", text);
+	chk_step("SYN option", "written by: %s",
+		 strcmp(text, "own") ? text : "this module");
 	if (strcmp(text, "none"))
 		return EXIT_SUCCESS;
 	chk_advice("on this host: load smc.ko without syn_option=none; all is TCP until then");

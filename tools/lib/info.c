@@ -102,8 +102,9 @@ static void print_text(const struct info *info)
 	printf("SMC-R Features:   %s\n", info->smcr_v2 ? "v1 v2" : "v1");
 	if (*info->syn_option)
 		printf("SYN option:       %s%s\n", info->syn_option,
-		       strcmp(info->syn_option, "none") ? "" :
-		       " (all is TCP)");
+		       !strcmp(info->syn_option, "none") ? " (all is TCP)" :
+		       !strcmp(info->syn_option, "own") ? " (this module)" :
+		       "");
 	puts("\nHardware Capabilities");
 	printf("SEID:             %s\n", or_none(info->seid));
 	printf("ISM:              %s\n", info->ism_v2 ? "v1 v2" :

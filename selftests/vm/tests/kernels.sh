@@ -65,6 +65,10 @@ if [ $writer = own ]; then
 	g A 'insmod /lab/smc.ko; insmod /lab/smc_diag.ko
 		dmesg | grep "smc: TCP of this kernel does not write the SYN"' ||
 		fail 'nothing in the log'
+	g A "$t/smcr info | grep '^SYN option:  *own (this module'" ||
+		fail 'smcr info'
+	g A "$t/smc_chk -s | grep 'written by: this module'" ||
+		fail 'smc_chk -s'
 fi
 load syn_option=none
 stream ipproto "$tcp"
