@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# The SYN option of this module and that of the kernel understand each other: A
+# writes its own, B has the kernel's. In both roles, IPv4 and IPv6.
+# kernels: 6.12
+# when: 1/2 6.12, two guests
+# guests: 2
+# rdma: rxe
+s=/lab/selftests/smc
+g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
+	insmod /lab/smc_diag.ko'
+equal own "$(g A 'cat /sys/module/smc/parameters/syn_option')" 'SYN option of A'
+equal kernel "$(g B 'cat /sys/module/smc/parameters/syn_option')" 'SYN option of B'
+
+# roles SERVER CLIENT ADDRESS
+roles() {
+	g A "$s/smcstat.sh mark"
+	g B "$s/smcstat.sh mark"
+	g "$1" "$s/stream -s -n 8 -k ipproto -l 64K :: 7800" &
+	pid=$!
+	listening "$1" 7800
+	g "$2" "$s/stream -c -n 8 -k ipproto -l 64K $3 7800" ||
+		fail "$2 to $1 at $3"
+	wait $pid || fail "$2 to $1 at $3: listener"
+	g "$1" "$s/smcstat.sh expect HsServerSmcr=8 HsServerTcp=0"
+	g "$2" "$s/smcstat.sh expect HsClientSmcr=8 HsClientTcp=0"
+}
+
+for ip in 10.9.0.2 fd09::2 ::ffff:10.9.0.2; do
+	roles B A $ip
+done
+for ip in 10.9.0.1 fd09::1 ::ffff:10.9.0.1; do
+	roles A B $ip
+done
