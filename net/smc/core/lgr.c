@@ -53,16 +53,11 @@ static void uncount(struct smc_net *sn)
 		wake_up_var(&sn->lgr_count);
 }
 
-/**
- * smc_lgr_put() - drop a reference
- * @lgr: group
- *
- * The last one frees it, after a grace period: the receive path looks tokens up
- * under RCU.
- *
- * Context: any.
+/*
+ * The last reference frees it, after a grace period: the receive path looks
+ * tokens up under RCU.
  */
-void smc_lgr_put(struct smc_lgr *lgr)
+static void lgr_put(struct smc_lgr *lgr)
 {
 	struct smc_net *sn = lgr->sn;
 
@@ -199,7 +194,7 @@ static void kill_work_fn(struct work_struct *work)
 	bool up;
 
 	if (cancel_delayed_work_sync(&lgr->linger))
-		smc_lgr_put(lgr);
+		lgr_put(lgr);
 	tell_conns(lgr);
 	smc_buf_pool_drain(lgr);
 	/* wait for lgr_up, lgr_connect and lgr_confirm */
@@ -211,7 +206,7 @@ static void kill_work_fn(struct work_struct *work)
 		lgr->xport->lgr_down(lgr, orderly);
 		smc_path_put(&lgr->path);
 	}
-	smc_lgr_put(lgr);
+	lgr_put(lgr);
 }
 
 static void shed_work_fn(struct work_struct *work)
@@ -219,19 +214,7 @@ static void shed_work_fn(struct work_struct *work)
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, shed_work);
 
 	smc_buf_free_shed(lgr);
-	smc_lgr_put(lgr);
-}
-
-/**
- * smc_lgr_end_idle() - end a group that no connection uses
- * @lgr: referenced by the caller
- *
- * Context: any, no lock of the core held.
- * Return: false if one does, or the group has ended already.
- */
-bool smc_lgr_end_idle(struct smc_lgr *lgr)
-{
-	return kill(lgr, SMC_REASON_GOING, true);
+	lgr_put(lgr);
 }
 
 static void linger_fn(struct work_struct *work)
@@ -239,8 +222,8 @@ static void linger_fn(struct work_struct *work)
 	struct smc_lgr *lgr = container_of(to_delayed_work(work),
 					   struct smc_lgr, linger);
 
-	smc_lgr_end_idle(lgr);
-	smc_lgr_put(lgr);
+	kill(lgr, SMC_REASON_GOING, true);
+	lgr_put(lgr);
 }
 
 /*
@@ -449,6 +432,39 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	return gone ? -ENODEV : 0;
 }
 
+/* End an idle group that is charged to the account @full; false: there is none. */
+static bool give_way(const struct smc_account *full)
+{
+	struct smc_lgr *lgr;
+	bool done = false;
+
+	while (!done && (lgr = smc_lgr_oldest_idle(full))) {
+		/* a connection may have joined it */
+		done = kill(lgr, SMC_REASON_GOING, true);
+		smc_lgr_gave_way(lgr, done);
+		lgr_put(lgr);
+	}
+	return done;
+}
+
+/* Charge a new group to its peer.  0 or -errno. */
+static int charge(struct smc_lgr *lgr)
+{
+	struct smc_account *full;
+
+	lgr->account = smc_account_peer(lgr->sn, &lgr->peer_addr, GFP_KERNEL);
+	if (!lgr->account)
+		return -ENOMEM;
+	do {
+		full = smc_lgr_try_charge(lgr);
+	} while (full && give_way(full));
+	if (!full)
+		return 0;
+	smc_stats_inc(lgr->sn, full->stat);
+	smc_account_put(lgr->account);
+	return -EUSERS;
+}
+
 /**
  * smc_lgr_new() - first contact: a new group
  * @sn: namespace
@@ -475,7 +491,7 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 		return ERR_PTR(-ENOMEM);
 	lgr->own_addr = route->saddr;
 	lgr->peer_addr = route->daddr;
-	rc = smc_lgr_charge(lgr);
+	rc = charge(lgr);
 	if (rc) {
 		kfree(lgr);
 		return ERR_PTR(rc);
@@ -587,8 +603,8 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (idle && !keep)
-		smc_lgr_end_idle(lgr);
-	smc_lgr_put(lgr);
+		kill(lgr, SMC_REASON_GOING, true);
+	lgr_put(lgr);
 }
 
 /**
@@ -709,7 +725,7 @@ static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
 		spin_unlock_bh(&sn->lgr_lock);
 		if (found) {
 			kill(found, why, false);
-			smc_lgr_put(found);
+			lgr_put(found);
 		}
 	} while (found);
 }

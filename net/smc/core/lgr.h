@@ -171,8 +171,6 @@ int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 		    const struct smc_clc_accept *peer);
 int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
 void smc_lgr_leave(struct smc_lgr *lgr);
-void smc_lgr_put(struct smc_lgr *lgr);
-bool smc_lgr_end_idle(struct smc_lgr *lgr);
 bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
 bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
 enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
@@ -183,7 +181,9 @@ int smc_lgr_net_init(struct smc_net *sn);
 void smc_lgr_net_exit(struct smc_net *sn);
 
 /* lgr_idle.c */
-int smc_lgr_charge(struct smc_lgr *lgr);
+struct smc_lgr *smc_lgr_oldest_idle(const struct smc_account *full);
+void smc_lgr_gave_way(struct smc_lgr *lgr, bool done);
+struct smc_account *smc_lgr_try_charge(struct smc_lgr *lgr);
 void smc_lgr_uncharge(struct smc_lgr *lgr);
 void smc_lgr_set_idle(struct smc_lgr *lgr, bool on);
 

@@ -17,7 +17,6 @@
 #include "account.h"
 #include "lgr.h"
 #include "net.h"
-#include "stats.h"
 
 /* Groups looked at in one hold of idle.lock. */
 #define LOOK_MAX	512
@@ -54,11 +53,16 @@ void smc_lgr_set_idle(struct smc_lgr *lgr, bool on)
 	spin_unlock(&idle.lock);
 }
 
-/*
- * The oldest idle group that is charged to the account @full, with a reference; it
- * is charged as one that is ending, too.
+/**
+ * smc_lgr_oldest_idle() - the idle group that gives way
+ * @full: account that has no room for another one
+ *
+ * It is charged as one that is ending, too: smc_lgr_gave_way() has to follow.
+ *
+ * Context: any, no lock of the core held.
+ * Return: the oldest one charged to @full, with a reference; or NULL.
  */
-static struct smc_lgr *oldest(const struct smc_account *full)
+struct smc_lgr *smc_lgr_oldest_idle(const struct smc_account *full)
 {
 	struct smc_lgr *lgr, *found = NULL;
 	int left = LOOK_MAX;
@@ -79,51 +83,36 @@ static struct smc_lgr *oldest(const struct smc_account *full)
 	return found;
 }
 
-/* End an idle group that is charged to the account @full; false: there is none. */
-static bool give_way(const struct smc_account *full)
+/**
+ * smc_lgr_gave_way() - from now on a group is charged once
+ * @lgr: from smc_lgr_oldest_idle(), the caller has its reference
+ * @done: it is ending
+ *
+ * Context: any.
+ */
+void smc_lgr_gave_way(struct smc_lgr *lgr, bool done)
 {
-	struct smc_lgr *lgr;
-	bool done = false;
-
-	while (!done && (lgr = oldest(full))) {
-		/* a connection may have joined it */
-		done = smc_lgr_end_idle(lgr);
-		lgr->gave_way = done;
-		smc_account_uncharge(lgr->account, done ? SMC_ACCT_GROUPS :
-				     SMC_ACCT_ENDING, 1);
-		smc_lgr_put(lgr);
-	}
-	return done;
+	lgr->gave_way = done;
+	smc_account_uncharge(lgr->account, done ? SMC_ACCT_GROUPS :
+			     SMC_ACCT_ENDING, 1);
 }
 
 /**
- * smc_lgr_charge() - charge a new group to its peer
+ * smc_lgr_try_charge() - charge a new group to its account
  * @lgr: group, not published
  *
- * Context: process.
- * Return: 0, -ENOMEM, or -EUSERS for too many groups.
+ * Context: any.
+ * Return: NULL, or the account that has no room.
  */
-int smc_lgr_charge(struct smc_lgr *lgr)
+struct smc_account *smc_lgr_try_charge(struct smc_lgr *lgr)
 {
-	struct smc_account *full;
-
-	lgr->account = smc_account_peer(lgr->sn, &lgr->peer_addr, GFP_KERNEL);
-	if (!lgr->account)
-		return -ENOMEM;
 	if (!counts(lgr))
-		return 0;
-	do {
-		full = smc_account_charge(lgr->account, SMC_ACCT_GROUPS, 1);
-	} while (full && give_way(full));
-	if (!full)
-		return 0;
-	smc_stats_inc(lgr->sn, full->stat);
-	smc_account_put(lgr->account);
-	return -EUSERS;
+		return NULL;
+	return smc_account_charge(lgr->account, SMC_ACCT_GROUPS, 1);
 }
 
 /**
- * smc_lgr_uncharge() - undo smc_lgr_charge(): the group is gone
+ * smc_lgr_uncharge() - undo smc_lgr_try_charge(): the group is gone, and its account
  * @lgr: group
  *
  * Context: any.
