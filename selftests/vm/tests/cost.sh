@@ -38,7 +38,7 @@ at_most() {
 # it has fallen back, and with AF_SMC two struct socket for a moment.
 at_most connect 1.02 listener-ipproto listener-afsmc
 at_most connect 1.04 client-ipproto
-at_most connect 1.07 client-afsmc
+at_most connect 1.08 client-afsmc
 at_most message 1.01 tcp-again client-ipproto client-afsmc listener-ipproto \
 	listener-afsmc declined
 # bytes of a connection: 128 for sock_diag at each end that was ours
