@@ -337,6 +337,28 @@ def case_nat():
         nft("s")
 
 
+def case_tunnels():
+    """The packet around a SYN-ACK has the same socket, and bytes where TCP's
+    flags would be that say SYN and ACK (the VXLAN's number)."""
+    for kind in "vxlan id 5000 dstport 4789", "ipip":
+        for ns, other in ("c", "s"), ("s", "c"):
+            try:
+                run(f"ip -n {ns} link add tun0 type {kind} local {IP4[ns]} "
+                    f"remote {IP4[other]}")
+            except subprocess.CalledProcessError as e:
+                raise cases.Skip("what is not in this kernel") from e
+            run(f"ip -n {ns} address add {IP4[ns].replace('98', '97')}/24 "
+                f"dev tun0; ip -n {ns} link set tun0 up")
+        try:
+            lsock = listener()
+            client = make("c")
+            finish(pair(lsock, client, IP4["s"].replace("98", "97"), True),
+                   client, lsock)
+        finally:
+            for ns in "cs":
+                run(f"ip -n {ns} link delete tun0")
+
+
 def case_signed():
     """TCP-MD5: neither is touched, and both are accepted"""
     def key(sock, of):

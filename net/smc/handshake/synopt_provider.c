@@ -146,7 +146,7 @@ static bool add_option(struct sk_buff *skb, unsigned int off)
 	struct tcphdr *to;
 
 	/* TCP leaves every checksum to what comes below */
-	if (skb->ip_summed != CHECKSUM_PARTIAL)
+	if (skb->ip_summed != CHECKSUM_PARTIAL || th->doff * 4 < sizeof(*th))
 		return false;
 	len = th->doff * 4 - sizeof(*th);
 	memcpy(opts, th + 1, len);
@@ -315,24 +315,41 @@ static bool answers_this_syn(const struct request_sock *req)
 	       syn->seq == tcp_rsk(req)->rcv_isn;
 }
 
-/* False: the SYN-ACK is as TCP has made it. */
-static bool extend_synack(struct sk_buff *skb, struct request_sock *req,
-			  struct mark *mark)
+/* Is this the SYN-ACK of the request?  The transport header is TCP's. */
+static bool is_synack(const struct sk_buff *skb, const struct request_sock *req)
 {
-	const struct tcp_request_sock_ops *copy;
 	const struct tcphdr *th = tcp_hdr(skb);
 
-	/* DCCP has such requests, too */
-	if (!req->rsk_listener || !answers(req->rsk_listener) ||
-	    !th->syn || !th->ack)
-		return false;
-	if (is_marked(req))
-		return add_option(skb, skb_transport_offset(skb));
-	copy = answers_this_syn(req) ? mark_for(req, mark) : NULL;
-	if (!copy || !add_option(skb, skb_transport_offset(skb)))
-		return false;
-	WRITE_ONCE(tcp_rsk(req)->af_specific, copy);
-	return true;
+	return th->syn && th->ack && th->doff * 4 >= sizeof(*th) &&
+	       th->source == htons(inet_rsk(req)->ir_num) &&
+	       th->dest == inet_rsk(req)->ir_rmt_port &&
+	       ntohl(th->seq) == tcp_rsk(req)->snt_isn;
+}
+
+/*
+ * A SYN-ACK of a marked request has the option or is not sent: the child will
+ * take what the client says for CLC messages.  With a VRF a packet passes here
+ * twice.  @grown: it has become longer.
+ */
+static unsigned int extend_synack(struct sk_buff *skb, struct request_sock *req,
+				  struct mark *mark, bool *grown)
+{
+	const struct tcp_request_sock_ops *copy;
+
+	*grown = false;
+	if (!req->rsk_listener || !is_synack(skb, req) || has_option(skb))
+		return NF_ACCEPT;
+	if (is_marked(req)) {
+		*grown = add_option(skb, skb_transport_offset(skb));
+		return *grown ? NF_ACCEPT : NF_DROP;
+	}
+	if (!answers(req->rsk_listener) || !answers_this_syn(req))
+		return NF_ACCEPT;
+	copy = mark_for(req, mark);
+	*grown = copy && add_option(skb, skb_transport_offset(skb));
+	if (*grown)
+		WRITE_ONCE(tcp_rsk(req)->af_specific, copy);
+	return NF_ACCEPT;
 }
 
 /*
@@ -349,30 +366,56 @@ static struct request_sock *request_of(const struct sk_buff *skb)
 	return inet_reqsk(sk);
 }
 
+/*
+ * Does TCP's header follow that of IP, of so many bytes?  The packet of a tunnel
+ * in which a SYN-ACK is has the same socket.
+ */
+static bool is_tcp(const struct sk_buff *skb, u8 protocol, int len)
+{
+	int off = skb_transport_offset(skb);
+
+	return protocol == IPPROTO_TCP &&
+	       off == skb_network_offset(skb) + len &&
+	       skb_headlen(skb) >= off + sizeof(struct tcphdr) &&
+	       skb_headlen(skb) >= off + tcp_hdrlen(skb);
+}
+
 static unsigned int out4(void *priv, struct sk_buff *skb,
 			 const struct nf_hook_state *state)
 {
 	struct request_sock *req = request_of(skb);
+	unsigned int verdict;
+	bool grown;
 
-	if (req && extend_synack(skb, req, &marks[0])) {
+	if (likely(!req) ||
+	    !is_tcp(skb, ip_hdr(skb)->protocol, ip_hdrlen(skb)))
+		return NF_ACCEPT;
+	verdict = extend_synack(skb, req, &marks[0], &grown);
+	if (grown) {
 		skb_reset_network_header(skb);
 		ip_hdr(skb)->tot_len = htons(skb->len);
 		ip_send_check(ip_hdr(skb));
 	}
-	return NF_ACCEPT;
+	return verdict;
 }
 
 static unsigned int out6(void *priv, struct sk_buff *skb,
 			 const struct nf_hook_state *state)
 {
 	struct request_sock *req = request_of(skb);
+	unsigned int verdict;
+	bool grown;
 
-	if (req && extend_synack(skb, req, &marks[1])) {
+	if (likely(!req) || !is_tcp(skb, ipv6_hdr(skb)->nexthdr,
+				    sizeof(struct ipv6hdr)))
+		return NF_ACCEPT;
+	verdict = extend_synack(skb, req, &marks[1], &grown);
+	if (grown) {
 		skb_reset_network_header(skb);
 		ipv6_hdr(skb)->payload_len =
 			htons(skb->len - sizeof(struct ipv6hdr));
 	}
-	return NF_ACCEPT;
+	return verdict;
 }
 
 /* Fast Open and cookies: only there nothing has a reference of the request. */
