@@ -92,7 +92,9 @@ struct smc_lgr *smc_lgr_oldest_idle(const struct smc_account *full)
  */
 void smc_lgr_gave_way(struct smc_lgr *lgr, bool done)
 {
-	lgr->gave_way = done;
+	/* others may have tried the same group; its last reference comes later */
+	if (done)
+		lgr->gave_way = true;
 	smc_account_uncharge(lgr->account, done ? SMC_ACCT_GROUPS :
 			     SMC_ACCT_ENDING, 1);
 }
