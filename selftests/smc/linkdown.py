@@ -16,7 +16,7 @@ import sys
 import time
 
 import cases
-from badverbs import bad
+from badverbs import bad, number
 from counters import Counters, read, sysctl
 from genetlink import port_active
 from hostile import elsewhere, waiting
@@ -163,6 +163,32 @@ def case_dead_port():
     peer.connect()
     peer.round()
     peer.leave()
+
+
+def case_overtaken():
+    """The driver's answers about the port arrive in the wrong order: it is up
+    all the same."""
+    Link.begin()
+    bad("rule", "query_port hold")
+    bad("event", "port_down")
+    await_that("nothing asks", lambda: number("hits"), LIMIT)
+    bad("event", "port_up")
+    await_that("nothing asks again", lambda: number("seen") > 1, LIMIT)
+    bad("rule", "off")
+    for _ in range(100):
+        assert port_active("clcrxe"), "the older answer counts"
+        time.sleep(0.01)
+    Link().peer.leave()
+
+
+def case_no_answer():
+    """a driver that cannot say how the port is, is asked again"""
+    Link.begin()
+    bad("rule", "query_port fail nth=2 arg=5")
+    port(False)
+    assert number("hits"), "it has answered at once"
+    port(True)
+    Link().peer.leave()
 
 
 def case_flap():

@@ -18,6 +18,7 @@
  *                    it, nor to what is posted after it, until the queue pair
  *                    stops: then all is flushed
  *           hold     poll_cq finds nothing until a queue pair stops or the rule
+ *                    goes; query_port has its answer and returns when the rule
  *                    goes
  *           status   a completion without an error gets the status arg
  *   nth     the first call to be treated like that (1)
@@ -37,6 +38,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/wait_bit.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
@@ -107,6 +109,7 @@ struct swallowed {
 /*
  * @orig: the originals
  * @inside: calls that run in this module
+ * @rules: how many there have been
  * @lock: protects what follows
  * @held: completion queues that were not served
  * @swallowed: of all queue pairs
@@ -118,6 +121,7 @@ static struct {
 	struct ib_device *dev;
 	const struct ib_device_ops *orig;
 	atomic_t inside;
+	unsigned int rules;
 	spinlock_t lock;
 	struct rule rule;
 	unsigned int seen;
@@ -283,7 +287,9 @@ static void set_rule(const struct rule *rule)
 	bad.rule = *rule;
 	bad.seen = 0;
 	bad.hits = 0;
+	WRITE_ONCE(bad.rules, bad.rules + 1);
 	spin_unlock_irqrestore(&bad.lock, flags);
+	wake_up_var(&bad.rules);
 	release_held();
 }
 
@@ -534,13 +540,20 @@ static int bad_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents,
 static int bad_query_port(struct ib_device *ibdev, u32 port,
 			  struct ib_port_attr *attr)
 {
+	unsigned int rules = READ_ONCE(bad.rules);
+	struct rule rule;
+	bool hits;
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (!fails(VERB_query_port, &rc))
+	hits = hit(VERB_query_port, OP_ANY, &rule);
+	rc = -rule.arg;
+	if (!hits || rule.action != DO_fail)
 		rc = bad.orig->query_port(ibdev, port, attr);
 	if (!rc && READ_ONCE(bad.port_down))
 		attr->state = IB_PORT_DOWN;
+	if (hits && rule.action == DO_hold)
+		wait_var_event(&bad.rules, READ_ONCE(bad.rules) != rules);
 	atomic_dec(&bad.inside);
 	return rc;
 }

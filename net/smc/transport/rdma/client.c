@@ -12,6 +12,42 @@
 #include "init.h"
 #include "rdma.h"
 
+/* A driver that does not answer is asked again. */
+#define ASK_AGAIN	HZ
+
+/*
+ * Ask the driver about the ports.  It may take RTNL to answer: no handshake
+ * asks.  The RDMA core's own cache will not do: the core asks in one work for
+ * each event, these run side by side, and an older answer may be written last.
+ * This work runs once at a time, and again after the last event.
+ */
+static void query_ports(struct work_struct *work)
+{
+	struct smc_rdma_dev *rdev = container_of(to_delayed_work(work),
+						 struct smc_rdma_dev,
+						 ports_work);
+	struct ib_port_attr attr;
+	bool again = false;
+	unsigned int port;
+
+	rdma_for_each_port(rdev->ibdev, port) {
+		/* smc_path.port */
+		if (port > U8_MAX)
+			break;
+		if (!rdma_protocol_roce(rdev->ibdev, port))
+			continue;
+		if (ib_query_port(rdev->ibdev, port, &attr)) {
+			again = true;
+			continue;
+		}
+		WRITE_ONCE(rdev->ports[port].max_mtu, attr.max_mtu);
+		WRITE_ONCE(rdev->ports[port].active,
+			   attr.state == IB_PORT_ACTIVE);
+	}
+	if (again)
+		queue_delayed_work(smc_rdma_wq, &rdev->ports_work, ASK_AGAIN);
+}
+
 static bool gid_lost(struct smc_rdma_link *link)
 {
 	union ib_gid gid;
@@ -44,6 +80,9 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	struct smc_rdma_link *link;
 	enum smc_reason why;
 
+	if (event->event == IB_EVENT_PORT_ACTIVE ||
+	    event->event == IB_EVENT_PORT_ERR)
+		mod_delayed_work(smc_rdma_wq, &rdev->ports_work, 0);
 	spin_lock_bh(&rdev->lock);
 	list_for_each_entry(link, &rdev->links, dev_node) {
 		why = link_hit(link, event);
@@ -68,31 +107,11 @@ static bool dev_usable(struct ib_device *ibdev)
 	return false;
 }
 
-/* Drivers may take RTNL to answer: no handshake asks. */
-static int learn_mtus(struct smc_rdma_dev *rdev)
-{
-	struct ib_port_attr attr;
-	unsigned int port;
-	int rc;
-
-	rdma_for_each_port(rdev->ibdev, port) {
-		/* smc_path.port */
-		if (port > U8_MAX)
-			break;
-		rc = ib_query_port(rdev->ibdev, port, &attr);
-		if (rc)
-			return rc;
-		rdev->max_mtu[port] = attr.max_mtu;
-	}
-	return 0;
-}
-
 static struct ib_client client;
 
 static int dev_add(struct ib_device *ibdev)
 {
 	struct smc_rdma_dev *rdev;
-	int rc;
 
 	if (!dev_usable(ibdev))
 		return -EOPNOTSUPP;
@@ -100,11 +119,7 @@ static int dev_add(struct ib_device *ibdev)
 	if (!rdev)
 		return -ENOMEM;
 	rdev->ibdev = ibdev;
-	rc = learn_mtus(rdev);
-	if (rc) {
-		kfree(rdev);
-		return rc;
-	}
+	INIT_DELAYED_WORK(&rdev->ports_work, query_ports);
 	spin_lock_init(&rdev->lock);
 	INIT_LIST_HEAD(&rdev->links);
 	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);
@@ -113,6 +128,8 @@ static int dev_add(struct ib_device *ibdev)
 			sizeof(rdev->dev.parent));
 	ib_set_client_data(ibdev, &client, rdev);
 	ib_register_event_handler(&rdev->events);
+	mod_delayed_work(smc_rdma_wq, &rdev->ports_work, 0);
+	flush_delayed_work(&rdev->ports_work);
 	smc_dev_add(&rdev->dev, &smc_rdma_xport, dev_name(&ibdev->dev));
 	return 0;
 }
@@ -122,6 +139,7 @@ static void dev_remove(struct ib_device *ibdev, void *data)
 	struct smc_rdma_dev *rdev = data;
 
 	ib_unregister_event_handler(&rdev->events);
+	cancel_delayed_work_sync(&rdev->ports_work);
 	smc_dev_del(&rdev->dev);
 	WARN_ON_ONCE(!list_empty(&rdev->links));
 	kfree(rdev);

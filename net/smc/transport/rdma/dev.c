@@ -130,19 +130,6 @@ static bool ndev_up(const struct net_device *ndev)
 }
 
 /*
- * As the RDMA core has it from the events of the driver.  ib_query_port() would
- * say the same, but most drivers take RTNL in it, and the registry is locked.
- * The network device of a GID may be up all the same: a bond.
- */
-static bool port_active(struct ib_device *ibdev, u32 port)
-{
-	enum ib_port_state state;
-
-	return !ib_get_cached_port_state(ibdev, port, &state) &&
-	       state == IB_PORT_ACTIVE;
-}
-
-/*
  * The port's own network device is that of its first GID.  0: it is not in
  * @net, or there is no such GID (a slave of a bond).
  */
@@ -312,9 +299,11 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	char id[SMC_PNET_ID_LEN + 1];
 	struct ib_device *ibdev = rdev->ibdev;
 
-	if (!rdma_protocol_roce(ibdev, port) || !port_active(ibdev, port))
+	/* the network device of a GID may be up all the same: a bond */
+	if (!rdma_protocol_roce(ibdev, port) ||
+	    !READ_ONCE(rdev->ports[port].active))
 		return 0;
-	search->max_mtu = rdev->max_mtu[port];
+	search->max_mtu = READ_ONCE(rdev->ports[port].max_mtu);
 	search->port_in = search->pnet_id[0] &&
 			  smc_pnet_of_port(rdev->dev.name, rdev->dev.parent,
 					   port, id) &&
@@ -390,7 +379,8 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		       struct smc_dev_info *info)
 {
-	struct ib_device *ibdev = smc_rdma_dev(dev)->ibdev;
+	struct smc_rdma_dev *rdev = smc_rdma_dev(dev);
+	struct ib_device *ibdev = rdev->ibdev;
 	struct device *parent = ibdev->dev.parent;
 	unsigned int port;
 
@@ -407,7 +397,8 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		if (!rdma_protocol_roce(ibdev, port))
 			continue;
 		info->port[port - 1].valid = true;
-		info->port[port - 1].active = port_active(ibdev, port);
+		info->port[port - 1].active =
+			READ_ONCE(rdev->ports[port].active);
 		info->port[port - 1].ifindex = port_ifindex(ibdev, port, net);
 	}
 	return true;

@@ -96,11 +96,22 @@ struct smc_rdma_stall {
 };
 
 /**
+ * struct smc_rdma_port - a port of an RDMA device; fields are read without lock
+ * @active: as the RDMA core means it
+ * @max_mtu: as a CLC MTU code
+ */
+struct smc_rdma_port {
+	bool active;
+	u8 max_mtu;
+};
+
+/**
  * struct smc_rdma_dev - an RDMA device
  * @dev: what the core sees
  * @ibdev: the device; valid until the client's remove() returns
  * @events: port and GID changes
- * @max_mtu: of each port, as a CLC MTU code; constant
+ * @ports: what the driver last said, by number
+ * @ports_work: asks it
  * @lock: @links
  * @links: links that use the device
  */
@@ -108,7 +119,8 @@ struct smc_rdma_dev {
 	struct smc_dev dev;
 	struct ib_device *ibdev;
 	struct ib_event_handler events;
-	u8 max_mtu[U8_MAX + 1];
+	struct smc_rdma_port ports[U8_MAX + 1];
+	struct delayed_work ports_work;
 	spinlock_t lock;	/* protects links */
 	struct list_head links;
 };
