@@ -40,6 +40,7 @@ struct smc_hs_cache;
  * @peer_limit: the same for each peer
  * @wmem: default send ring, bytes
  * @rmem: default receive ring, bytes
+ * @autocork: bytes from which on a write waits for nothing that is on its way
  * @max_conns: connections per group, 16..255
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: sysctl limit_smc_hs: set and read back, has no effect
@@ -76,6 +77,7 @@ struct smc_net {
 	int peer_limit[SMC_ACCT_KINDS];
 	int wmem;
 	int rmem;
+	unsigned int autocork;
 	unsigned int max_conns;
 	unsigned int testlink_s;
 	int limit_hs;

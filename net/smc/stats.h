@@ -69,6 +69,8 @@
 	X(TX_CDC, "TxCdc", "CDC messages sent")				\
 	X(RX_CDC, "RxCdc", "CDC messages received")			\
 	X(TX_BUSY, "TxBusy", "pushes that had to wait for a send slot")	\
+	X(TX_CORKED, "TxCorked",					\
+	  "small pushes that waited for earlier ones to arrive")	\
 	X(TX_WINDOW, "TxWindow", "pushes that stopped at the peer's window") \
 	X(LGR_LOST, "LgrLost", "link groups that died")			\
 	X(CONN_ABORTED, "ConnAborted", "connections aborted")		\

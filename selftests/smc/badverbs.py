@@ -336,6 +336,41 @@ def case_stuck():
     fresh()
 
 
+def bytewise(life, count=20):
+    """written one by one while no completion comes: pushes, and how often one
+    was put off"""
+    # what is not answered is a stream
+    life.srv.sendall(b"x")
+    assert life.cli.recv(1) == b"x"
+    before = read()
+    bad("rule", "poll_cq hold count=0")
+    for i in range(count):
+        life.cli.sendall(bytes([i]))
+    now = read()
+    bad("rule", "off")
+    got = b""
+    while len(got) < count:
+        got += life.srv.recv(count)
+    assert got == bytes(range(count)), got
+    return [now[n] - before[n] for n in ("TxPushes", "TxCorked")]
+
+
+def case_autocork():
+    """bytes wait while four pushes of a stream are on their way, and leave when
+    one has arrived; not if the program of the host does not want that"""
+    sysctl("transports", "smcr")
+    fresh()
+    life = joined()
+    pushes, corked = bytewise(life)
+    assert 4 <= pushes <= 8 and corked == 1, (pushes, corked)
+    sysctl("autocorking_size", 0)
+    try:
+        assert bytewise(life) == [20, 0]
+    finally:
+        sysctl("autocorking_size", 65536)
+    life.close()
+
+
 if __name__ == "__main__":
     sysctl("handshake_timeout_ms", HANDSHAKE_MS)
     sys.exit(cases.main(globals()))

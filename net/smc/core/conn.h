@@ -67,6 +67,7 @@ struct smc_conn_events {
 
 enum smc_conn_bits {
 	SMC_CONN_CORKED,	/* TCP_CORK or MSG_MORE: hold small data */
+	SMC_CONN_AUTOCORKED,	/* the transport pushes small data later */
 	SMC_CONN_NEED_CDC,	/* publish state although there is no data */
 	SMC_CONN_FLUSH,		/* events->flushed() is wanted */
 	SMC_CONN_DEAD,		/* no push any more */
@@ -253,6 +254,7 @@ void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
 		    void *arg);
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer);
 bool smc_conn_last_sent(const struct smc_conn *conn);
+void smc_conn_push_data(struct smc_conn *conn);
 void smc_conn_read_done(struct smc_conn *conn, bool force);
 void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags);
 void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags);

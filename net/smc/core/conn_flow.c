@@ -114,8 +114,9 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 
 /*
  * One push.  1: something was pushed up to an urgent byte, and there may be
- * more; 0: all that could be was pushed; -ENODATA: nothing to do; -EAGAIN: the
- * transport calls again; another error: the link is dead.
+ * more; 0: all that could be was pushed; -ENODATA: nothing to do; -EAGAIN: no
+ * slot, -EINPROGRESS: enough is on its way, the transport calls again; another
+ * error: the link is dead.
  */
 static int push_one(struct smc_conn *conn)
 {
@@ -155,6 +156,9 @@ static int push_one(struct smc_conn *conn)
 		p.nseg = smc_ring_plan(conn->snd_size, conn->peer_size, sent,
 				       p.len, p.seg);
 	fill_cdc(conn, &p, read, prod_flags, flags);
+	p.may_wait = !state_due && !prod_flags &&
+		     flags == conn->tx_conn_flags &&
+		     unsent < READ_ONCE(conn->lgr->sn->autocork);
 	p.last = flags != conn->tx_conn_flags ||
 		 test_and_clear_bit(SMC_CONN_SIGNAL, &conn->flags);
 
@@ -175,10 +179,14 @@ static int push_one(struct smc_conn *conn)
 		set_bit(SMC_CONN_NEED_CDC, &conn->flags);
 	if (p.last)
 		set_bit(SMC_CONN_SIGNAL, &conn->flags);
-	if (rc == -EAGAIN)
+	if (rc == -EAGAIN) {
 		smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_BUSY);
-	else
+	} else if (rc == -EINPROGRESS) {
+		set_bit(SMC_CONN_AUTOCORKED, &conn->flags);
+		smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_CORKED);
+	} else {
 		set_bit(SMC_CONN_DEAD, &conn->flags);
+	}
 	return rc;
 }
 
@@ -215,7 +223,12 @@ void smc_conn_push(struct smc_conn *conn)
 	int rc;
 
 	spin_lock_bh(&conn->tx_lock);
-	/* prod_pos before peer_read_pos: pairs with window_due() */
+	if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags))
+		clear_bit(SMC_CONN_AUTOCORKED, &conn->flags);
+	/*
+	 * prod_pos before peer_read_pos: pairs with window_due(); the bit before
+	 * prod_pos: pairs with smc_conn_push_data()
+	 */
 	smp_mb__after_spinlock();
 	do {
 		rc = push_one(conn);
@@ -239,6 +252,24 @@ void smc_conn_push(struct smc_conn *conn)
 	}
 	if (flushed)
 		conn->events->flushed(conn);
+}
+
+/**
+ * smc_conn_push_data() - push what the program has written
+ * @conn: as for smc_conn_push()
+ *
+ * A little data waits while the transport pushes it later.
+ *
+ * Context: process, no lock of the connection held.
+ */
+void smc_conn_push_data(struct smc_conn *conn)
+{
+	/* prod_pos before the bit: pairs with smc_conn_push() */
+	smp_mb();
+	if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags) &&
+	    smc_conn_unsent(conn) < READ_ONCE(conn->lgr->sn->autocork))
+		return;
+	smc_conn_push(conn);
 }
 
 /* Has the peer to be told how far we have read? */

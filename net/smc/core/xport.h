@@ -162,6 +162,7 @@ struct smc_path {
  * @end_pos: send position reached by this push; handed back in
  *           smc_conn_tx_done() when the source bytes may be overwritten
  * @len: sum of the segments' lengths
+ * @may_wait: a little data and nothing else
  * @last: nothing may follow for a while (close, abort, a full ring): the
  *        transport must ask for a completion
  */
@@ -171,6 +172,7 @@ struct smc_push {
 	struct smc_cdc cdc;
 	u64 end_pos;
 	u32 len;
+	bool may_wait;
 	bool last;
 };
 

@@ -25,12 +25,10 @@
 
 /*
  * Settings of the kernel's SMC that change nothing in this implementation:
- * it never holds back small sends (autocorking_size), chooses the kind of its
- * buffers itself (smcr_buf_type) and uses one link for a group
- * (smcr_max_links_per_lgr).  They can be set and read back.
+ * it chooses the kind of its buffers itself (smcr_buf_type) and uses one link for
+ * a group (smcr_max_links_per_lgr).  They can be set and read back.
  */
 struct unused {
-	unsigned int autocorking_size;
 	unsigned int buf_type;
 	int max_links;
 };
@@ -168,7 +166,7 @@ struct smc_sysctl {
 static void table_fill(struct smc_sysctl *ctl, struct smc_net *sn)
 {
 	void *const data[] = {
-		&ctl->unused.autocorking_size,
+		&sn->autocork,
 		&ctl->unused.buf_type,
 		&ctl->unused.max_links,
 		&sn->max_conns,
@@ -200,7 +198,7 @@ static void table_fill(struct smc_sysctl *ctl, struct smc_net *sn)
 
 static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
 {
-	ctl->unused.autocorking_size = 65536;
+	sn->autocork = 65536;
 	ctl->unused.buf_type = 0;
 	ctl->unused.max_links = 2;
 	sn->max_conns = 255;

@@ -289,7 +289,7 @@ static void push_or_hold(struct smc_conn *conn, bool more)
 		return;
 	}
 	clear_bit(SMC_CONN_CORKED, &conn->flags);
-	smc_conn_push(conn);
+	smc_conn_push_data(conn);
 }
 
 /**

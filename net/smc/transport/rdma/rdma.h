@@ -134,6 +134,10 @@ struct smc_rdma_dev {
  * @busy: slots in flight and up-calls running; at 0 an detaching connection
  *	is detached
  * @retired: slots that completed and whose up-call has not ended
+ * @burst: pushes since the peer's last message, and its number
+ * @burst_seq: see there
+ * @signalled: slots in flight that are
+ * @corked: smc_conn_push() is to be called when one of them completes
  * @quiet_len: bytes pushed since the last signalled slot
  * @done_pos: end position of the newest slot that completed
  * @turn: kick_first() is running: it need not queue in link->waiting
@@ -155,6 +159,10 @@ struct smc_rdma_conn {
 	u64 peer_addr;
 	u32 busy;
 	u32 retired;
+	u32 burst;
+	u16 burst_seq;
+	u32 signalled;
+	bool corked;
 	u32 quiet_len;
 	u64 done_pos;
 	bool turn;
@@ -173,6 +181,7 @@ struct smc_rdma_conn {
  * @xp: the connection, NULL for LLC; valid while the slot is in flight
  * @end_pos: send position reached
  * @n_wrs: work requests posted
+ * @signalled: of a connection, and a completion is on its way
  */
 struct smc_rdma_tx {
 	struct ib_cqe cqe;
@@ -180,6 +189,7 @@ struct smc_rdma_tx {
 	struct smc_rdma_conn *xp;
 	u64 end_pos;
 	u8 n_wrs;
+	bool signalled;
 };
 
 /**

@@ -128,19 +128,46 @@ static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	tx->xp = xp;
 	tx->end_pos = end_pos;
 	tx->n_wrs = n_wrs;
+	tx->signalled = xp && signal;
 	link->tx_head++;
 	link->tx_quiet = signal ? 0 : link->tx_quiet + 1;
-	if (xp)
+	if (xp) {
 		xp->busy++;
+		xp->signalled += signal;
+	}
 	smc_stats_add(link->lgr->sn, SMC_STAT_WR_POSTED, n_wrs);
 	return ib_post_send(link->qp, wr, NULL);
+}
+
+/*
+ * A program that writes and is not answered streams.  Each of its pushes is then
+ * signalled, and while some are on their way little data waits: it leaves with
+ * what is written meanwhile when one of them has arrived.
+ */
+#define CORK_BURST	4
+#define CORK_PUSHES	4
+
+static void count_burst(struct smc_rdma_conn *xp)
+{
+	u16 seq = READ_ONCE(xp->conn->rx_seq);
+
+	if (seq != xp->burst_seq)
+		xp->burst = 0;
+	xp->burst_seq = seq;
+	xp->burst++;
+}
+
+static bool cork(struct smc_rdma_conn *xp, const struct smc_push *p)
+{
+	xp->corked = p->may_wait && xp->signalled >= CORK_PUSHES;
+	return xp->corked;
 }
 
 static bool want_signal(const struct smc_rdma_link *link,
 			const struct smc_rdma_conn *xp,
 			const struct smc_push *p)
 {
-	return p->last || conn_room(link) <= 1 ||
+	return p->last || conn_room(link) <= 1 || xp->burst > CORK_BURST ||
 	       link->tx_quiet + 1 >= SMC_RDMA_TX_SIGNAL ||
 	       xp->quiet_len + p->len >= xp->conn->snd_size / 4;
 }
@@ -149,8 +176,11 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 		       const struct smc_push *p)
 {
 	u32 i = slot_index(link->tx_head);
-	bool signal = want_signal(link, xp, p);
 	struct push_wrs wrs;
+	bool signal;
+
+	count_burst(xp);
+	signal = want_signal(link, xp, p);
 
 	smc_cdc_encode(slot_data(link, i), &p->cdc);
 	link->tx[i].xp = xp;
@@ -188,8 +218,9 @@ static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
  * @p: what to write and publish
  *
  * Context: conn->tx_lock held, BH disabled.
- * Return: 0; -EAGAIN, smc_conn_push() follows unless @conn is revoked, in which
- * case it has ended or is being aborted; another error if the link is dead.
+ * Return: 0; -EAGAIN or, if it waits for earlier ones, -EINPROGRESS:
+ * smc_conn_push() follows unless @conn is revoked, in which case it has ended or
+ * is being aborted; another error if the link is dead.
  */
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 {
@@ -204,6 +235,8 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 		rc = -ENOLINK;
 	} else if ((xp->revoked && p->nseg) || !may_push(link, xp)) {
 		rc = -EAGAIN;
+	} else if (cork(xp, p)) {
+		rc = -EINPROGRESS;
 	} else {
 		rc = push_locked(link, xp, p);
 		lost = rc;
@@ -290,6 +323,7 @@ static void retire_slots(struct smc_rdma_link *link, u64 end,
 		if (!xp)
 			continue;
 		xp->retired++;
+		xp->signalled -= tx->signalled;
 		xp->done_pos = tx->end_pos;
 		if (list_empty(&xp->done_node))
 			list_add_tail(&xp->done_node, batch);
@@ -316,6 +350,16 @@ static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	spin_lock(&link->post_lock);
 }
 
+/* Drops post_lock. */
+static void push_corked(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
+{
+	lockdep_assert_held(&link->post_lock);
+	xp->corked = false;
+	spin_unlock(&link->post_lock);
+	smc_conn_push(xp->conn);
+	spin_lock(&link->post_lock);
+}
+
 /* Call smc_conn_tx_done() once for each connection; drops post_lock. */
 static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 {
@@ -332,6 +376,8 @@ static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 		spin_unlock(&link->post_lock);
 		smc_conn_tx_done(xp->conn, done_pos);
 		spin_lock(&link->post_lock);
+		if (xp->corked)
+			push_corked(link, xp);
 		put_busy(link, xp, n);
 	}
 }
