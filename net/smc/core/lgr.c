@@ -388,48 +388,44 @@ static void discard(struct smc_lgr *lgr)
 {
 	struct smc_net *sn = lgr->sn;
 
-	smc_lgr_uncharge(lgr);
+	smc_account_put(lgr->account);
 	kfree(lgr);
 	uncount(sn);
 }
 
-/**
- * smc_lgr_publish() - let smc_lgr_find() find a new group
- * @lgr: from smc_lgr_new(), everything that is looked at is set
- * @key: NULL, or look for another one first
- * @found: the other one, as smc_lgr_find() returns it, or NULL
- *
- * Connections that arrive together share the group of the first, which brings
- * it up by smc_lgr_up(); the others wait until it has settled.
- *
- * Context: process.
- * Return: 0 or -ENODEV if the device is being removed.  With an error, or if
- * there is another one, @lgr is gone.
+static void insert(struct smc_net *sn, struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&sn->lgr_lock);
+	list_add_tail(&lgr->node, &sn->lgrs);
+	if (lgr->xport->lgr_match)
+		hlist_add_head(&lgr->hash_node,
+			       head_of(sn, lgr->role, &lgr->peer_addr,
+				       lgr->peer_id));
+	lgr->seq = ++sn->lgr_seq;
+	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
+}
+
+/*
+ * As smc_lgr_publish(), or -EUSERS: the account *@full has no room.  A group that
+ * is not needed is not charged, so that none gives way to it.
  */
-int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
-		    struct smc_lgr **found)
+static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
+		       struct smc_lgr **found, struct smc_account **full)
 {
 	struct smc_net *sn = lgr->sn;
-	bool gone, added, others;
+	bool gone, others;
 
 	spin_lock_bh(&sn->lgr_lock);
 	/* smc_dev_del() sets "removing" before it looks into the table */
 	gone = READ_ONCE(lgr->path.dev->removing);
 	*found = key && !gone ? find_locked(sn, key, &others) : NULL;
-	added = !gone && !*found;
-	if (added) {
-		list_add_tail(&lgr->node, &sn->lgrs);
-		if (lgr->xport->lgr_match)
-			hlist_add_head(&lgr->hash_node,
-				       head_of(sn, lgr->role, &lgr->peer_addr,
-					       lgr->peer_id));
-		lgr->seq = ++sn->lgr_seq;
-		smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
-	}
+	*full = gone || *found ? NULL : smc_lgr_charge(lgr);
+	if (!gone && !*found && !*full)
+		insert(sn, lgr);
 	spin_unlock_bh(&sn->lgr_lock);
-	if (!added)
-		discard(lgr);
-	return gone ? -ENODEV : 0;
+	if (gone)
+		return -ENODEV;
+	return *full ? -EUSERS : 0;
 }
 
 /* End an idle group that is charged to the account @full; false: there is none. */
@@ -447,22 +443,33 @@ static bool give_way(const struct smc_account *full)
 	return done;
 }
 
-/* Charge a new group to its peer.  0 or -errno. */
-static int charge(struct smc_lgr *lgr)
+/**
+ * smc_lgr_publish() - let smc_lgr_find() find a new group
+ * @lgr: from smc_lgr_new(), everything that is looked at is set
+ * @key: NULL, or look for another one first
+ * @found: the other one, as smc_lgr_find() returns it, or NULL
+ *
+ * Connections that arrive together share the group of the first, which brings
+ * it up by smc_lgr_up(); the others wait until it has settled.
+ *
+ * Context: process.
+ * Return: 0; -ENODEV if the device is being removed; -EUSERS for too many groups.
+ * With an error, or if there is another one, @lgr is gone.
+ */
+int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
+		    struct smc_lgr **found)
 {
 	struct smc_account *full;
+	int rc;
 
-	lgr->account = smc_account_peer(lgr->sn, &lgr->peer_addr, GFP_KERNEL);
-	if (!lgr->account)
-		return -ENOMEM;
 	do {
-		full = smc_lgr_try_charge(lgr);
-	} while (full && give_way(full));
-	if (!full)
-		return 0;
-	smc_stats_inc(lgr->sn, full->stat);
-	smc_account_put(lgr->account);
-	return -EUSERS;
+		rc = try_publish(lgr, key, found, &full);
+	} while (rc == -EUSERS && give_way(full));
+	if (rc == -EUSERS)
+		smc_stats_inc(lgr->sn, full->stat);
+	if (rc || *found)
+		discard(lgr);
+	return rc;
 }
 
 /**
@@ -476,26 +483,24 @@ static int charge(struct smc_lgr *lgr)
  *
  * Context: process.
  * Return: the group, CONNECTING, with a reference and a place for the caller
- * (smc_lgr_leave()), to be published; or ERR_PTR: -ENOMEM, or -EUSERS for too
- * many groups.
+ * (smc_lgr_leave()), to be published; or ERR_PTR(-ENOMEM).
  */
 struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			    enum smc_role role, const struct smc_path *path,
 			    const struct smc_route *route, u8 version)
 {
 	struct smc_lgr *lgr;
-	int rc;
 
 	lgr = alloc(sn, xport);
 	if (!lgr)
 		return ERR_PTR(-ENOMEM);
+	lgr->account = smc_account_peer(sn, &route->daddr, GFP_KERNEL);
+	if (!lgr->account) {
+		kfree(lgr);
+		return ERR_PTR(-ENOMEM);
+	}
 	lgr->own_addr = route->saddr;
 	lgr->peer_addr = route->daddr;
-	rc = charge(lgr);
-	if (rc) {
-		kfree(lgr);
-		return ERR_PTR(rc);
-	}
 	atomic_inc(&sn->lgr_count);
 	do {
 		lgr->id = atomic_add_return(0x100, &sn->lgr_last_id);

@@ -183,7 +183,7 @@ void smc_lgr_net_exit(struct smc_net *sn);
 /* lgr_idle.c */
 struct smc_lgr *smc_lgr_oldest_idle(const struct smc_account *full);
 void smc_lgr_gave_way(struct smc_lgr *lgr, bool done);
-struct smc_account *smc_lgr_try_charge(struct smc_lgr *lgr);
+struct smc_account *smc_lgr_charge(struct smc_lgr *lgr);
 void smc_lgr_uncharge(struct smc_lgr *lgr);
 void smc_lgr_set_idle(struct smc_lgr *lgr, bool on);
 

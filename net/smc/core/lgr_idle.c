@@ -100,13 +100,13 @@ void smc_lgr_gave_way(struct smc_lgr *lgr, bool done)
 }
 
 /**
- * smc_lgr_try_charge() - charge a new group to its account
- * @lgr: group, not published
+ * smc_lgr_charge() - charge a new group to its account
+ * @lgr: group, about to be published
  *
  * Context: any.
  * Return: NULL, or the account that has no room.
  */
-struct smc_account *smc_lgr_try_charge(struct smc_lgr *lgr)
+struct smc_account *smc_lgr_charge(struct smc_lgr *lgr)
 {
 	if (!counts(lgr))
 		return NULL;
@@ -114,7 +114,7 @@ struct smc_account *smc_lgr_try_charge(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_uncharge() - undo smc_lgr_try_charge(): the group is gone, and its account
+ * smc_lgr_uncharge() - undo smc_lgr_charge(): the group is gone, and its account
  * @lgr: group
  *
  * Context: any.
