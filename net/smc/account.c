@@ -27,6 +27,7 @@
 #define pr_fmt(fmt) "smc: " fmt
 
 #include <linux/hash.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/once.h>
@@ -161,6 +162,24 @@ bool smc_account_has_room(struct smc_account *acct, enum smc_acct_kind kind)
 }
 
 /**
+ * smc_account_room() - how many more could an account hold, whatever those above
+ * @acct: account
+ * @kind: of what
+ *
+ * Return: less than 0 if it holds more than it may: the limit has become lower.
+ */
+int smc_account_room(struct smc_account *acct, enum smc_acct_kind kind)
+{
+	unsigned long flags;
+	int room;
+
+	spin_lock_irqsave(&table.lock, flags);
+	room = limit_of(acct, kind) - acct->used[kind];
+	spin_unlock_irqrestore(&table.lock, flags);
+	return room;
+}
+
+/**
  * smc_account_within() - is what one account holds held by another?
  * @acct: this one
  * @above: the other one, which may be the same
@@ -173,6 +192,14 @@ bool smc_account_within(const struct smc_account *acct,
 	return acct;
 }
 
+static void init_lists(struct smc_account *acct)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(acct->idle); i++)
+		INIT_LIST_HEAD(&acct->idle[i]);
+}
+
 static struct smc_account *alloc(struct smc_account *up, const int *limit,
 				 enum smc_stat stat, gfp_t gfp)
 {
@@ -181,6 +208,7 @@ static struct smc_account *alloc(struct smc_account *up, const int *limit,
 	if (!acct)
 		return NULL;
 	refcount_set(&acct->refs, 1);
+	init_lists(acct);
 	acct->up = smc_account_get(up);
 	acct->limit = limit;
 	acct->stat = stat;
@@ -377,6 +405,7 @@ void smc_account_init(void)
 	unsigned long pages = nr_free_buffer_pages();
 	int *limit = smc_account_host_limit;
 
+	init_lists(&host);
 	limit[SMC_ACCT_RINGS] = min(pages << (PAGE_SHIFT - 10) >> 2,
 				    (unsigned long)SMC_ACCT_MAX);
 	limit[SMC_ACCT_GROUPS] = clamp(pages >> (22 - PAGE_SHIFT), 512UL,

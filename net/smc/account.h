@@ -7,6 +7,7 @@
 
 #include <linux/in6.h>
 #include <linux/limits.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
@@ -31,6 +32,9 @@ enum smc_acct_kind {
 /* The largest limit. */
 #define SMC_ACCT_MAX	(INT_MAX / 2)
 
+/* Accounts above each other, at most. */
+#define SMC_ACCT_DEPTH	5
+
 /* Handshakes of a namespace, of each role. */
 #define SMC_ACCT_HS_MAX	1024
 
@@ -45,6 +49,8 @@ enum smc_acct_kind {
  * @limit: by kind; NULL: half of the limit above
  * @stat: counter of what was refused
  * @used: by kind; under table.lock
+ * @idle: groups that no connection uses, by our role (core/lgr_idle.c)
+ * @idle_num: how many of both
  */
 struct smc_account {
 	struct hlist_node node;
@@ -56,6 +62,8 @@ struct smc_account {
 	const int *limit;
 	enum smc_stat stat;
 	int used[SMC_ACCT_KINDS];
+	struct list_head idle[2];
+	int idle_num;
 };
 
 extern int smc_account_host_limit[SMC_ACCT_KINDS];
@@ -66,6 +74,7 @@ struct smc_account *smc_account_charge(struct smc_account *acct,
 void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
 			  int n);
 bool smc_account_has_room(struct smc_account *acct, enum smc_acct_kind kind);
+int smc_account_room(struct smc_account *acct, enum smc_acct_kind kind);
 bool smc_account_within(const struct smc_account *acct,
 			const struct smc_account *above);
 

@@ -25,6 +25,7 @@ from clcmsg import UEID, proposal
 from counters import LIMIT, LO, RDMA, Counters, pair, smc_socket, sysctl
 from limits import await_that
 from minitcp import MAGIC, Net
+from smcpeer import DELETE_LINK, HONEST, Peer, Server
 from sockdiag import FALLBACK, PROTO_SMC, SMCD, SMCR, TCP, row_of
 
 KERNEL, PORT = "10.99.0.1", 7700
@@ -164,6 +165,18 @@ def idle_groups(count):
     assert "LgrDestroyed" not in got and got.get("LgrCreated", 0) <= count, got
 
 
+def case_groups_do_not_end_in_vain():
+    """if there would be no room all the same; the next case uses them"""
+    sysctl("transports", "smcr")
+    idle_groups(2)
+    c = Counters()
+    with limits(max_groups=0):
+        peer.declined()
+    cli, srv = smc(RDMA, SMCR)
+    assert "LgrCreated" not in c.moved(), c.moved()
+    gone(c, (cli, srv))
+
+
 def case_idle_groups_give_way():
     """one that no connection uses ends if another one is needed"""
     for limit in "max_groups", "host_max_groups":
@@ -182,6 +195,31 @@ def case_idle_groups_give_way():
             for tcp in held:
                 tcp.rst()
             counters_reach(c, LgrDestroyed=4)
+
+
+def case_groups_of_servers_give_way_first():
+    """of a client's the server may be speaking; it is older, and stays"""
+    sysctl("transports", "smcr")
+    c = Counters()
+    client, server = ends = [kind(peer.net, host=n, port=PORT + n,
+                                  answers=HONEST)
+                             for kind, n in ((Server, 5), (Peer, 6))]
+    for end in ends:
+        end.conn.close()
+    counters_reach(c, LgrCreated=2, ConnDestroyed=2)
+    with limits(max_groups=2):
+        held = peer.accepted(1)
+        server.llc(DELETE_LINK)
+        counters_reach(c, LgrCreated=3, LgrDestroyed=1)
+        client.alive()
+        held += peer.accepted(1, "10.99.0.3")
+        client.llc(DELETE_LINK)
+        counters_reach(c, LgrCreated=4, LgrDestroyed=2)
+        for tcp in held:
+            tcp.rst()
+        counters_reach(c, LgrDestroyed=4)
+    for end in ends:
+        end.leave()
 
 
 # ---- rings ----

@@ -371,7 +371,6 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	mutex_init(&lgr->setup);
 	spin_lock_init(&lgr->lock);
 	INIT_LIST_HEAD(&lgr->node);
-	INIT_LIST_HEAD(&lgr->idle);
 	INIT_LIST_HEAD(&lgr->waiters);
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	INIT_DELAYED_WORK(&lgr->linger, linger_fn);
@@ -428,19 +427,17 @@ static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	return *full ? -EUSERS : 0;
 }
 
-/* End an idle group that is charged to the account @full; false: there is none. */
-static bool give_way(const struct smc_account *full)
+/* Has an idle group ended for @lgr, charged to the account @full?  Try again. */
+static bool give_way(struct smc_lgr *lgr, struct smc_account *full)
 {
-	struct smc_lgr *lgr;
-	bool done = false;
+	struct smc_lgr *old = smc_lgr_oldest_idle(lgr, full);
 
-	while (!done && (lgr = smc_lgr_oldest_idle(full))) {
-		/* a connection may have joined it */
-		done = kill(lgr, SMC_REASON_GOING, true);
-		smc_lgr_gave_way(lgr, done);
-		lgr_put(lgr);
-	}
-	return done;
+	if (!old)
+		return false;
+	/* a connection may have joined it, or others have ended it */
+	smc_lgr_gave_way(old, kill(old, SMC_REASON_GOING, true));
+	lgr_put(old);
+	return true;
 }
 
 /**
@@ -464,7 +461,7 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 
 	do {
 		rc = try_publish(lgr, key, found, &full);
-	} while (rc == -EUSERS && give_way(full));
+	} while (rc == -EUSERS && give_way(lgr, full));
 	if (rc == -EUSERS)
 		smc_stats_inc(lgr->sn, full->stat);
 	if (rc || *found)

@@ -15,6 +15,7 @@
 #include <linux/xarray.h>
 #include <linux/workqueue.h>
 #include <linux/spinlock.h>
+#include "account.h"
 #include "xport.h"
 
 struct smc_net;
@@ -39,6 +40,16 @@ enum smc_role {
 struct smc_lgr_waiter {
 	struct list_head node;
 	void (*settled)(struct smc_lgr_waiter *w, enum smc_reason why);
+};
+
+/**
+ * struct smc_lgr_idle - an idle group in the list of one of its accounts
+ * @node: in smc_account.idle
+ * @lgr: the group
+ */
+struct smc_lgr_idle {
+	struct list_head node;
+	struct smc_lgr *lgr;
 };
 
 /**
@@ -78,7 +89,8 @@ struct smc_lgr_waiter {
  * @next_token: cyclic allocation of tokens
  * @waiters: handshakes waiting for the end of CONNECTING
  * @linger: frees an idle group
- * @idle: in the list of idle groups (lgr_idle.c)
+ * @idle: in the lists of its accounts while @is_idle; both of lgr_idle.c
+ * @is_idle: ACTIVE, and no connection uses it
  * @gave_way: ended for want of room for another; read by the last reference
  * @kill_work: runs lgr_down and aborts the connections
  * @pool: idle buffers by direction; this and the next two under a lock of buf.c
@@ -128,7 +140,8 @@ struct smc_lgr {
 	u32 next_token;
 	struct list_head waiters;
 	struct delayed_work linger;
-	struct list_head idle;
+	struct smc_lgr_idle idle[SMC_ACCT_DEPTH];
+	bool is_idle;
 	bool gave_way;
 	struct work_struct kill_work;
 	struct list_head pool[SMC_BUF_DIRS];
@@ -181,7 +194,8 @@ int smc_lgr_net_init(struct smc_net *sn);
 void smc_lgr_net_exit(struct smc_net *sn);
 
 /* lgr_idle.c */
-struct smc_lgr *smc_lgr_oldest_idle(const struct smc_account *full);
+struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,
+				    struct smc_account *full);
 void smc_lgr_gave_way(struct smc_lgr *lgr, bool done);
 struct smc_account *smc_lgr_charge(struct smc_lgr *lgr);
 void smc_lgr_uncharge(struct smc_lgr *lgr);

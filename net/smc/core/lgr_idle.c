@@ -8,27 +8,24 @@
  * part.  So the new group gets its room at once, and groups that end in this way
  * have a limit of their own.
  *
- * Context: per function; idle.lock (spinlock, BH) protects the list of idle groups,
- * inside lgr->lock; inside it only accounts are charged.
+ * Each account has a list of the idle groups charged to it: those of others do not
+ * hide them.
+ *
+ * Context: per function; idle_lock (spinlock, BH) protects these lists, inside
+ * lgr->lock; inside it only accounts are charged.
  * Test: selftests/smc/accounts.py
  */
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/spinlock.h>
 #include "account.h"
 #include "lgr.h"
 #include "net.h"
 
-/* Groups looked at in one hold of idle.lock. */
+/* Groups looked at in one hold of idle_lock. */
 #define LOOK_MAX	512
 
-/* Groups of the host without connections. */
-static struct {
-	spinlock_t lock;	/* list */
-	struct list_head list;	/* smc_lgr.idle, oldest first */
-} idle = {
-	.lock = __SPIN_LOCK_UNLOCKED(idle.lock),
-	.list = LIST_HEAD_INIT(idle.list),
-};
+static DEFINE_SPINLOCK(idle_lock);	/* smc_account.idle, smc_lgr.idle */
 
 /* Does it have a device's resources, which connections share? */
 static bool counts(const struct smc_lgr *lgr)
@@ -45,41 +42,89 @@ static bool counts(const struct smc_lgr *lgr)
  */
 void smc_lgr_set_idle(struct smc_lgr *lgr, bool on)
 {
+	struct smc_lgr_idle *entry = lgr->idle;
+	struct smc_account *acct;
+
 	lockdep_assert_held(&lgr->lock);
-	spin_lock(&idle.lock);
-	list_del_init(&lgr->idle);
-	if (on)
-		list_add_tail(&lgr->idle, &idle.list);
-	spin_unlock(&idle.lock);
+	if (lgr->is_idle == on)
+		return;
+	spin_lock(&idle_lock);
+	for (acct = lgr->account; acct; acct = acct->up, entry++) {
+		entry->lgr = lgr;
+		if (on)
+			list_add_tail(&entry->node, &acct->idle[lgr->role]);
+		else
+			list_del(&entry->node);
+		acct->idle_num += on ? 1 : -1;
+	}
+	lgr->is_idle = on;
+	spin_unlock(&idle_lock);
+}
+
+/*
+ * Would a new group of @acct have room if idle ones ended, and may so many end?
+ * Else they would end for nothing: of an account whose limit has become lower more
+ * would have to go than are idle.
+ */
+static bool worth_it(struct smc_account *acct)
+{
+	int lack;
+
+	lockdep_assert_held(&idle_lock);
+	for (; acct; acct = acct->up) {
+		lack = 1 - smc_account_room(acct, SMC_ACCT_GROUPS);
+		if (lack > acct->idle_num ||
+		    max(lack, 1) > smc_account_room(acct, SMC_ACCT_ENDING))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The first one that may end.  A peer of which as many are ending as may be is
+ * slow: its other ones go to the end of the list, for the next look.
+ */
+static struct smc_lgr *oldest(struct smc_account *acct, enum smc_role role)
+{
+	int left = min(LOOK_MAX, acct->idle_num);
+	struct list_head *list = &acct->idle[role];
+	struct smc_lgr_idle *entry, *next;
+
+	lockdep_assert_held(&idle_lock);
+	list_for_each_entry_safe(entry, next, list, node) {
+		if (!smc_account_charge(entry->lgr->account, SMC_ACCT_ENDING,
+					1))
+			return entry->lgr;
+		if (--left <= 0)
+			break;
+		list_move_tail(&entry->node, list);
+	}
+	return NULL;
 }
 
 /**
  * smc_lgr_oldest_idle() - the idle group that gives way
- * @full: account that has no room for another one
+ * @lgr: to this one, not published
+ * @full: its account that has no room for it
  *
  * It is charged as one that is ending, too: smc_lgr_gave_way() has to follow.
+ * Servers' groups go first: the peer may be naming one of a client in an Accept.
  *
  * Context: any, no lock of the core held.
  * Return: the oldest one charged to @full, with a reference; or NULL.
  */
-struct smc_lgr *smc_lgr_oldest_idle(const struct smc_account *full)
+struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,
+				    struct smc_account *full)
 {
-	struct smc_lgr *lgr, *found = NULL;
-	int left = LOOK_MAX;
+	struct smc_lgr *found = NULL;
 
-	spin_lock_bh(&idle.lock);
-	list_for_each_entry(lgr, &idle.list, idle) {
-		if (!left--)
-			break;
-		if (!smc_account_within(lgr->account, full) ||
-		    smc_account_charge(lgr->account, SMC_ACCT_ENDING, 1))
-			continue;
-		/* the linger timer has one */
-		refcount_inc(&lgr->refs);
-		found = lgr;
-		break;
-	}
-	spin_unlock_bh(&idle.lock);
+	spin_lock_bh(&idle_lock);
+	if (worth_it(lgr->account))
+		found = oldest(full, SMC_SERV) ?: oldest(full, SMC_CLNT);
+	/* the linger timer has one */
+	if (found)
+		refcount_inc(&found->refs);
+	spin_unlock_bh(&idle_lock);
 	return found;
 }
 
