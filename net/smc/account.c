@@ -11,7 +11,8 @@
  * A peer is an IPv4 address, or an IPv6 network of 64 bits, for a host has as many
  * addresses of that as it likes.  One address of it gets half of what it may have.
  * The networks above a peer, of 24 bits (127.0.0.0/8: of 8) and 48 bits, limit
- * handshakes alone: see share().
+ * handshakes alone.  Of handshakes and groups a peer gets less as others fill the
+ * namespace: see share().
  *
  * A user is charged for the rings of its connections, on the whole host.
  *
@@ -64,29 +65,42 @@ static struct smc_account host = {
 };
 
 /*
- * How many handshakes an account may hold: half of the room above it, and less
- * as that fills.  With a quarter left it is a sixteenth, of the last ones it is
- * one: they are for those that have few.  A network alone gets half, and it takes
- * a hundred networks to use all.  With a fixed part of what is left, such as a
- * third, two dozen would do.
+ * How many an account may hold of what others want, too: half of the room above
+ * it, and less as that fills, 4 * left^3 / room^2.  With a quarter left it is a
+ * sixteenth, of the last ones it is one: they are for those that have few.  One
+ * alone gets half, and it takes a hundred to use all.  With a fixed part of what is
+ * left, such as a third, two dozen would do.
  */
 static int share(int room, int used)
 {
-	long left = max(room - used, 0);
-	long most = DIV_ROUND_UP(room, 2);
+	u64 left = max(room - used, 0);
+	u64 most = DIV_ROUND_UP(room, 2);
 
-	return max(min(4 * left * left * left / ((long)room * room), most), 1L);
+	if (!left)
+		return 1;
+	/* in this order no product is too large */
+	return max(min(4 * left * left / room * left / room, most), 1ULL);
+}
+
+/* An account that handshakes alone are limited for. */
+static bool is_network(const struct smc_account *acct)
+{
+	return acct->limit == no_limit;
 }
 
 static int limit_of(const struct smc_account *acct, enum smc_acct_kind kind)
 {
-	const struct smc_account *up = acct->up;
+	const struct smc_account *up = acct->up, *space = acct->space;
+	int limit;
 
-	if (acct->space && kind >= SMC_ACCT_CLIENTS)
+	if (space && kind >= SMC_ACCT_CLIENTS)
 		return share(limit_of(up, kind), up->used[kind]);
-	if (acct->limit)
-		return READ_ONCE(acct->limit[kind]);
-	return DIV_ROUND_UP(limit_of(up, kind), 2);
+	limit = acct->limit ? READ_ONCE(acct->limit[kind]) :
+			      DIV_ROUND_UP(limit_of(up, kind), 2);
+	if (space && kind == SMC_ACCT_GROUPS && !is_network(acct))
+		limit = min(limit, share(limit_of(space, kind),
+					 space->used[kind]));
+	return limit;
 }
 
 /* The account that has no room for @n more, this or one above; or NULL. */

@@ -33,6 +33,7 @@ LGRLIMIT, RINGLIMIT, PEERDECL = 0x0a0c0000, 0x0a0f0006, 0x05000000
 MEM = 0x01010000                # what a Decline says in their place
 FIRST = 0x08                    # an Accept of a new group
 RING = 64                       # KiB
+MOST = (1 << 30) - 1            # of any limit
 SIOCOUTQNSD = 0x894B
 GROUP = "/sys/fs/cgroup/smcaccounts"
 
@@ -151,6 +152,31 @@ def case_groups_of_all_peers():
             got = c.moved()
             assert got[counter] == 1 and "PeerLimit" not in got, got
             peer.end(c, held)
+
+
+def case_groups_of_a_peer_among_others():
+    """it gets half, and the last ones are for those that have none"""
+    c = Counters()
+    with limits(max_groups=8, max_groups_per_peer=8):
+        held = peer.accepted(4)
+        peer.declined()
+        for n in range(3, 7):
+            held += peer.accepted(1, f"10.99.0.{n}")
+            peer.declined(f"10.99.0.{n}")
+        got = c.moved()
+        assert got["PeerLimit"] == 5 and "NetLimit" not in got, got
+        peer.declined("10.99.0.7")
+        assert c.moved()["NetLimit"] == 1, c.moved()
+        peer.end(c, held)
+
+
+def case_groups_without_a_limit():
+    """what a peer may have is computed without an overflow"""
+    c = Counters()
+    with limits(**{n: MOST for n in ("host_max_groups", "max_groups",
+                                     "max_groups_per_peer")}):
+        held = peer.accepted(3)
+    peer.end(c, held)
 
 
 def idle_groups(count):
