@@ -263,17 +263,13 @@ static struct smc_account *find_or_add(const struct smc_account *key,
 	return acct;
 }
 
-/* As alloc(), if there is none with the @space, @id and @bits of @key. */
-static struct smc_account *find_or_make(const struct smc_account *key,
-					struct smc_account *up,
-					const int *limit, enum smc_stat stat,
-					gfp_t gfp)
+/* As alloc(), unless there is one with the @space, @id and @bits of @key by now. */
+static struct smc_account *make(const struct smc_account *key,
+				struct smc_account *up, const int *limit,
+				enum smc_stat stat, gfp_t gfp)
 {
 	struct smc_account *acct, *new;
 
-	acct = find_or_add(key, NULL);
-	if (acct)
-		return acct;
 	new = alloc(up, limit, stat, gfp);
 	if (!new)
 		return NULL;
@@ -296,12 +292,16 @@ static struct smc_account *below(struct smc_net *sn, struct smc_account *up,
 				 const int *limit, gfp_t gfp)
 {
 	struct smc_account key = { .space = sn->account, .bits = bits };
-	struct smc_account *acct;
+	struct smc_account *acct = NULL;
 
 	if (!up)
 		return NULL;
 	ipv6_addr_prefix(&key.id, addr, bits);
-	acct = find_or_make(&key, up, limit, SMC_STAT_PEER_LIMIT, gfp);
+	/* the address itself has been looked for */
+	if (bits < 128)
+		acct = find_or_add(&key, NULL);
+	if (!acct)
+		acct = make(&key, up, limit, SMC_STAT_PEER_LIMIT, gfp);
 	smc_account_put(up);
 	return acct;
 }
@@ -348,8 +348,9 @@ struct smc_account *smc_account_user(kuid_t uid)
 	struct smc_account key = {};
 
 	key.id.s6_addr32[0] = (__force __be32)__kuid_val(uid);
-	return find_or_make(&key, NULL, smc_account_user_limit,
-			    SMC_STAT_USER_LIMIT, GFP_KERNEL);
+	return find_or_add(&key, NULL) ?:
+	       make(&key, NULL, smc_account_user_limit, SMC_STAT_USER_LIMIT,
+		    GFP_KERNEL);
 }
 
 /**
