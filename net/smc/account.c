@@ -2,7 +2,7 @@
 /*
  * Accounts: what a peer, a user, a namespace and the host hold, and may hold.
  *
- *   address -> networks it is in -> namespace -> host        user
+ *   address -> networks it is in -> namespace -> host        user at peer -> user
  *
  * What an account holds is held by those above it as well.  It is charged to all
  * of them or to none.  Then the connection is plain TCP, and the counter of the
@@ -14,7 +14,8 @@
  * handshakes alone.  Of handshakes and groups a peer gets less as others fill the
  * namespace: see share().
  *
- * A user is charged for the rings of its connections, on the whole host.
+ * A user is charged for the rings of its connections, on the whole host, and may
+ * have half of them with one peer.
  *
  * References: a peer's and a user's account has one of each handshake, group, ring
  * and socket that is charged to it, and of each account below, and ends with the
@@ -351,6 +352,28 @@ struct smc_account *smc_account_user(kuid_t uid)
 	return find_or_add(&key, NULL) ?:
 	       make(&key, NULL, smc_account_user_limit, SMC_STAT_USER_LIMIT,
 		    GFP_KERNEL);
+}
+
+/**
+ * smc_account_user_at() - the account of a user with one peer
+ * @user: account of the user
+ * @peer: account of an address, in any namespace
+ *
+ * Half of what the user may have: no peer takes all from a user.  As that is less
+ * than what a peer may have by default, no user takes all from a peer.
+ *
+ * Context: process.
+ * Return: account below @user, with a reference, or NULL: no memory.
+ */
+struct smc_account *smc_account_user_at(struct smc_account *user,
+					const struct smc_account *peer)
+{
+	u8 bits = ipv6_addr_v4mapped(&peer->id) ? 128 : 64;
+	struct smc_account key = { .space = user, .bits = bits };
+
+	ipv6_addr_prefix(&key.id, &peer->id, bits);
+	return find_or_add(&key, NULL) ?:
+	       make(&key, user, NULL, SMC_STAT_USER_LIMIT, GFP_KERNEL);
 }
 
 /**

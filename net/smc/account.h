@@ -43,7 +43,8 @@ enum smc_acct_kind {
  * @node: in the table of peers and users
  * @refs: see account.c
  * @up: what is held here is held there, too; a reference, or NULL
- * @space: of a peer: the account of its namespace, which is above
+ * @space: of a peer: the account of its namespace, which is above; of a user at a
+ *	peer: the user's
  * @id: address of a host or a network, or a user's number
  * @bits: length of the network's prefix; IPv4 addresses are mapped
  * @limit: by kind; NULL: half of the limit above
@@ -81,6 +82,8 @@ bool smc_account_within(const struct smc_account *acct,
 struct smc_account *smc_account_peer(struct smc_net *sn,
 				     const struct in6_addr *addr, gfp_t gfp);
 struct smc_account *smc_account_user(kuid_t uid);
+struct smc_account *smc_account_user_at(struct smc_account *user,
+					const struct smc_account *peer);
 struct smc_account *smc_account_get(struct smc_account *acct);
 void smc_account_put(struct smc_account *acct);
 

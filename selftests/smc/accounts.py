@@ -426,9 +426,15 @@ def case_rings_of_a_user():
     c = Counters()
 
     def one_user():
-        held = smc()
+        """half of it with one peer, and all with others"""
+        c = Counters()
+        held = [smc()]
         refused(c, "UserLimit")
-        for s in held:
+        for ends, want in ((2, 3), SMCD), ((4, 5), TCP):
+            held.append(between(*(f"127.0.0.{n}" for n in ends)))
+            assert mode(held[-1][0]) == want, mode(held[-1][0])
+        assert c.moved()["UserLimit"] == 2, c.moved()
+        for s in sum(held, ()):
             s.close()
 
     def as_client():
@@ -442,11 +448,11 @@ def case_rings_of_a_user():
         cases.in_child(as_client)
     counters_reach(c, UserLimit=1, ConnDestroyed=1)
     c = Counters()
-    with limits(host_max_ring_kbytes_per_user=2 * RING):
+    with limits(host_max_ring_kbytes_per_user=4 * RING):
         held = smc(), smc()
-        as_user(one_user)
-        counters_reach(c, ConnDestroyed=2)
-        as_user(one_user)
+        for n in 1, 2:
+            as_user(one_user)
+            counters_reach(c, ConnDestroyed=4 * n)
         gone(c, *held)
 
 
@@ -479,7 +485,7 @@ def case_rings_that_are_kept():
 
     sysctl("transports", "smcd")
     c = Counters()
-    with limits(host_max_ring_kbytes_per_user=RING):
+    with limits(host_max_ring_kbytes_per_user=2 * RING):
         cases.in_child(user)
     await_that("connections stay", all_gone, LIMIT)
 

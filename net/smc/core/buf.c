@@ -303,21 +303,26 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 			    u32 size, struct smc_account *user)
 {
 	u32 max = SMC_SIZE_MIN << lgr->xport->max_size_code;
-	struct smc_account *full = NULL, *first = NULL;
+	struct smc_account *full = NULL, *first = NULL, *at = NULL;
 	struct smc_buf *buf;
 	bool reused, less;
 	u32 wanted;
 
+	if (user) {
+		at = smc_account_user_at(user, lgr->account);
+		if (!at)
+			return ERR_PTR(-ENOMEM);
+	}
 	size = size < max ? roundup_pow_of_two(max(size, SMC_SIZE_MIN)) : max;
 	wanted = size;
 	do {
-		buf = take_or_create(lgr, dir, size, user, &reused, &full);
+		buf = take_or_create(lgr, dir, size, at, &reused, &full);
 		first = first ?: full;
 		size /= 2;
 		less = buf == ERR_PTR(-ENOMEM) || buf == ERR_PTR(-EDQUOT);
 	} while (less && size >= SMC_SIZE_MIN);
 	/* the next connections find room; idle buffers are no user's */
-	if (first && first != user)
+	if (first && !smc_account_within(at, first))
 		shed(first, ULONG_MAX);
 	if (full) {
 		smc_stats_inc(lgr->sn, full->stat);
@@ -326,6 +331,7 @@ struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
 			smc_stats_inc(lgr->sn, SMC_STAT_BUF_REUSED);
 		count_got(lgr, buf, wanted, reused);
 	}
+	smc_account_put(at);
 	return buf;
 }
 
