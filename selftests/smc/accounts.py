@@ -262,6 +262,15 @@ def works(cli, srv):
         assert b.recv(1001, socket.MSG_WAITALL) == b"x" * 1000 + b"y"
 
 
+def accepted(lst, cli):
+    """both ends of a connection to a listener"""
+    cli.connect(lst.getsockname())
+    srv, _ = lst.accept()
+    srv.settimeout(LIMIT)
+    works(cli, srv)
+    return cli, srv
+
+
 def smc(address=LO, want=SMCD):
     """a connection that has SMC"""
     ends = pair(address)
@@ -317,11 +326,7 @@ def between(client, server):
         cli = socket.socket(family, socket.SOCK_STREAM, PROTO_SMC)
         cli.settimeout(LIMIT)
         cli.bind((client, 0))
-        cli.connect(lst.getsockname())
-        srv, _ = lst.accept()
-    srv.settimeout(LIMIT)
-    works(cli, srv)
-    return cli, srv
+        return accepted(lst, cli)
 
 
 def case_rings_of_another_peer():
@@ -412,12 +417,7 @@ def client_of_root(lst=[]):             # pylint: disable=dangerous-default-valu
         lst[0].listen(8)
         os.setgroups([])
         os.setuid(1234)
-    cli = smc_socket()
-    cli.connect(lst[0].getsockname())
-    srv, _ = lst[0].accept()
-    srv.settimeout(LIMIT)
-    works(cli, srv)
-    return cli, srv
+    return accepted(lst[0], smc_socket())
 
 
 def case_rings_of_a_user():
