@@ -4,13 +4,17 @@
 Cases of hostile_rdma.py.  What each message does is in the tables here: it is
 answered, counted as malformed or as dropped, or it means nothing.
 """
+import os
+import select
+import socket
 import struct
 import subprocess
 
-from clcmsg import accept_r
+from clcmsg import accept_r, decline
 from counters import Counters
 from hostile import ANSWER, LIMIT, begin, end_group, gone, group_lost, lab, \
     lost, no_leak, part, refused, said, third
+from park import Parked
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, Peer, \
     Server, message
@@ -251,6 +255,31 @@ def case_confirm_refused():
     part(peer)
     assert lab.moved()["LinkDownSetup"] == 1, lab.moved()
     lab.peer.round()
+    lab.honest.round()
+
+
+def case_decline_after_link():
+    """the link is confirmed and the peer declines all the same, before the program
+    is told of either: it has TCP, and no error"""
+    begin()
+    peer = third(Server)
+    peer.contact()
+    conn = peer.conn
+    with Parked(conn.sock):
+        peer.confirm()
+        conn.tcp.send(decline())
+        peer.alive(ANSWER)
+    conn.sock.settimeout(LIMIT)
+    assert select.select([], [conn.sock], [], LIMIT)[1], "connect() goes on"
+    err = conn.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    assert not err, os.strerror(err)
+    conn.tcp.send(b"to the client")
+    assert conn.sock.recv(100) == b"to the client"
+    conn.sock.sendall(b"to the server")
+    assert conn.tcp.recv(13, LIMIT) == b"to the server"
+    conn.forget()
+    part(peer)
+    assert lab.moved()["LinkDownSetup"] == 1, lab.moved()
     lab.honest.round()
 
 

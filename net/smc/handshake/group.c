@@ -365,8 +365,8 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 		rc = smc_lgr_confirm(lgr, conn);
 		if (rc)
 			return group_error(lgr, rc, SMC_REASON_TIMEOUT_CL);
-		if (smc_hs_wait_settled(hs, lgr))
-			return SMC_REASON_OK;
+		smc_hs_wait_settled(hs, lgr);
+		return SMC_REASON_OK;
 	}
 	why = smc_lgr_settled(lgr);
 	if (why == SMC_REASON_OK)
@@ -378,23 +378,30 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
  * smc_hs_step_link() - wait for our own group to settle, or for a Decline
  * @hs: handshake
  *
- * Ignores the end of the TCP stream: the peer may have used the connection and
- * closed it already.
+ * A peer that did not see the link confirmed declines, though we may have.  Ignores
+ * the end of the TCP stream: the peer may have used the connection and closed it
+ * already.
  */
 enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 {
-	enum smc_reason why;
+	bool settled;
+	enum smc_reason why, link;
 
-	if (smc_hs_settled(hs, &why)) {
+	settled = smc_hs_settled(hs, &link);
+	if (settled)
 		smc_hs_stop_waiting(hs);
-		if (why == SMC_REASON_OK)
-			smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
-		return why;
-	}
+	if (settled && link != SMC_REASON_OK)
+		return link;
 	why = smc_hs_look(hs);
 	if (why != SMC_REASON_OK && why != SMC_REASON_LOSTPEER)
 		return why;
-	return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL : SMC_REASON_OK;
+	if (!settled)
+		return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL :
+					    SMC_REASON_OK;
+	/* put_off: a system call owned the socket, look again. */
+	if (!READ_ONCE(hs->put_off))
+		smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
+	return SMC_REASON_OK;
 }
 
 /* No callback and no up-call after this. */

@@ -76,7 +76,7 @@ static void settled_fn(struct smc_lgr_waiter *waiter, enum smc_reason why)
  * @lgr: group in state CONNECTING; stays referenced until
  *	smc_hs_stop_waiting()
  *
- * Return: false if the group has settled already.
+ * Return: false if the group has settled already; smc_hs_settled() says how.
  */
 bool smc_hs_wait_settled(struct smc_hs *hs, struct smc_lgr *lgr)
 {
@@ -84,7 +84,11 @@ bool smc_hs_wait_settled(struct smc_hs *hs, struct smc_lgr *lgr)
 	hs->has_settled = false;
 	hs->waiter.settled = settled_fn;
 	hs->waiting = smc_lgr_wait(lgr, &hs->waiter) ? lgr : NULL;
-	return hs->waiting;
+	if (hs->waiting)
+		return true;
+	hs->settled_why = smc_lgr_settled(lgr);
+	hs->has_settled = true;
+	return false;
 }
 
 /**

@@ -29,7 +29,8 @@ static void count_down(const struct smc_rdma_link *link)
 		return;
 	if (lgr->why == SMC_REASON_DEVGONE)
 		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_REMOVED);
-	else if (READ_ONCE(link->state) < SMC_RDMA_ACTIVE)
+	else if (READ_ONCE(link->state) < SMC_RDMA_ACTIVE ||
+		 lgr->why != SMC_REASON_GOING)
 		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_SETUP);
 	else
 		smc_stats_inc(lgr->sn, SMC_STAT_LINK_DOWN_IDLE);
