@@ -22,7 +22,7 @@ from genetlink import port_active
 from hostile import elsewhere, waiting
 from limits import await_that, limit
 from minitcp import Net
-from smcpeer import KERNEL, Peer
+from smcpeer import KERNEL, PORT, Peer
 
 LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
@@ -201,6 +201,26 @@ def case_flap():
     link.peer.leave()
     await_that("the link stays",
                lambda: link.counters.moved().get("LinkDownPeer") == 1, LIMIT)
+
+
+def case_mtu():
+    """packets of the link have become too large: no connection joins it"""
+    def device(mtu):
+        subprocess.run(["ip", "link", "set", "clc0", "mtu", str(mtu)],
+                       check=True)
+
+    link = Link()
+    peer = Peer(Link.net, port=PORT + 1, up=False)
+    device(1000)
+    try:
+        peer.contact()
+        assert peer.conn.mtu == 2, peer.conn.mtu        # 512 bytes
+    finally:
+        device(1500)
+    peer.conn.tcp.rst()
+    link.peer.round()
+    for p in peer, link.peer:
+        p.leave()
 
 
 def case_stuck():

@@ -66,7 +66,7 @@ class Conn:
         self.ring = bytearray(self.size)
         self.token = end.token.to_bytes(4, "big")
         self.tcp = self.sock = None
-        self.kernel, self.room = None, 0
+        self.kernel, self.room, self.mtu = None, 0, 0
         self.seed = end.token
         self.seq = self.kernel_seq = 0
         # sent, and taken by the program; received, and read by us
@@ -81,7 +81,7 @@ class Conn:
         k = self.kernel = End()
         k.key, index, k.token, size, k.addr = struct.unpack(
             ">IBIBxQ", msg[41:60])
-        k.size_code = size >> 4
+        k.size_code, self.mtu = size >> 4, size & 15
         k.qpn, k.psn = (int.from_bytes(msg[a:a + 3], "big") for a in (38, 61))
         self.room = 0x4000 << k.size_code
         assert index == 1, msg.hex()

@@ -170,6 +170,23 @@ static bool match_accept(const struct smc_lgr *lgr,
 	       (!is_v1(lgr) || ether_addr_equal(link->peer.mac, acc->r.mac));
 }
 
+/* MTU of the link; that of our own way before the peer has told its. */
+static u8 link_mtu(const struct smc_lgr *lgr, const struct smc_rdma_link *link)
+{
+	return smp_load_acquire(&link->peer.qpn) ? link->peer.mtu :
+						   lgr->path.mtu_code;
+}
+
+/* Has our way become too narrow for its packets?  None arrives any more. */
+static bool too_large(const struct smc_lgr *lgr,
+		      const struct smc_rdma_link *link,
+		      const struct smc_path *path)
+{
+	return lgr->path.dev == path->dev && lgr->path.port == path->port &&
+	       lgr->path.ifindex == path->ifindex &&
+	       link_mtu(lgr, link) > path->mtu_code;
+}
+
 /* The link may be zero yet: smc_lgr_up() comes later. */
 static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
 		      const struct smc_clc_proposal *prop,
@@ -178,7 +195,7 @@ static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
 	const struct smc_rdma_link *link;
 
 	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
-	if (READ_ONCE(link->dead))
+	if (READ_ONCE(link->dead) || too_large(lgr, link, path))
 		return false;
 	return acc ? match_accept(lgr, link, acc) :
 		     match_proposal(lgr, path, prop);
@@ -297,8 +314,7 @@ static int rdma_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	r->addr = rbuf->iova;
 	r->index = 1;
 	r->token = conn->token;
-	r->mtu = smp_load_acquire(&link->peer.qpn) ? link->peer.mtu :
-						     conn->lgr->path.mtu_code;
+	r->mtu = link_mtu(conn->lgr, link);
 	return 0;
 }
 
