@@ -42,6 +42,13 @@ def proposal(args, end=End):
     return header(1, 8 + len(body) + 4, 0x22) + body + MAGIC
 
 
+def proposal_v1(mac, gid, prefix, bits):
+    """version 1: a host with this port, in this subnet"""
+    body = b"\x5a\x17" + mac + gid + mac + struct.pack(">H", 0) + \
+        prefix + struct.pack(">BHB", bits, 0, 0)
+    return header(1, 8 + len(body) + 4, 0x10) + body + MAGIC
+
+
 def accept_r(args, kind=2, first=True, end=End):
     """Accept (or Confirm) of SMC-Rv2"""
     gid = bytes(10) + b"\xff\xff" + args.ip

@@ -11,21 +11,25 @@ module badverbs (selftests/vm/planted) on clcrxe.
 import errno
 import glob
 import os
+import socket
 import subprocess
 import sys
 import time
 
 import cases
 from badverbs import bad, number
+from clcmsg import proposal_v1
 from counters import Counters, read, sysctl
 from genetlink import port_active
 from hostile import elsewhere, waiting
 from limits import await_that, limit
 from minitcp import Net
 from smcpeer import KERNEL, PORT, Peer
+from sockdiag import FALLBACK, row_of
 
 LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
+BADPORT = 0x0a0f0005
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
 
 
@@ -89,6 +93,66 @@ class Link:
         assert moved["LinkCreated"] == moved["LgrLost"] == 1, moved
         downs = {n: v for n, v in moved.items() if n.startswith("LinkDown")}
         assert downs == {cause: 1}, downs
+
+
+def case_own_port():
+    """SMC-R version 1, and a peer that says that it has a port of ours, with or
+    without our MAC address: what is written to it would come back to us"""
+    def address(verb, last):
+        subprocess.run(["ip", "address", verb, f"10.99.0.{last}/24", "dev",
+                        "clc0"], check=True)
+
+    def gids():
+        """of version 1, but for those of a link-local address"""
+        port_dir = "/sys/class/infiniband/clcrxe/ports/1/"
+        found = []
+        for path in glob.glob(port_dir + "gid_attrs/types/*"):
+            try:
+                with open(path, encoding="ascii") as f:
+                    is_v1 = f.read() == "IB/RoCE v1\n"
+            except OSError:                     # there is none
+                continue
+            with open(port_dir + "gids/" + os.path.basename(path),
+                      encoding="ascii") as f:
+                gid = f.read()
+            if is_v1 and "ffff:0a63:" in gid:
+                found.append(gid)
+        return len(found)
+
+    def answer(last, mac):
+        """why a Proposal is declined"""
+        gid = bytes(10) + b"\xff\xff" + socket.inet_aton(f"10.99.0.{last}")
+        tcp = Link.net.connect(PORT, True, LIMIT)
+        tcp.send(proposal_v1(mac, gid, bytes((10, 99, 0, 0)), 24))
+        msg = tcp.recv(28, LIMIT)
+        assert msg[4] == 4, msg.hex()
+        with lst.accept()[0] as srv:
+            why = row_of(srv, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+        tcp.rst()
+        return why
+
+    Link.begin()
+    bad("event", "v1_on")
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256) as lst:
+        lst.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        lst.settimeout(LIMIT)
+        lst.bind((KERNEL, PORT))
+        lst.listen(8)
+        try:
+            for last in 7, 8:           # one is the server's
+                address("add", last)
+                await_that("no GID", lambda n=last - 6: gids() == n, LIMIT)
+            for mac in Link.net.peer_mac, Link.net.MAC:
+                for last in 7, 8:
+                    why = answer(last, mac)
+                    assert why == BADPORT, hex(why)
+            why = answer(2, Link.net.MAC)
+            assert why != BADPORT, "the peer's own port"
+        finally:
+            for last in 7, 8:
+                address("delete", last)
+            await_that("GIDs stay", lambda: not gids(), LIMIT)
+            bad("event", "v1_off")
 
 
 def case_post():

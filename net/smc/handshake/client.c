@@ -168,11 +168,9 @@ static enum smc_reason agree_on_way(struct smc_hs *hs)
 	bool direct;
 
 	data->direct = true;
-	if (data->choice.variant != SMC_VARIANT_RV2)
-		return SMC_REASON_OK;
-	why = smc_route_direct(hs->setup.sn->net, &data->local,
-			       data->peer.r.gid, &direct);
-	if (why != SMC_REASON_OK || data->peer.fce.direct)
+	why = smc_hs_check_way(hs, data->peer.r.gid, &direct);
+	if (why != SMC_REASON_OK ||
+	    data->choice.variant != SMC_VARIANT_RV2 || data->peer.fce.direct)
 		return why;
 	if (direct)
 		return SMC_REASON_NOINDIRECT;

@@ -139,6 +139,34 @@ struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs)
 	};
 }
 
+/**
+ * smc_hs_check_way() - the way to the peer's RDMA port
+ * @hs: handshake; data->choice is made
+ * @gid: of the peer's port
+ * @direct: is there no gateway on it?
+ *
+ * Our own port is no peer's, unless both ends are on this host.
+ *
+ * Return: SMC_REASON_OK or why there is none.
+ */
+enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
+				 bool *direct)
+{
+	const struct smc_select_local *local = &hs->data->local;
+	enum smc_variant variant = hs->data->choice.variant;
+	struct net *net = hs->setup.sn->net;
+	const struct smc_xport *xport;
+
+	*direct = true;
+	if (variant == SMC_VARIANT_RV2)
+		return smc_route_direct(net, local, gid, direct);
+	xport = smc_xport_get(hs->data->choice.mode);
+	if (variant == SMC_VARIANT_RV1 && !local->same_host &&
+	    xport->gid_is_own && xport->gid_is_own(net, gid))
+		return SMC_REASON_BADPORT;
+	return SMC_REASON_OK;
+}
+
 static int join(struct smc_hs *hs, struct smc_lgr *lgr)
 {
 	return smc_conn_join(hs->conn, lgr, hs->setup.snd_len,

@@ -260,6 +260,8 @@ int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why);
 
 /* handshake/group.c */
 enum smc_reason smc_hs_find_paths(struct smc_hs *hs);
+enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
+				 bool *direct);
 struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs);
 void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);

@@ -41,19 +41,13 @@ static enum smc_reason open_group(struct smc_hs *hs,
 {
 	struct smc_hs_data *data = hs->data;
 	const struct smc_clc_proposal *prop = &data->prop;
+	const u8 *gid = data->choice.version > 1 ? prop->v2.gid : prop->gid;
 	enum smc_reason why;
 
-	data->direct = true;
-	if (data->choice.variant == SMC_VARIANT_RV2) {
-		why = smc_route_direct(hs->setup.sn->net, &data->local,
-				       prop->v2.gid, &data->direct);
-		if (why != SMC_REASON_OK)
-			return why;
-	}
-	return smc_hs_create_group(hs, prop->peer_id,
-				   data->choice.version > 1 ? prop->v2.gid :
-							      prop->gid,
-				   key, found);
+	why = smc_hs_check_way(hs, gid, &data->direct);
+	if (why != SMC_REASON_OK)
+		return why;
+	return smc_hs_create_group(hs, prop->peer_id, gid, key, found);
 }
 
 static enum smc_reason server_first_contact(struct smc_hs *hs)

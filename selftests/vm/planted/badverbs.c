@@ -29,7 +29,9 @@
  * is beyond help.  "seen" are the calls that a rule has looked at, "hits" those
  * that it was applied to.  Written to the parameter "event": "fatal" is the
  * event of a device that failed, "queue" one of the last queue pair made,
- * "port_down" and "port_up" are of port 1, whose state it changes.
+ * "port_down" and "port_up" are of port 1, whose state it changes.  From "v1_on"
+ * to "v1_off" addresses get GIDs of RoCE version 1, too; there are no queue pairs
+ * for these.
  */
 #define pr_fmt(fmt) "badverbs: " fmt
 
@@ -660,6 +662,17 @@ static int queue_event(void)
 	return rc;
 }
 
+/* What port 1 says it can do. */
+static void set_v1(bool on)
+{
+	struct ib_port_immutable *port = &bad.dev->port_data[1].immutable;
+
+	if (on)
+		port->core_cap_flags |= RDMA_CORE_CAP_PROT_ROCE;
+	else
+		port->core_cap_flags &= ~RDMA_CORE_CAP_PROT_ROCE;
+}
+
 static int event_set(const char *val, const struct kernel_param *kp)
 {
 	bool down = sysfs_streq(val, "port_down");
@@ -670,6 +683,10 @@ static int event_set(const char *val, const struct kernel_param *kp)
 		return queue_event();
 	if (sysfs_streq(val, "fatal")) {
 		port_event(IB_EVENT_DEVICE_FATAL);
+		return 0;
+	}
+	if (sysfs_streq(val, "v1_on") || sysfs_streq(val, "v1_off")) {
+		set_v1(sysfs_streq(val, "v1_on"));
 		return 0;
 	}
 	if (!down && !sysfs_streq(val, "port_up"))

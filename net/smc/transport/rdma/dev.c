@@ -129,6 +129,20 @@ static bool ndev_up(const struct net_device *ndev)
 	return netif_running(ndev) && netif_carrier_ok(ndev);
 }
 
+/* The network device of a GID; 0: it is not in @net, or there is none. */
+static int gid_ifindex(const struct ib_gid_attr *attr, const struct net *net)
+{
+	struct net_device *ndev;
+	int ifindex = 0;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR_OR_NULL(ndev) && net_eq(dev_net(ndev), net))
+		ifindex = ndev->ifindex;
+	rcu_read_unlock();
+	return ifindex;
+}
+
 /*
  * The port's own network device is that of its first GID.  0: it is not in
  * @net, or there is no such GID (a slave of a bond).
@@ -137,17 +151,12 @@ static int port_ifindex(struct ib_device *ibdev, u32 port,
 			const struct net *net)
 {
 	const struct ib_gid_attr *attr;
-	struct net_device *ndev;
-	int ifindex = 0;
+	int ifindex;
 
 	attr = rdma_get_gid_attr(ibdev, port, 0);
 	if (IS_ERR(attr))
 		return 0;
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (!IS_ERR_OR_NULL(ndev) && net_eq(dev_net(ndev), net))
-		ifindex = ndev->ifindex;
-	rcu_read_unlock();
+	ifindex = gid_ifindex(attr, net);
 	rdma_put_gid_attr(attr);
 	return ifindex;
 }
@@ -365,6 +374,57 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 	    smc_pnet_of_ndev(route->net, route->ndev, search.pnet_id))
 		smc_dev_walk(xport, scan_dev, &search);
 	return search.best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
+}
+
+struct own_gid {
+	const struct net *net;
+	const u8 *gid;
+};
+
+static bool port_has(struct ib_device *ibdev, u32 port,
+		     const struct own_gid *own)
+{
+	int num = ibdev->port_data[port].immutable.gid_tbl_len;
+	const struct ib_gid_attr *attr;
+	bool has = false;
+	int i;
+
+	for (i = 0; i < num && !has; i++) {
+		attr = rdma_get_gid_attr(ibdev, port, i);
+		if (IS_ERR(attr))
+			continue;
+		has = !memcmp(attr->gid.raw, own->gid, SMC_GID_LEN) &&
+		      gid_ifindex(attr, own->net);
+		rdma_put_gid_attr(attr);
+	}
+	return has;
+}
+
+static int dev_has(struct smc_dev *dev, void *arg)
+{
+	struct ib_device *ibdev = smc_rdma_dev(dev)->ibdev;
+	unsigned int port;
+
+	rdma_for_each_port(ibdev, port) {
+		if (rdma_protocol_roce(ibdev, port) &&
+		    port_has(ibdev, port, arg))
+			return 1;
+	}
+	return 0;
+}
+
+/**
+ * smc_rdma_gid_is_own() - has a port this GID, in this namespace?
+ * @net: namespace; the same GID in another one is another host's, as it were
+ * @gid: GID
+ *
+ * Context: process.
+ */
+bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid)
+{
+	struct own_gid own = { .net = net, .gid = gid };
+
+	return smc_dev_walk(smc_xport_get(SMC_XPORT_R), dev_has, &own);
 }
 
 /**
