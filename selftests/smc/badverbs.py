@@ -14,6 +14,7 @@ import concurrent.futures
 import errno
 import select
 import socket
+import subprocess
 import sys
 import time
 
@@ -269,6 +270,22 @@ def case_query_port():
     hits = number("hits")
     bad("rule", "off")
     assert (result, hits) == ("smcr", 0), (result, hits)
+
+
+def case_query_port_at_load():
+    """The driver does not answer when the module comes: the port is not used until
+    it does."""
+    bad("rule", "query_port fail count=0 arg=5")
+    for cmd in (("rmmod", "smc_diag"), ("rmmod", "smc"),
+                ("insmod", "/lab/smc.ko"), ("insmod", "/lab/smc_diag.ko")):
+        subprocess.run(cmd, check=True)
+    sysctl("handshake_timeout_ms", HANDSHAKE_MS)
+    sysctl("transports", "smcr")
+    result = Life().run()
+    hits = number("hits")
+    bad("rule", "off")
+    assert result == "tcp" and hits, (result, hits)
+    await_that("no SMC-R", lambda: Life().run() == "smcr", LIMIT)
 
 
 def case_post_recv():
