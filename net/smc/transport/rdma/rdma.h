@@ -134,10 +134,10 @@ struct smc_rdma_dev {
  * @busy: slots in flight and up-calls running; at 0 an detaching connection
  *	is detached
  * @retired: slots that completed and whose up-call has not ended
- * @burst: pushes since the peer's last message, and its number
- * @burst_seq: see there
- * @signalled: slots in flight that are
- * @corked: smc_conn_push() is to be called when one of them completes
+ * @burst: pushes since the peer's last message
+ * @burst_seq: number of that message
+ * @signalled: signalled slots in flight
+ * @corked: to be queued in link->waiting when a slot completes
  * @quiet_len: bytes pushed since the last signalled slot
  * @done_pos: end position of the newest slot that completed
  * @turn: kick_first() is running: it need not queue in link->waiting

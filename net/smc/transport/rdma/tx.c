@@ -13,6 +13,8 @@
  *    completion follows;
  *  - a connection without a slot queues once, first come first served, and is
  *    kicked by the completion that makes room; no other overtakes it;
+ *  - little data waits only while signalled slots of its connection are in
+ *    flight (cork()), and the connection queues when one completes;
  *  - after each quarter of a send ring a slot is signalled; smc_push.last
  *    requests a completion of the rest (close, a full ring).
  *
@@ -202,13 +204,20 @@ static bool may_send(const struct smc_rdma_link *link)
 	return link->state >= SMC_RDMA_READY && !link->dead && conn_room(link);
 }
 
+/* Kick this connection when its turn comes. */
+static void queue(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
+{
+	lockdep_assert_held(&link->post_lock);
+	if (list_empty(&xp->wait_node))
+		list_add_tail(&xp->wait_node, &link->waiting);
+}
+
 /* May this connection post now?  If not, queue it. */
 static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 {
 	if (may_send(link) && (xp->turn || list_empty(&link->waiting)))
 		return true;
-	if (list_empty(&xp->wait_node))
-		list_add_tail(&xp->wait_node, &link->waiting);
+	queue(link, xp);
 	return false;
 }
 
@@ -350,16 +359,6 @@ static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	spin_lock(&link->post_lock);
 }
 
-/* Drops post_lock. */
-static void push_corked(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
-{
-	lockdep_assert_held(&link->post_lock);
-	xp->corked = false;
-	spin_unlock(&link->post_lock);
-	smc_conn_push(xp->conn);
-	spin_lock(&link->post_lock);
-}
-
 /* Call smc_conn_tx_done() once for each connection; drops post_lock. */
 static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 {
@@ -377,7 +376,8 @@ static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 		smc_conn_tx_done(xp->conn, done_pos);
 		spin_lock(&link->post_lock);
 		if (xp->corked)
-			push_corked(link, xp);
+			queue(link, xp);
+		xp->corked = false;
 		put_busy(link, xp, n);
 	}
 }
@@ -562,6 +562,7 @@ static bool detach_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 	smc_rdma_stall_begin(link, &xp->stall);
 	spin_lock_bh(&link->post_lock);
 	list_del_init(&xp->wait_node);
+	xp->corked = false;
 	over = !xp->busy;
 	xp->detaching = !over;
 	/* if the link is dead lgr_down drains the queue pair */
