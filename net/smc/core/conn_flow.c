@@ -223,13 +223,13 @@ void smc_conn_push(struct smc_conn *conn)
 	int rc;
 
 	spin_lock_bh(&conn->tx_lock);
-	if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags))
-		clear_bit(SMC_CONN_AUTOCORKED, &conn->flags);
-	/*
-	 * prod_pos before peer_read_pos: pairs with window_due(); the bit before
-	 * prod_pos: pairs with smc_conn_push_data()
-	 */
+	/* prod_pos before peer_read_pos: pairs with window_due() */
 	smp_mb__after_spinlock();
+	if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags)) {
+		clear_bit(SMC_CONN_AUTOCORKED, &conn->flags);
+		/* the bit before prod_pos: pairs with smc_conn_push_data() */
+		smp_mb__after_atomic();
+	}
 	do {
 		rc = push_one(conn);
 		any |= rc >= 0;
@@ -264,11 +264,13 @@ void smc_conn_push(struct smc_conn *conn)
  */
 void smc_conn_push_data(struct smc_conn *conn)
 {
-	/* prod_pos before the bit: pairs with smc_conn_push() */
-	smp_mb();
 	if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags) &&
-	    smc_conn_unsent(conn) < READ_ONCE(conn->lgr->sn->autocork))
-		return;
+	    smc_conn_unsent(conn) < READ_ONCE(conn->lgr->sn->autocork)) {
+		/* prod_pos before the bit: pairs with smc_conn_push() */
+		smp_mb();
+		if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags))
+			return;
+	}
 	smc_conn_push(conn);
 }
 
@@ -455,7 +457,7 @@ static bool rx_stale(struct smc_conn *conn, const struct smc_cdc *cdc)
 		smc_stats_inc(conn->lgr->sn, SMC_STAT_CDC_OLD);
 		return true;
 	}
-	conn->rx_seq = cdc->seq;
+	WRITE_ONCE(conn->rx_seq, cdc->seq);
 	return false;
 }
 
