@@ -374,7 +374,7 @@ def bytewise(life, count=20):
 
 def case_autocork():
     """bytes wait while four pushes of a stream are on their way, and leave when
-    one has arrived; not if the program of the host does not want that"""
+    one has arrived; not if the setting is 0"""
     sysctl("transports", "smcr")
     fresh()
     life = joined()
