@@ -38,6 +38,12 @@ def enter(ns):
         os.setns(f.fileno(), os.CLONE_NEWNET)
 
 
+def reached(ns, address):
+    return subprocess.run(["ip", "netns", "exec", ns, "ping", "-nqc1", "-W1",
+                           address], stdout=subprocess.DEVNULL,
+                          check=False).returncode == 0
+
+
 def up():
     for ns in HOME, AWAY:
         run("ip", "netns", "add", ns)
@@ -63,6 +69,11 @@ def up():
             add chain inet smctest in {{ type filter hook input priority 0; }}
             add rule inet smctest in tcp dport {SILENT} tcp flags & psh == psh drop
             """)
+    # a connect() before the neighbour has answered may fail for good
+    for ns, n in (AWAY, 1), (HOME, 2):
+        for address in f"fd79::{n}", f"10.79.0.{n}":
+            await_that(f"{ns} does not reach {address}",
+                       lambda at=(ns, address): reached(*at), LIMIT)
 
 
 def smc_socket(family=socket.AF_INET6):
