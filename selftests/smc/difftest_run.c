@@ -77,12 +77,18 @@ void drop_listener(struct slot *s)
 	s->listening = false;
 }
 
+/* The other end takes no bytes any more and answers them with a reset. */
+static bool without_reader(const struct slot *s)
+{
+	return s->out->rx_gone || (s->out->rx_shut && s->in->fin);
+}
+
 /* Bytes were sent: a peer that takes none any more resets both sides. */
 static bool sent_to_nobody(struct slot *s)
 {
 	struct flow *f = s->out;
 
-	if (!f->rx_gone && !(f->rx_shut && s->in->fin))
+	if (!without_reader(s))
 		return false;
 	s->in->rst = true;
 	s->in->lossy = s->in->full;
@@ -119,7 +125,11 @@ void op_send(struct run *run, struct slot *s, const struct op *op, char *out)
 		SAY("-");
 		return;
 	}
-	if (hole >= len)
+	/*
+	 * How much of what is before a hole goes out by itself depends on where
+	 * TCP's page ends, and with it what comes after the reset.
+	 */
+	if (hole >= len || (s->out && without_reader(s)))
 		hole = -1;
 	if (hole >= 0)
 		flags &= ~MSG_OOB;
