@@ -230,7 +230,7 @@ static const struct {
 	bool difference;
 } what[] = {
 	{ "message", message, 500, 9, false },
-	{ "connect", connection, 200, 9, false },
+	{ "connect", connection, 200, 45, false },
 	{ "memory", memory, MANY, 3, true },
 };
 
