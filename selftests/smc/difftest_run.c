@@ -129,7 +129,8 @@ void op_send(struct run *run, struct slot *s, const struct op *op, char *out)
 	 * How much of what is before a hole goes out by itself depends on where
 	 * TCP's page ends, and with it what comes after the reset.
 	 */
-	if (hole >= len || (s->out && without_reader(s)))
+	if (hole >= len ||
+	    (hole > 0 && s->out && !f->rst && without_reader(s)))
 		hole = -1;
 	if (hole >= 0)
 		flags &= ~MSG_OOB;
