@@ -15,6 +15,7 @@
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/smc.h>
+#include <linux/stringify.h>
 #include <net/net_namespace.h>
 #include "ctl/genl.h"
 #include "ctl/sysctl.h"
@@ -165,6 +166,8 @@ module_exit(smc_exit);
 
 MODULE_DESCRIPTION("Shared Memory Communications: TCP programs over RDMA and shared memory");
 MODULE_LICENSE("GPL");
+/* the kernel's own smc has none: the tools tell the two apart by it */
+MODULE_VERSION(__stringify(SMC_MODULE_VERSION));
 MODULE_ALIAS_NETPROTO(PF_SMC);
 /* socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_SMC) loads the module */
 MODULE_ALIAS("net-pf-2-proto-256-type-1");

@@ -115,10 +115,13 @@ def case_families():
 
 def case_sys_info():
     row, = smc().rows(SYS_INFO, 1)
-    assert set(row) == {1, 2, 3, 4, 5, 6}
+    assert set(row) == {1, 2, 3, 4, 5, 6, 256}
     assert [num(row[x]) for x in (1, 2, 3, 6)] == [2, 1, 1, 1]
     assert text(row[4]) == os.uname().nodename.ljust(32)
     assert text(row[5]) == ""
+    # by these two programs tell this module from the kernel's own
+    with open("/sys/module/smc/version", encoding="ascii") as f:
+        assert text(row[256]) == f.read().strip() != ""
 
 
 def case_groups_r():

@@ -302,9 +302,13 @@ enum {					/* .._HS_LIMITATION */
 };
 
 /*
- * Ours alone, beside attributes that are too narrow; numbers far above those
- * in use, so that parsers skip them.
+ * Ours alone, by which this module is known, or beside attributes that are too
+ * narrow; numbers far above those in use, so that parsers skip them.
  */
+enum {			/* in SMC_GEN_SYS_INFO */
+	SMC_NLA_SYS_MODULE_VERSION = 256,	/* string: MODULE_VERSION */
+};
+
 enum {			/* in SMC_GEN_LGR_SMCR and SMC_GEN_LGR_SMCD */
 	SMC_NLA_LGR_FULL_VLAN_ID = 256,	/* u16 */
 };

@@ -27,6 +27,7 @@
 #include <linux/slab.h>
 #include <linux/smc_diag.h>
 #include <linux/sock_diag.h>
+#include <linux/stringify.h>
 #include <net/ipv6.h>
 #include <net/netlink.h>
 #include <net/sock.h>
@@ -451,4 +452,5 @@ module_init(smc_diag_init);
 module_exit(smc_diag_exit);
 MODULE_DESCRIPTION("SMC: sock_diag");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(__stringify(SMC_MODULE_VERSION));
 MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_NETLINK, NETLINK_SOCK_DIAG, 43 /* AF_SMC */);

@@ -20,6 +20,7 @@
  */
 #include <linux/smc.h>
 #include <linux/string.h>
+#include <linux/stringify.h>
 #include "handshake/peer_id.h"
 #include "net.h"
 #include "core/xport.h"
@@ -46,7 +47,9 @@ static int fill_sys_info(struct sk_buff *skb, struct smc_net *sn)
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, ism) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, 1) ||
 	    nla_put_string(skb, SMC_NLA_SYS_LOCAL_HOST, host) ||
-	    (ism && nla_put_string(skb, SMC_NLA_SYS_SEID, "")))
+	    (ism && nla_put_string(skb, SMC_NLA_SYS_SEID, "")) ||
+	    nla_put_string(skb, SMC_NLA_SYS_MODULE_VERSION,
+			   __stringify(SMC_MODULE_VERSION)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
