@@ -9,8 +9,10 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "lib/json.h"
+#include "lib/module.h"
 #include "lib/paint.h"
 #include "lib/ss.h"
 #include "lib/tool.h"
@@ -214,6 +216,9 @@ int main(int argc, char **argv)
 		begin(&opt);
 		if (opt.json)
 			json_end();
+		/* where a person looks, or wants to know all */
+		if (opt.details || opt.info || isatty(STDERR_FILENO))
+			module_note();
 	}
 	return tool_flush(diag_complain(rc)) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -23,6 +23,7 @@
 #include "chk.h"
 #include "genl.h"
 #include "json.h"
+#include "module.h"
 #include "paint.h"
 #include "reason.h"
 #include "replay.h"
@@ -77,8 +78,12 @@ void chk_advice(const char *format, ...)
  */
 int chk_no_smc(int err)
 {
+	struct module m;
+
+	module_find(&m);
 	chk_step("SMC in this kernel", "no: %s", strerror(err));
-	chk_advice("on this host: modprobe smc");
+	chk_advice("on this host: %s", module_remedy(&m) ?:
+		   "this program may not use it");
 	if (tool_opt.json)
 		tool_say("this kernel has no SMC: %s", strerror(err));
 	return EXIT_FAILURE;
@@ -96,6 +101,21 @@ static int check_kernel(void)
 	close(fd);
 	chk_step("SMC in this kernel", "yes");
 	return EXIT_SUCCESS;
+}
+
+static void check_module(void)
+{
+	struct module m;
+
+	module_find(&m);
+	if (m.loaded == MODULE_NONE)
+		return;
+	if (m.loaded == MODULE_OURS) {
+		chk_step("Module", "this one, version %s", m.version);
+		return;
+	}
+	chk_step("Module", "the kernel's own");
+	chk_advice("for this one, on this host: %s", module_remedy(&m));
 }
 
 /* Only our module has this file. */
@@ -346,6 +366,7 @@ int chk_run(const struct chk_options *opt)
 		return chk_connect(opt);
 	if (check_kernel())
 		return EXIT_FAILURE;
+	check_module();
 	offers = check_syn_option();
 	check_transports();
 	/* without RDMA there still is this host itself to connect to */

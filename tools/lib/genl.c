@@ -29,6 +29,7 @@
 #include <netlink/socket.h>
 
 #include "genl.h"
+#include "module.h"
 #include "replay.h"
 #include "tool.h"
 
@@ -384,7 +385,7 @@ int genl_explain(int rc, const char *what, const char *why)
 	if (said[0])
 		why = said;
 	if (rc == -EPROTONOSUPPORT)
-		tool_say("the kernel module smc is not loaded and could not be loaded (modprobe smc smc_diag)");
+		module_missing("smc");
 	else if (why)
 		tool_say("cannot %s: %s (%s)", what, why, strerror(-rc));
 	else if (rc == -EOPNOTSUPP)

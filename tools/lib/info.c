@@ -23,6 +23,7 @@
  * @seid: system EID, or ""
  * @ism: an ISM device is there
  * @roce: kinds of RDMA devices, separated by blanks
+ * @module: version of this module; "" if the kernel's own smc answers
  * @syn_option: what offers SMC with a SYN, or ""
  */
 struct info {
@@ -35,6 +36,7 @@ struct info {
 	char seid[40];
 	bool ism;
 	char roce[128];
+	char module[40];
 	char syn_option[SYSFS_TEXT];
 };
 
@@ -53,6 +55,8 @@ static int on_info(int cmd, const struct genl_attrs *top, void *arg)
 		 genl_str(&a, SMC_NLA_SYS_LOCAL_HOST));
 	snprintf(info->seid, sizeof(info->seid), "%.39s",
 		 genl_str(&a, SMC_NLA_SYS_SEID));
+	snprintf(info->module, sizeof(info->module), "%.39s",
+		 genl_str(&a, SMC_NLA_SYS_MODULE_VERSION));
 	return 0;
 }
 
@@ -96,6 +100,8 @@ static const char *or_none(const char *text)
 static void print_text(const struct info *info)
 {
 	puts("Kernel Capabilities");
+	printf("Module:           %s%s\n", *info->module ? "this one, " :
+	       "the kernel's own", info->module);
 	printf("SMC Version:      %u.%u\n", info->ver, info->rel);
 	printf("SMC Hostname:     %s\n", or_none(info->host));
 	printf("SMC-D Features:   %s\n", info->ver > 1 ? "v1 v2" : "v1");
@@ -117,6 +123,7 @@ static void print_json(const struct info *info)
 	json_begin(tool_opt.pretty);
 	json_array(NULL);
 	json_object(NULL);
+	json_str("module_version", info->module);
 	json_uint("version", info->ver);
 	json_uint("release", info->rel);
 	json_str("hostname", info->host);

@@ -19,6 +19,7 @@
 #include <netlink/socket.h>
 
 #include "diag.h"
+#include "module.h"
 #include "replay.h"
 #include "tool.h"
 
@@ -177,7 +178,7 @@ int diag_complain(int rc)
 	if (!rc)
 		return TOOL_OK;
 	if (rc == -ENOENT)
-		tool_say("the kernel module smc_diag is not loaded and could not be loaded (modprobe smc_diag)");
+		module_missing("smc_diag");
 	else
 		tool_say("cannot list the sockets: %s", strerror(-rc));
 	return TOOL_FAILED;

@@ -127,10 +127,12 @@ END
 
 # --- smc_run --------------------------------------------------------------
 
-# A build tree of its own, in which the kernel seems to have SMC or not.
+# fake_run TREE LOADED [MODULES]: a build tree of its own, in which the kernel
+# seems to have SMC or not, and these modules to be installed
 fake_run() {
 	mkdir -p "$tmp/$1"
-	sed "s|/sys/module/smc|$2|; s|/proc/net/protocols|$tmp/no|" \
+	sed "s|/sys/module/smc|$2|; s|/proc/net/protocols|$tmp/no|
+		s|^modules=.*|modules=${3:-$tmp/no}|" \
 		smc_run >"$tmp/$1/smc_run"
 	chmod +x "$tmp/$1/smc_run"
 	cp libsmc-preload.so "$tmp/$1/"
@@ -192,26 +194,64 @@ status 125 'smc_run: a path the linker cannot take' "$tmp/a b/smc_run" true
 rm "$tmp/a b/libsmc-preload.so"
 status 125 'smc_run: library missing' "$tmp/a b/smc_run" true
 
-# No module, and none to be found: modprobe and modinfo fail.
-fake_run bare "$tmp/no"
+# The module does not load: modprobe fails.
 mkdir "$tmp/bin"
-for tool in modprobe modinfo; do
-	printf '#!/bin/sh\necho "%s $*" >>"%s/tried"\nexit 1\n' $tool "$tmp" \
-		>"$tmp/bin/$tool"
-	chmod +x "$tmp/bin/$tool"
-done
+printf '#!/bin/sh\necho "modprobe $*" >>"%s/tried"\necho no key\nexit 1\n' \
+	"$tmp" >"$tmp/bin/modprobe"
+chmod +x "$tmp/bin/modprobe"
+# modules NAME LINE...: what is installed
+modules() {
+	mkdir -p "$tmp/$1/6.9"
+	printf '%s\n' "$@" | tail -n +2 >"$tmp/$1/6.9/modules.dep"
+}
+modules empty 'kernel/drivers/hwmon/applesmc.ko:' 'kernel/x.ko: kernel/smc.ko'
+modules own 'kernel/net/smc/smc.ko.xz: kernel/ib_core.ko.xz'
+modules both 'updates/dkms/smc_diag.ko: updates/dkms/smc.ko' \
+	'updates/dkms/smc.ko: kernel/ib_core.ko'
+fake_run bare "$tmp/no"
+fake_run missing "$tmp/no" "$tmp/empty/6.9"
+fake_run there "$tmp/no" "$tmp/both/6.9"
 PATH=$tmp/bin:$PATH status 125 'smc_run: no module' "$tmp/bare/smc_run" true
-grep -q 'true was not started' "$tmp/out"
-status 0 'smc_run says that the command was not started' test $? -eq 0
 if [ "$(id -u)" -eq 0 ]; then
 	expect 'smc_run tries to load the module' "$tmp/tried" <<'END'
 modprobe smc
 END
+	said=': no key'
+	want=125
 else
-	expect 'smc_run looks for the module' "$tmp/tried" <<'END'
-modinfo smc
-END
+	said=
+	want=0
 fi
+expect 'smc_run says that the command was not started' "$tmp/out" <<END
+smc_run: the kernel module smc is not loaded (modprobe smc$said); true was not started
+END
+PATH=$tmp/bin:$PATH status 125 'smc_run: no module for this kernel' \
+	"$tmp/missing/smc_run" true
+expect 'smc_run says how to build the module' "$tmp/out" <<'END'
+smc_run: there is no module smc for Linux 6.9: install linux-headers-6.9, then dkms autoinstall -k 6.9; true was not started
+END
+# another user's program loads it when it opens a socket
+PATH=$tmp/bin:$PATH status $want 'smc_run: module installed' \
+	"$tmp/there/smc_run" true
+
+# Which module it is: ours has a version.
+mkdir "$tmp/ours" "$tmp/theirs"
+echo 9.8 >"$tmp/ours/version"
+fake_run tree1 "$tmp/ours"
+fake_run tree2 "$tmp/theirs" "$tmp/both/6.9"
+fake_run tree3 "$tmp/theirs" "$tmp/own/6.9"
+fake_run tree4 "$tmp/theirs"
+for i in 1 2 3 4; do
+	"$tmp/tree$i/smc_run" -d true 2>&1
+done >"$tmp/out"
+expect 'smc_run -d tells which module is loaded' "$tmp/out" <<'END'
+smc_run: module smc 9.8
+smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; reboot if it is in use
+smc_run: this is the kernel's own smc; for this module: install linux-headers-6.9, then dkms autoinstall -k 6.9
+smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; reboot if it is in use
+END
+"$tmp/tree2/smc_run" true >"$tmp/out" 2>&1
+expect 'smc_run says nothing about the module without -d' "$tmp/out" </dev/null
 
 # --- install --------------------------------------------------------------
 

@@ -15,6 +15,7 @@ update=${1:-}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 tests=$PWD
+version=$(sed -n 's/^smc-version := //p' ../../Kbuild)
 passed=0
 failed=0
 TZ=UTC LC_ALL=C TMPDIR=$tmp
@@ -65,7 +66,7 @@ one() {
 	SMC_TOOLS_ROOT=$at PATH=$tests/..:$PATH \
 		"$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
-	cat "$tmp/out"
+	sed "s/^\(smc[a-z_]*\) $version\$/\1 VERSION/" "$tmp/out"
 	sed 's/^/! /' "$tmp/err"
 	grep -v ' dump [0-9]* $' "$tmp/sent" 2>"$tmp/null" | sed 's/^/> /'
 	echo "= $rc"

@@ -32,6 +32,13 @@ load() {
 		insmod /lab/smc_diag.ko"
 }
 
+# the tools know which module this is
+version=$(g A "sed -n 's/^smc-version := //p' /lab/Kbuild")
+g A "$t/smcr info | grep '^Module:  *this one, $version\$' &&
+	$t/smc_chk -s | grep '^Module  *this one, version $version\$' &&
+	$t/smc_run -d true 2>&1 | grep '^smc_run: module smc $version\$'" ||
+	fail 'which module it is'
+
 tcp='HsClientTcp=8 HsServerTcp=8 HsClientSmcd=0 HsServerSmcd=0'
 smcd='HsClientTcp=0 HsServerTcp=0 HsClientSmcd=8 HsServerSmcd=8'
 case $LAB_K in

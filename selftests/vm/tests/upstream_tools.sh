@@ -150,6 +150,13 @@ kill $cpid $spid
 wait $cpid || :
 wait $spid || :
 
+# that it is not this module, and what to do about it
+g A "$t/smcr info | grep \"^Module:  *the kernel's own\" &&
+	$t/smc_chk -s | grep \"^Module  *the kernel's own\" &&
+	$t/smcss -i 2>&1 | grep \"^smcss: this is the kernel's own smc; .*dkms\" &&
+	$t/smc_run -d true 2>&1 | grep \"^smc_run: this is the kernel's own smc; .*dkms\"" ||
+	fail "which module it is"
+
 g B "$t/smc_chk -S" &
 listening B 37373
 json A 'rows[0]["mode"] == "SMC-R"' 'smc_chk -j 10.9.0.2'
