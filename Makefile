@@ -25,7 +25,7 @@ kbuild	 = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(C),C=$(C))
 
 .PHONY: all module tools install modules_install uninstall clean \
 	lab unit fuzz coverage vm shell demo bench bench-compare check \
-	check-static check-long ci kselftest setup help
+	check-static check-long ci kselftest setup help deb rpm check-packages
 all: module tools
 
 module:
@@ -60,6 +60,13 @@ clean:
 	$(MAKE) -C selftests/fuzz clean
 	cd selftests/smc && rm -f $$(grep -v -e '#' -e net.config .gitignore) \
 		*.a *.o lib/*.o
+
+# Debian packages for SUITE, or for all three, in deb/SUITE
+deb:
+	@sh $(vm)/deb.sh $(SUITE)
+
+rpm:
+	@sh $(vm)/rpm.sh
 
 # --- tests -------------------------------------------------------------
 
@@ -100,6 +107,9 @@ bench-compare:
 check:
 	@sh tools/dev/check.sh check
 
+check-packages:
+	@sh $(vm)/deb-check.sh $(SUITE)
+
 coverage:
 	@sh tools/dev/coverage.sh $(TEST)
 
@@ -115,6 +125,10 @@ Build and install
                          kernel or the one whose headers are in DIR
   make install           modules to updates/, tools to PREFIX=/usr/local
   make uninstall, make clean
+  make deb [SUITE=bookworm|trixie|forky]
+                         packages smc-dkms and smc-tools in deb/SUITE, built
+                         in clean roots; as root
+  make rpm               the same in rpm/, tried with Debian's rpm and DKMS
 Test; as root, everything needed is installed or made first
   make demo              two virtual machines, Redis and iperf3 over RDMA
   make check             unit tests, static checks, guest tests
@@ -125,6 +139,9 @@ One thing at a time
   make unit [TESTS=ring]                 tests of the pure files, in userspace
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
   make fuzz FUZZ=clc|llc|cdc T=60
+  make check-packages [SUITE=trixie]
+                         the packages are installed, the kernel changes, they
+                         are purged: in clean roots
   make coverage [TEST=name]              lines of net/smc that tests reach
   make bench [ROWS=short]                instructions for messages, streams and
                                          connections: TCP, SMC, the kernel's own

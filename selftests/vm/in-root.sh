@@ -4,9 +4,16 @@
 # in-root.sh COMMAND... - the inner half of in_root (lib.sh): runs in fresh
 # mount and pid namespaces, mounts what a build needs over $ROOT and enters it.
 #   ROOT   the root directory;  BINDS  words HOST:INSIDE[:ro]
+#   OVER   a directory that takes what is written, with upper, work and merged in
+#          it; without, the root itself does
 set -eu
 
 mount --make-rprivate /
+if [ -n "${OVER:-}" ]; then
+	mount -t overlay -o "lowerdir=$ROOT,upperdir=$OVER/upper,workdir=$OVER/work" \
+		overlay "$OVER/merged"
+	ROOT=$OVER/merged
+fi
 mount --bind "$ROOT" "$ROOT"
 mount -t proc proc "$ROOT/proc"
 mount --rbind /dev "$ROOT/dev"

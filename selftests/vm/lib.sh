@@ -59,6 +59,23 @@ in_root() {
 		sh "$vm_dir/in-root.sh" "$@"
 }
 
+# over ROOT NAME COMMAND...: in_root with the tree in /mnt/src, the network,
+# and a place for what is written that is gone afterwards, but for /mnt/out, the
+# directory $OUT of the host.  What apt fetches is kept in the cache.
+over() {
+	_work=$cache/$2 _apt=$cache/$2-archives _rc=0
+	rm -rf "$_work"
+	mkdir -p "$_work/upper/etc" "$_work/work" "$_work/merged" "$_apt/partial"
+	cp /etc/resolv.conf "$_work/upper/etc/"
+	_r=$1
+	shift 2
+	OVER=$_work in_root "$_r" --bind "$tree:/mnt/src:ro" \
+		--bind "$_apt:/var/cache/apt/archives" \
+		${OUT:+--bind "$OUT:/mnt/out"} -- "$@" || _rc=$?
+	rm -rf "$_work"
+	return $_rc
+}
+
 # new_run: a fresh directory for the logs and results of one run; the last
 # twenty are kept
 new_run() {
