@@ -108,7 +108,7 @@ check:
 	@sh tools/dev/check.sh check
 
 check-packages:
-	@sh $(vm)/deb-check.sh $(SUITE)
+	@sh $(vm)/sign-check.sh && sh $(vm)/deb-check.sh $(SUITE)
 
 coverage:
 	@sh tools/dev/coverage.sh $(TEST)
@@ -140,8 +140,8 @@ One thing at a time
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
   make fuzz FUZZ=clc|llc|cdc T=60
   make check-packages [SUITE=trixie]
-                         the packages are installed, the kernel changes, they
-                         are purged: in clean roots
+                         signed modules load; the packages are installed, the
+                         kernel changes, they are purged: in clean roots
   make coverage [TEST=name]              lines of net/smc that tests reach
   make bench [ROWS=short]                instructions for messages, streams and
                                          connections: TCP, SMC, the kernel's own
