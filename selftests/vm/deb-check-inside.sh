@@ -39,15 +39,18 @@ list() {
 	md5sum /lib/modules/*/modules.* | sort -k 2
 }
 
-# The two newest kernels of this architecture, else the newest and its variant
-# for real time, the older one first.
+# The suite's kernel and the one before it, else its variant for real time; the
+# older one first.
 kernels() {
-	apt-cache pkgnames linux-headers- | sed -n 's/^linux-headers-//p' |
-		grep -E '^[0-9].*amd64$' | grep -v -e cloud >/tmp/all
-	grep -v -e -rt- /tmp/all | sort -V | tail -n 2 >/tmp/two
-	[ "$(wc -l </tmp/two)" = 2 ] || grep -e -rt- /tmp/all | sort -V |
-		tail -n 1 >>/tmp/two
-	cat /tmp/two
+	newest=$(apt-cache depends linux-headers-amd64 |
+		sed -n 's/.*Depends: linux-headers-\([0-9]\)/\1/p')
+	base=$(echo "$newest" | cut -d. -f1,2)
+	apt-cache pkgnames "linux-headers-$base." |
+		sed -n 's/^linux-headers-//p' | grep 'amd64$' |
+		grep -v -e cloud -e -rt- -e "^$newest\$" | sort -V >/tmp/older
+	[ -s /tmp/older ] || echo "${newest%-amd64}-rt-amd64" >/tmp/older
+	tail -n 1 /tmp/older
+	echo "$newest"
 }
 
 # built KERNEL: both modules are there and what modprobe takes, without a warning
