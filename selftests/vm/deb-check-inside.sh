@@ -144,7 +144,7 @@ built "$old"
 apt 'the same once more' install --reinstall $debs/smc-dkms_*.deb
 built "$new"
 # shellcheck disable=SC2086
-apt 'the older kernel goes' purge $both
+apt 'the older kernel goes' purge --autoremove $both
 check "$old leaves nothing" test ! -e "/lib/modules/$old"
 check "$old leaves nothing in DKMS" test ! -e "/var/lib/dkms/smc/$version/$old"
 # shellcheck disable=SC2086
