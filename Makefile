@@ -108,7 +108,8 @@ check:
 	@sh tools/dev/check.sh check
 
 check-packages:
-	@sh $(vm)/sign-check.sh && sh $(vm)/deb-check.sh $(SUITE)
+	@sh $(vm)/sign-check.sh && sh $(vm)/deb-guest.sh && \
+		sh $(vm)/deb-check.sh $(SUITE)
 
 coverage:
 	@sh tools/dev/coverage.sh $(TEST)
