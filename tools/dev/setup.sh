@@ -11,7 +11,7 @@ set -eu
 
 pkgs="gcc libc6-dev make pkgconf libcmocka-dev libnl-3-dev libnl-genl-3-dev
 libncurses-dev python3 perl git shellcheck codespell sparse mandoc zsh
-clang libclang-rt-dev"
+clang libclang-rt-dev libbpf-dev"
 missing=
 for p in $pkgs; do
 	dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
