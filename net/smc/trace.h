@@ -6,7 +6,8 @@
  * and formats.  The others show the machinery: every one carries the cookie of
  * the network namespace and the connection's token (or the group and link), so
  * that the lines of a sender and of a receiver can be joined.  An event takes
- * values only: this header knows no structure and can be included anywhere.
+ * values only, but for the one that BPF programs answer: this header knows no
+ * structure of the module and can be included anywhere.
  *
  * States and reasons are printed by name; names come from the lists in state.h
  * and <linux/smc_reason.h>.
@@ -19,6 +20,7 @@
 
 #include <linux/types.h>
 #include <linux/tracepoint.h>
+#include <linux/smc.h>
 #include <linux/smc_reason.h>
 #include "sock/state.h"
 
@@ -270,6 +272,47 @@ TRACE_EVENT(smc_link_state,
 		  __entry->net_cookie, __entry->lgr_id, __entry->link_id,
 		  __get_str(dev), __get_str(old), __get_str(next),
 		  __entry->why, smc_trace_reason(__entry->why))
+);
+
+/* A connect() or listen() is about to use SMC; a BPF program may set @plain. */
+DECLARE_EVENT_CLASS(smc_policy_event,
+	TP_PROTO(struct smc_policy *policy),
+	TP_ARGS(policy),
+
+	TP_STRUCT__entry(
+		__field(u16, family)
+		__field(u16, port)
+		__field(u8, listens)
+		__field(u8, plain)
+		__array(u8, addr, 16)
+	),
+	TP_fast_assign(
+		__entry->family = policy->family;
+		__entry->port = be16_to_cpu(policy->port);
+		__entry->listens = policy->listens;
+		__entry->plain = policy->plain;
+		memcpy(__entry->addr, policy->addr, sizeof(__entry->addr));
+	),
+	TP_printk("%s family=%u addr=%pI6c port=%u plain=%u",
+		  __entry->listens ? "listen" : "connect", __entry->family,
+		  __entry->addr, __entry->port, __entry->plain)
+);
+
+/* Only BPF writes, and only a kernel with BPF has the macro. */
+#undef SMC_EVENT_WRITABLE
+#ifdef DEFINE_EVENT_WRITABLE
+#define SMC_EVENT_WRITABLE(template, call, proto, args, size)		\
+	DEFINE_EVENT_WRITABLE(template, call, PARAMS(proto),		\
+			      PARAMS(args), size)
+#else
+#define SMC_EVENT_WRITABLE(template, call, proto, args, size)		\
+	DEFINE_EVENT(template, call, PARAMS(proto), PARAMS(args))
+#endif
+
+SMC_EVENT_WRITABLE(smc_policy_event, smc_policy,
+	TP_PROTO(struct smc_policy *policy),
+	TP_ARGS(policy),
+	sizeof(struct smc_policy)
 );
 
 #endif /* SMC_TRACE_H */

@@ -10,6 +10,8 @@
 #ifndef _UAPI_LINUX_SMC_H
 #define _UAPI_LINUX_SMC_H
 
+#include <linux/types.h>
+
 /*
  * socket(AF_SMC, SOCK_STREAM, ..); the other way is the protocol IPPROTO_SMC
  * (256) of AF_INET and AF_INET6, which <linux/in.h> has since Linux 6.11.
@@ -21,6 +23,20 @@
 #define SMC_LIMIT_HS		1	/* int: kept, has no effect */
 /* Ours alone, far above the kernel's own */
 #define SMC_PLAIN_TCP		256	/* int: next connection without SMC */
+
+/*
+ * What the trace event smc:smc_policy passes, before a connect() offers SMC
+ * and before a listen().  It is writable: a BPF program (raw_tp.w) that sets
+ * @plain has the effect of the option SMC_PLAIN_TCP.
+ */
+struct smc_policy {
+	__u8	plain;			/* 0 */
+	__u8	listens;		/* 1: of our address; 0: of the peer's */
+	__u16	family;			/* AF_INET or AF_INET6 */
+	__be16	port;
+	__u16	pad;
+	__be32	addr[4];		/* IPv6; IPv4 addresses are mapped */
+};
 
 /* ---- family SMC_PNETID ------------------------------------------------ */
 

@@ -38,6 +38,7 @@ int smc_sock_listen(struct socket *sock, int backlog)
 		busy = rules->attempt;
 		/* not on a listener: its requests have been answered */
 		if (rules->idle && sk->sk_state == TCP_CLOSE) {
+			smc_policy_ask(smc, NULL);
 			smc_synopt_answer(sk, smc_sock_disabled(smc) ==
 					  SMC_REASON_OK);
 			smc_sock_hook_listener(smc);

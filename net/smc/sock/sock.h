@@ -524,6 +524,9 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 int smc_sock_tcp_info(struct smc_conn *conn, char __user *optval,
 		      int __user *optlen);
 
+/* policy.c */
+void smc_policy_ask(struct smc_sock *smc, const struct sockaddr *peer);
+
 /* connect.c */
 int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len);
 int smc_sock_connect(struct socket *sock, struct sockaddr_unsized *uaddr,

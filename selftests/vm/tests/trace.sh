@@ -12,7 +12,7 @@ fail() { echo "FAIL: $*"; bad=1; }
 mountpoint -q /sys/kernel/tracing || mount -t tracefs t /sys/kernel/tracing
 cd /sys/kernel/tracing
 for e in smc_switch_to_fallback smc_tx_sendmsg smc_rx_recvmsg smcr_link_down \
-	 smc_state smc_hs_step smc_push smc_rx smc_link_state; do
+	 smc_state smc_hs_step smc_push smc_rx smc_link_state smc_policy; do
 	[ -e events/smc/$e/enable ] || fail "no event $e"
 done
 echo 0 >tracing_on; echo >trace

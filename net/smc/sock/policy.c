@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A BPF program may want plain TCP where a socket is about to use SMC.
+ *
+ * smc_run(8) can have the kernel make SMC sockets of TCP sockets.  socket()
+ * knows no addresses, so that rules by address and port are asked here, through
+ * the trace event smc_policy.  A program that is attached to it keeps the
+ * module loaded.
+ *
+ * Context: process, the socket is owned.  Tests: selftests/vm/tests/activate.sh.
+ */
+#include <linux/preempt.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+
+#include "sock.h"
+#include "trace.h"
+
+/* connect() has checked the length. */
+static void set_peer(struct smc_policy *policy, const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+	struct in6_addr *to = (struct in6_addr *)policy->addr;
+
+	policy->family = addr->sa_family;
+	if (addr->sa_family == AF_INET) {
+		policy->port = in->sin_port;
+		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, to);
+	} else {
+		policy->port = in6->sin6_port;
+		*to = in6->sin6_addr;
+	}
+}
+
+static void set_own(struct smc_policy *policy, const struct sock *sk)
+{
+	struct in6_addr *to = (struct in6_addr *)policy->addr;
+
+	policy->family = sk->sk_family;
+	policy->listens = true;
+	policy->port = inet_sk(sk)->inet_sport;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		*to = sk->sk_v6_rcv_saddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_rcv_saddr, to);
+}
+
+/**
+ * smc_policy_ask() - let a BPF program decide on plain TCP
+ * @smc: context of a socket in an idle phase
+ * @peer: address of connect(), AF_INET or AF_INET6; NULL for listen()
+ *
+ * Context: process, the socket is owned.
+ */
+void smc_policy_ask(struct smc_sock *smc, const struct sockaddr *peer)
+{
+	struct smc_policy policy = {};
+
+	lockdep_assert(lockdep_sock_is_held(smc->sk));
+	if (!trace_smc_policy_enabled() ||
+	    smc_sock_disabled(smc) != SMC_REASON_OK)
+		return;
+	if (peer)
+		set_peer(&policy, peer);
+	else
+		set_own(&policy, smc->sk);
+	/* BPF skips a program that another task was preempted in */
+	preempt_disable();
+	trace_smc_policy(&policy);
+	preempt_enable();
+	if (policy.plain)
+		set_bit(SMC_SK_PLAIN, &smc->bits);
+}
