@@ -15,6 +15,9 @@
  * connections are then plain TCP, which is what the program asked for, and
  * each mistake is named on standard error.  The program itself goes on.
  *
+ * What is attached by BPF (smc_activate.c) takes the whole file, since it decides
+ * for all programs, and nothing is attached if there is a mistake.
+ *
  * policy_match() allocates nothing, takes no lock and changes nothing: it may
  * run in a signal handler.  Tests: tools/tests/policy.sh.
  */
@@ -38,6 +41,8 @@ struct reader {
 	struct policy *p;
 	const char *path;
 	const char *const *names;
+	struct policy_names *all;	/* NULL: rules for @names alone */
+	uint64_t programs;		/* names of the heading */
 	unsigned int line;
 	unsigned int mistakes;
 	bool ours;		/* the lines are for this program */
@@ -183,6 +188,7 @@ static void parse_rule(struct reader *r, char *text)
 {
 	struct policy_rule rule = {
 		.ops = POLICY_BOTH, .high = 65535, .line = r->line,
+		.programs = r->programs,
 	};
 	char *save, *word = strtok_r(text, BLANK, &save);
 
@@ -202,9 +208,28 @@ static void parse_rule(struct reader *r, char *text)
 	if (!r->ours)
 		return;
 	if (r->p->num == POLICY_MAX)
-		mistake(r, "too many rules for one program", NULL);
+		mistake(r, r->all ? "too many rules" :
+				    "too many rules for one program", NULL);
 	else
 		r->p->rules[r->p->num++] = rule;
+}
+
+static void add_name(struct reader *r, const char *word)
+{
+	struct policy_names *all = r->all;
+	unsigned int i;
+
+	for (i = 0; i < all->num && strcmp(all->name[i], word); i++)
+		;
+	if (strlen(word) >= sizeof(all->name[0])) {
+		mistake(r, "the name of a program is too long:", word);
+	} else if (i == POLICY_NAMES) {
+		mistake(r, "too many names of programs:", word);
+	} else {
+		if (i == all->num)
+			strcpy(all->name[all->num++], word);
+		r->programs |= 1ULL << i;
+	}
 }
 
 /* "[NAME ...]", where each is a pattern as the shell has it for files */
@@ -214,7 +239,8 @@ static void parse_heading(struct reader *r, char *text)
 	const char *const *name;
 	char *save, *word;
 
-	r->ours = false;
+	r->ours = r->all;
+	r->programs = 0;
 	if (!end || strspn(end + 1, BLANK) != strlen(end + 1)) {
 		mistake(r, "a heading is '[PROGRAM ...]':", text);
 		return;
@@ -227,7 +253,9 @@ static void parse_heading(struct reader *r, char *text)
 		if (strchr(word, '/'))
 			mistake(r, "the name of a program has no directory:",
 				word);
-		for (name = r->names; *name; name++)
+		if (r->all)
+			add_name(r, word);
+		for (name = r->names; name && *name; name++)
 			r->ours |= !fnmatch(word, *name, 0);
 	}
 }
@@ -248,6 +276,46 @@ static void parse_line(struct reader *r, char *text)
 		parse_rule(r, text);
 }
 
+static void load(struct reader *r, bool may_lack)
+{
+	const char *so = r->all ? "nothing is attached" :
+				  "all connections are plain TCP";
+	FILE *file = NULL;
+	char text[1024];
+	int fd;
+
+	/* A pipe without a writer is an empty file. */
+	fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0)
+		file = fdopen(fd, "r");
+	if (!file) {
+		if (may_lack && (errno == ENOENT || errno == ENOTDIR))
+			return;
+		r->p->broken = true;
+		dprintf(STDERR_FILENO, "smc_run: %s: %s; %s\n", r->path,
+			strerror(errno), so);
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (fgets(text, sizeof(text), file)) {
+		r->line++;
+		if (!strchr(text, '\n') && !feof(file)) {
+			mistake(r, "not a line of text, or too long", NULL);
+			break;
+		}
+		parse_line(r, text);
+	}
+	if (ferror(file)) {
+		r->line++;
+		mistake(r, strerror(errno), NULL);
+	}
+	if (r->mistakes)
+		dprintf(STDERR_FILENO, "smc_run: %s: not used; %s\n", r->path,
+			so);
+	fclose(file);
+}
+
 /**
  * policy_load() - read the rules for this program
  * @p: filled in; what is wrong with the file is said on standard error
@@ -261,42 +329,25 @@ void policy_load(struct policy *p, const char *path, bool may_lack,
 	struct reader r = {
 		.p = p, .path = path, .names = names, .ours = true,
 	};
-	FILE *file = NULL;
-	char text[1024];
-	int fd;
 
-	/* A pipe without a writer is an empty file. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0)
-		file = fdopen(fd, "r");
-	if (!file) {
-		if (may_lack && (errno == ENOENT || errno == ENOTDIR))
-			return;
-		p->broken = true;
-		dprintf(STDERR_FILENO,
-			"smc_run: %s: %s; all connections are plain TCP\n",
-			path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while (fgets(text, sizeof(text), file)) {
-		r.line++;
-		if (!strchr(text, '\n') && !feof(file)) {
-			mistake(&r, "not a line of text, or too long", NULL);
-			break;
-		}
-		parse_line(&r, text);
-	}
-	if (ferror(file)) {
-		r.line++;
-		mistake(&r, strerror(errno), NULL);
-	}
-	if (r.mistakes)
-		dprintf(STDERR_FILENO,
-			"smc_run: %s: not used; all connections are plain TCP\n",
-			path);
-	fclose(file);
+	load(&r, may_lack);
+}
+
+/**
+ * policy_load_all() - read the rules for all programs
+ * @p: filled in; what is wrong with the file is said on standard error
+ * @path: the file
+ * @may_lack: it is no mistake if there is no such file
+ * @all: filled in with the names that the rules refer to
+ */
+void policy_load_all(struct policy *p, const char *path, bool may_lack,
+		     struct policy_names *all)
+{
+	struct reader r = {
+		.p = p, .path = path, .all = all, .ours = true,
+	};
+
+	load(&r, may_lack);
 }
 
 static bool same_bits(const uint8_t *a, const uint8_t *b, unsigned int bits)

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #define POLICY_MAX	256	/* rules that apply to one program */
+#define POLICY_NAMES	64	/* names in the headings of a file */
 
 /* What a rule is about */
 #define POLICY_CONNECT	1
@@ -26,6 +27,7 @@
  * @low: first port
  * @high: last port
  * @line: where it is written
+ * @programs: bits of struct policy_names: it is for these; 0 is for all
  */
 struct policy_rule {
 	bool deny;
@@ -35,6 +37,17 @@ struct policy_rule {
 	unsigned int prefix;
 	uint16_t low, high;
 	unsigned int line;
+	uint64_t programs;
+};
+
+/**
+ * struct policy_names - the programs that a file names
+ * @num: entries of @name
+ * @name: patterns, words of the headings
+ */
+struct policy_names {
+	unsigned int num;
+	char name[POLICY_NAMES][64];
 };
 
 /**
@@ -51,6 +64,8 @@ struct policy {
 
 void policy_load(struct policy *p, const char *path, bool may_lack,
 		 const char *const *names);
+void policy_load_all(struct policy *p, const char *path, bool may_lack,
+		     struct policy_names *all);
 const struct policy_rule *policy_match(const struct policy *p, int op,
 				       const struct sockaddr *sa,
 				       socklen_t len);
