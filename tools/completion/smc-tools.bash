@@ -130,6 +130,13 @@ _smc_complete() {
 	esac
 }
 
+# cgroups, below the one that is written already
+_smc_cgroups() {
+	local at=${SMC_TOOLS_ROOT:-}/sys/fs/cgroup/
+
+	mapfile -t COMPREPLY < <(cd "$at" 2>/dev/null && compgen -d -- "$1")
+}
+
 # smc_run: its options, then the command with its own completion
 _smc_run() {
 	local i
@@ -137,6 +144,12 @@ _smc_run() {
 	for ((i = 1; i <= COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-r | -t) ((i++)) ;;
+		--cgroup)
+			if ((++i == COMP_CWORD)); then
+				_smc_cgroups "$2"
+				return
+			fi
+			;;
 		-c)
 			if ((++i == COMP_CWORD)); then
 				mapfile -t COMPREPLY < \
@@ -158,7 +171,10 @@ _smc_run() {
 	done
 	case $3 in
 	-r | -t) ;;
-	*) _smc_reply '-c -d -r -t -T -v -h' "$2" ;;
+	*)
+		_smc_reply '-c -d -r -t -T -v -h --cgroup --all --off --status
+			--force' "$2"
+		;;
 	esac
 }
 

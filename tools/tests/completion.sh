@@ -65,7 +65,12 @@ offers smcss -m s : smcr smcd
 offers smcss --state app : appclosewait1 appclosewait2 appfinclosewait1
 offers smc_chk --se : --server
 offers smc_stats --p : --prometheus --pretty
-offers smc_run - : -c -d -r -t -T -v -h
+offers smc_run - : -c -d -r -t -T -v -h --cgroup --all --off --status --force
+offers smc_run --o : --off
+mkdir -p "$tmp/sys/fs/cgroup/system.slice/a.service"
+SMC_TOOLS_ROOT=$tmp offers smc_run --cgroup sys : system.slice
+SMC_TOOLS_ROOT=$tmp offers smc_run --off --cgroup system.slice/ : \
+	system.slice/a.service
 : >"$tmp/rules.conf"
 offers smc_run -c "$tmp/ru" : "$tmp/rules.conf"
 offers smc_run -T -c "$tmp/ru" : "$tmp/rules.conf"

@@ -258,7 +258,9 @@ expect 'smc_run says nothing about the module without -d' "$tmp/out" </dev/null
 make -s install DESTDIR="$tmp/root" PREFIX=/usr LIBDIR=/usr/lib/x \
 	VERSION=9.8 >"$tmp/out" 2>&1
 (cd "$tmp/root" && find . ! -type d | sort) >"$tmp/files"
-expect 'make install puts all files' "$tmp/files" <<'END'
+# what needs clang and libbpf may not have been built
+grep -v '/smc_activate$' "$tmp/files" >"$tmp/always"
+expect 'make install puts all files' "$tmp/always" <<'END'
 ./usr/bin/smc_chk
 ./usr/bin/smc_pnet
 ./usr/bin/smc_rnics
@@ -290,6 +292,10 @@ expect 'make install puts all files' "$tmp/files" <<'END'
 ./usr/share/man/man8/smctop.8
 ./usr/share/zsh/site-functions/_smc-tools
 END
+make -s --eval 'named:; @echo $(activate:%=./usr/libexec/%)' named |
+	grep . >"$tmp/built"
+grep '/smc_activate$' "$tmp/files" >"$tmp/out"
+expect 'make install puts smc_activate if it can be built' "$tmp/out" <"$tmp/built"
 "$tmp/root/usr/bin/smc_run" -v >"$tmp/out" 2>&1
 expect 'the installed smc_run knows its version' "$tmp/out" <<'END'
 smc_run 9.8
