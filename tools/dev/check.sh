@@ -97,8 +97,8 @@ else
 	stage fuzz make -s -C selftests/fuzz gate T=20
 	stage static sh tools/dev/static.sh
 	guests 6.12
-	other 6.1 kernels sockapi
-	other 7.2 kernels
+	other 6.1 kernels sockapi activate
+	other 7.2 kernels activate
 	[ "$1" = check ] || guests debug
 fi
 
