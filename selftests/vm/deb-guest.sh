@@ -1,106 +1,102 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# deb-guest.sh - right after "apt install" of the packages in deb/trixie a program
-# under smc_run moves its bytes by SMC: in a guest whose root is the one they were
-# installed in, by DKMS and all, as a user without rights
+# deb-guest.sh [SUITE...] - right after "apt install" of the packages in deb/SUITE
+# a program under smc_run moves its bytes by SMC, and so does one of Go after
+# smc_run --all, as users without rights: in a guest with the suite's kernel, whose
+# root is the one they were installed in, by DKMS and all (packaged/setup)
 #
 # Ends in "N passed, N failed".
 set -eu
 . "$(dirname "$0")/lib.sh"
+[ $# -gt 0 ] || set -- bookworm trixie forky
 
-lab=$(sh "$vm_dir/root.sh" "$lab_suite")
-boot=$(sh "$vm_dir/boot.sh" 6.12)
-clean=$(sh "$vm_dir/package-root.sh" clean "$lab_suite")
-kernel=$(basename "$(echo "$lab"/lib/modules/*)")
-log=$cache/package-guest.log
-[ -e "$tree/deb/$lab_suite/lintian" ] || sh "$vm_dir/deb.sh" "$lab_suite" >&2
-work=$cache/package-guest
-apt=$cache/package-guest-archives
-rm -rf "$work"
-mkdir -p "$work/upper/etc" "$work/upper/lab" "$work/upper/results" \
-	"$work/work" "$work/merged" "$apt/partial" \
-	"$work/lab/selftests/vm/guest" "$work/results"
-trap 'rm -rf "$work"' EXIT
-cp /etc/resolv.conf "$work/upper/etc/"
-
-say "a guest with the packages: $log"
-# shellcheck disable=SC2016
-OVER=$work in_root "$clean" --bind "$tree/deb/$lab_suite:/mnt/deb:ro" \
-	--bind "$apt:/var/cache/apt/archives" -- sh -euc '
-	export DEBIAN_FRONTEND=noninteractive INITRD=No
-	apt-get update
-	apt-get -y install --no-install-recommends busybox-static iproute2 \
-		"linux-image-$0" </dev/null
-	apt-get -y install --no-install-recommends "linux-headers-$0" \
-		/mnt/deb/smc-dkms_*.deb /mnt/deb/smc-tools_*.deb </dev/null
-	' "$kernel" >"$log" 2>&1 || die "apt: $log"
-
-# what takes the place of the laboratory's setup
-cat >"$work/lab/selftests/vm/guest/setup" <<'END'
-#!/bin/sh
-exec >/results/out 2>&1
-ip link set lo up
-mount -t tmpfs -o mode=1777 tmpfs /tmp
-cat >/tmp/talk.pl <<'PL'
-use IO::Socket::INET;
-my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:7000") or die;
-if (!fork) {
-	my $c = IO::Socket::INET->new("127.0.0.1:7000") or die;
-	print $c "x" x 1000000;
-	shutdown $c, 1;
-	<$c>;
-	exit 0;
+# go: the program of Go, static, in $work/lab
+go() {
+	root=$(sh "$vm_dir/package-root.sh" build "$lab_suite")
+	# shellcheck disable=SC2016
+	OUT=$work/lab over "$root" package-go sh -euc '
+		apt-get update
+		apt-get -y install --no-install-recommends golang-go </dev/null
+		CGO_ENABLED=0 go build -o /mnt/out/talk \
+			/mnt/src/selftests/vm/packaged/talk.go
+		' >>"$log" 2>&1 || die "go: $log"
 }
-my $s = $l->accept or die;
-my ($n, $b) = 0;
-$n += length $b while read $s, $b, 65536;
-print "$n bytes\n";
-system "smcss";
-close $s;
-wait;
-PL
-chmod 644 /tmp/talk.pl
-grep -q '^smc ' /proc/modules && echo "FAIL smc is loaded too early"
-setpriv --reuid 1000 --regid 1000 --clear-groups \
-	smc_run perl /tmp/talk.pl >/tmp/said 2>&1
-cat /tmp/said
-grep -qx '1000000 bytes' /tmp/said && echo "ok bytes arrive" ||
-	echo "FAIL bytes"
-grep -q 'SMCD' /tmp/said && echo "ok by SMC-D" || echo "FAIL not by SMC-D"
-[ "$(modinfo -F version smc)" = "$(cat /sys/module/smc/version)" ] &&
-	echo "ok by this module" || echo "FAIL another module"
-grep -E 'SmcdTxBytes|HsClientSmcd' /proc/net/smc_stat
-sync
-busybox poweroff -f
-END
-chmod +x "$work/lab/selftests/vm/guest/setup"
+
+# apt SUITE KERNEL: what a user does, in $work/upper
+apt() {
+	# shellcheck disable=SC2016
+	OVER=$work in_root "$clean" --bind "$tree/deb/$1:/mnt/deb:ro" \
+		--bind "$archives:/var/cache/apt/archives" -- sh -euc '
+		export DEBIAN_FRONTEND=noninteractive INITRD=No
+		apt-get update
+		apt-get -y install --no-install-recommends busybox-static \
+			iproute2 "linux-image-$0" </dev/null
+		apt-get -y install --no-install-recommends "linux-headers-$0" \
+			/mnt/deb/smc-dkms_*.deb /mnt/deb/smc-tools_*.deb </dev/null
+		' "$2" >>"$log" 2>&1 || die "apt: $log"
+}
 
 share() {
 	echo "-virtfs local,path=/mnt/$1,mount_tag=$1,security_model=none,multidevs=remap"
 }
-# shellcheck disable=SC2046,SC2016
-BOOT=$boot LAB=$lab WORK=$work LOWER=$clean DIR=$vm_dir \
-unshare --mount sh -euc '
-	mount --make-rprivate /
-	mount -t overlay -o \
-		"lowerdir=$LOWER,upperdir=$WORK/upper,workdir=$WORK/work" \
-		overlay "$WORK/merged"
-	ROOT=$LAB BINDS="$WORK/merged:/mnt/root $WORK/lab:/mnt/lab \
-		$WORK/results:/mnt/results $BOOT:/mnt/boot:ro" \
-	exec unshare --mount --pid --fork --kill-child \
-		sh "$DIR/in-root.sh" "$@"
-	' sh timeout 300 qemu-system-x86_64 -nodefaults -no-user-config \
-	-display none -no-reboot -M q35 -m 1024 -accel tcg,thread=multi \
-	-cpu max,erms=off,fsrm=off,fsrs=off,fzrm=off \
-	-kernel /mnt/boot/vmlinuz -initrd /mnt/boot/initrd \
-	-append "console=ttyS0 loglevel=4 panic=-1 lab.name=A" \
-	-serial file:/mnt/results/console -device virtio-rng-pci \
-	$(share root) $(share lab) $(share results) >>"$log" 2>&1 || :
-cat "$work/results/console" "$work/results/out" >>"$log" || :
-grep -a -e '^FAIL' -e '^ok ' "$work/results/out" || :
-passed=$(grep -ac '^ok ' "$work/results/out" || :)
-failed=$(grep -ac '^FAIL' "$work/results/out" || :)
-[ "$passed" = 3 ] || failed=$((failed + 1))
+
+# guest BOOT: ends when packaged/setup has powered it off
+guest() {
+	# shellcheck disable=SC2046,SC2016
+	BOOT=$1 EMULATOR=$(readlink "$1/emulator") WORK=$work LOWER=$clean \
+	DIR=$vm_dir unshare --mount sh -euc '
+		mount --make-rprivate /
+		mount -t overlay -o \
+			"lowerdir=$LOWER,upperdir=$WORK/upper,workdir=$WORK/work" \
+			overlay "$WORK/merged"
+		ROOT=$EMULATOR BINDS="$WORK/merged:/mnt/root $WORK/lab:/mnt/lab \
+			$WORK/results:/mnt/results $BOOT:/mnt/boot:ro" \
+		exec unshare --mount --pid --fork --kill-child \
+			sh "$DIR/in-root.sh" "$@"
+		' sh timeout 300 qemu-system-x86_64 -nodefaults -no-user-config \
+		-display none -no-reboot -M q35 -m 1024 -accel tcg,thread=multi \
+		-cpu max,erms=off,fsrm=off,fsrs=off,fzrm=off \
+		-kernel /mnt/boot/vmlinuz -initrd /mnt/boot/initrd \
+		-append "console=ttyS0 loglevel=4 panic=-1 lab.name=A" \
+		-serial file:/mnt/results/console -device virtio-rng-pci \
+		$(share root) $(share lab) $(share results) >>"$log" 2>&1 || :
+	cat "$work/results/console" "$work/results/out" >>"$log" || :
+}
+
+work=$cache/package-guest
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+for suite; do
+	[ -e "$tree/deb/$suite/lintian" ] || sh "$vm_dir/deb.sh" "$suite" >&2
+	case $suite in
+	bookworm) k=6.1 steps=4 ;;
+	forky) k=7.2 steps=9 ;;
+	*) k=6.12 steps=9 ;;
+	esac
+	boot=$(sh "$vm_dir/boot.sh" $k)
+	kernel=$(basename "$(echo "$(readlink "$boot/root")"/lib/modules/*)")
+	clean=$(sh "$vm_dir/package-root.sh" clean "$suite")
+	archives=$cache/package-guest-$suite-archives
+	log=$cache/package-guest-$suite.log
+	rm -rf "$work"
+	mkdir -p "$work/upper/etc" "$work/upper/lab" "$work/upper/results" \
+		"$work/work" "$work/merged" "$archives/partial" "$work/results" \
+		"$work/lab/selftests/vm/guest"
+	cp /etc/resolv.conf "$work/upper/etc/"
+	cp "$vm_dir/packaged/setup" "$work/lab/selftests/vm/guest/"
+	cp "$vm_dir/packaged/talk.pl" "$work/lab/"
+	say "a guest with the packages of $suite: $log"
+	: >"$log"
+	[ $k = 6.1 ] || go
+	apt "$suite" "$kernel"
+	guest "$boot"
+	grep -a -e '^FAIL' -e '^ok ' "$work/results/out" | sed "s/^/$suite: /"
+	n=$(grep -ac '^ok ' "$work/results/out") || :
+	passed=$((passed + n))
+	[ "$n" = $steps ] || failed=$((failed + 1))
+	n=$(grep -ac '^FAIL' "$work/results/out") || :
+	failed=$((failed + n))
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -51,6 +51,8 @@ check 'the override is for extra/' grep -qx 'override smc \* extra' \
 check 'smc_run' [ "$(smc_run -v)" = "smc_run $version" ]
 check 'smc_run finds its library' test -e \
 	"$(sed -n "s/^libdir='\(.*\)'/\1/p" /usr/bin/smc_run)/libsmc-preload.so"
+check 'smc_run finds what loads BPF programs' test -x \
+	"$(sed -n "s/^libexecdir='\(.*\)'/\1/p" /usr/bin/smc_run)/smc_activate"
 check 'smcss' [ "$(smcss -v)" = "smcss $version" ]
 # shellcheck disable=SC2086
 check 'the same once more' rpm -U --force --nodeps $rpms

@@ -207,6 +207,6 @@ case $said in
 esac
 # what is off holds the module no longer
 g A "$run --cgroup in && $run --off && module.sh unload" || fail 'rmmod'
-says 'is not loaded' --all
+says 'nothing was attached' --all
 attached ''
 g A "rmdir $cg/in/below $cg/in $cg/out"
