@@ -79,6 +79,17 @@ built() {
 	! grep -i -e warning -e error "$log" || bad "$1: warnings"
 }
 
+# next_version: smc-dkms of a higher version, in /tmp/next.deb
+next_version() {
+	dpkg-deb -R $debs/smc-dkms_*.deb /tmp/next
+	cd /tmp/next || exit
+	mv "usr/src/smc-$version" "usr/src/smc-$version.1"
+	rm DEBIAN/md5sums
+	sed -i "s/\b$version\b/&.1/" DEBIAN/control DEBIAN/postinst DEBIAN/prerm \
+		usr/src/smc-*/Kbuild usr/src/smc-*/dkms.conf
+	cd / && dpkg-deb -b /tmp/next /tmp/next.deb
+}
+
 # gone KERNEL: modprobe takes the kernel's own, if it has one
 gone() {
 	case $(modinfo -k "$1" -n smc 2>/dev/null) in
@@ -160,6 +171,15 @@ check "$old leaves nothing in DKMS" test ! -e "/var/lib/dkms/smc/$version/$old"
 # shellcheck disable=SC2086
 apt 'and comes back' install --no-install-recommends $both
 built "$old"
+
+next_version
+apt 'a newer version' install --no-install-recommends /tmp/next.deb
+rm -r /tmp/next /tmp/next.deb
+check 'no source of the older version' test ! -e "/usr/src/smc-$version"
+check 'nothing of it in DKMS' test ! -e "/var/lib/dkms/smc/$version"
+version=$version.1
+built "$old"
+built "$new"
 
 apt 'purge' purge smc-dkms smc-tools
 gone "$old"
