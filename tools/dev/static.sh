@@ -6,8 +6,9 @@
 # Each check is a function below, prints what is wrong and returns non-zero
 # for that.  A check whose program is missing is skipped, which is a failure
 # where CI is set: setup.sh installs them all.  "build" and "sparse" are for
-# kernel K (6.12).  The kernel's own programs
-# (headers, checkpatch, kernel-doc) come from the laboratory's root.
+# kernel K (6.12), "clang" for K or, if it is not set, the one whose turn it is
+# (SMC_ROTATE).  The kernel's own programs (headers, checkpatch, kernel-doc) come
+# from the laboratory's root.
 # The last line is "N passed, N failed" (", N skipped").
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -19,7 +20,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
 k=${K:-6.12}
-all="build layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants counters"
+all="build clang layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants counters"
 
 # files PATTERN: tracked or new, existing, whose names match
 files() {
@@ -55,6 +56,39 @@ in_build() {
 
 # W=1 and kernel-doc without a warning
 check_build() { build_dir; }
+
+# What Debian's kernels say of gcc is not so for clang: what it cannot do, and what
+# is asked of objects that gcc made.  Warnings of the kernel's headers are theirs.
+clang_is_not_gcc="CONFIG_CC_IS_GCC= CONFIG_CC_IS_CLANG=y
+	CONFIG_CLANG_VERSION=190000 CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=
+	CONFIG_CC_NO_STRINGOP_OVERFLOW= CONFIG_FTRACE_MCOUNT_USE_CC=
+	CONFIG_CC_IMPLICIT_FALLTHROUGH=-Wimplicit-fallthrough
+	CONFIG_UBSAN_BOUNDS_STRICT= CONFIG_UBSAN_ARRAY_BOUNDS=y
+	CONFIG_INIT_STACK_ALL_ZERO= CONFIG_RETHUNK= CONFIG_MITIGATION_RETHUNK=
+	CONFIG_OBJTOOL= CONFIG_STACK_VALIDATION="
+
+check_clang() {
+	case ${K:-$((${SMC_ROTATE:-0} % 3))} in
+	0) on=6.12 ;;
+	1) on=6.1 ;;
+	2) on=7.2 ;;
+	*) on=$K ;;
+	esac
+	echo "clang: kernel $on"
+	# shellcheck disable=SC2016,SC2086
+	lab in_root "$(sh "$vm_dir/root.sh" "$(lab suite_of "$on")")" \
+		--bind "$top:/mnt/src:ro" -- sh -euc '
+		mkdir /tmp/build
+		cd /mnt/src
+		find Kbuild net include -name "*.[ch]" -o -name Kbuild |
+			tar -cf - -T - | tar -C /tmp/build -xf -
+		clang --version | head -n 1
+		exec make -s -j"$(nproc)" -C /lib/modules/*/build M=/tmp/build \
+			CC=clang W=1 KCFLAGS=-Wno-unknown-warning-option \
+			"$@" modules' sh $clang_is_not_gcc >"$tmp/clang" 2>&1 ||
+		{ grep -A 9 'error:' "$tmp/clang" || tail -20 "$tmp/clang"; return 1; }
+	! grep -A 9 '^\(/tmp/build/\)\{0,1\}net/smc/.*warning:' "$tmp/clang"
+}
 
 # Also that the list of layers in overview.rst is the one of Kbuild
 check_layers() {
@@ -185,7 +219,7 @@ check_heads() {
 			/^# [a-z]+: / {
 				word = $2; sub(":", "", word)
 				if (index(" guests kernels timeout module rdma mtu " \
-					"when cpus icount append dmesg unfit ",
+					"when cpus icount append peer shows dmesg unfit ",
 					" " word " ") == 0)
 					print f ": " word ": is no word of a head"
 				if (word == "when" && !index($0, ","))

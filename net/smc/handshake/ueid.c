@@ -59,7 +59,8 @@ static int ueid_find(const u8 *eid)
 {
 	int i;
 
-	for (i = 0; i < table.num; i++)
+	/* the second bound is for compilers that unroll it: see fortify */
+	for (i = 0; i < table.num && i < SMC_MAX_UEIDS; i++)
 		if (!memcmp(table.eids[i], eid, SMC_EID_LEN))
 			return i;
 	return -ENOENT;

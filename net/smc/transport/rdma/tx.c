@@ -121,7 +121,7 @@ static void build_writes(struct smc_rdma_link *link, struct smc_rdma_tx *tx,
  * of a chain may have been posted.
  */
 static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
-		     u64 end_pos, u8 n_wrs, bool signal,
+		     u64 end_pos, unsigned int n_wrs, bool signal,
 		     const struct ib_send_wr *wr)
 {
 	struct smc_rdma_tx *tx = &link->tx[slot_index(link->tx_head)];
