@@ -27,7 +27,7 @@
 /*
  * What the trace event smc:smc_policy passes, before a connect() offers SMC
  * and before a listen().  It is writable: a BPF program (raw_tp.w) that sets
- * @plain has the effect of the option SMC_PLAIN_TCP.
+ * @plain makes this call plain TCP.
  */
 struct smc_policy {
 	__u8	plain;			/* 0 */

@@ -61,6 +61,8 @@ void smc_policy_ask(struct smc_sock *smc, const struct sockaddr *peer)
 	struct smc_policy policy = {};
 
 	lockdep_assert(lockdep_sock_is_held(smc->sk));
+	/* not SMC_SK_PLAIN, which the program may clear */
+	clear_bit(SMC_SK_DENIED, &smc->bits);
 	if (!trace_smc_policy_enabled() ||
 	    smc_sock_disabled(smc) != SMC_REASON_OK)
 		return;
@@ -73,5 +75,5 @@ void smc_policy_ask(struct smc_sock *smc, const struct sockaddr *peer)
 	trace_smc_policy(&policy);
 	preempt_enable();
 	if (policy.plain)
-		set_bit(SMC_SK_PLAIN, &smc->bits);
+		set_bit(SMC_SK_DENIED, &smc->bits);
 }

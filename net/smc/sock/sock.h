@@ -92,6 +92,7 @@ enum smc_sock_bits {
 	SMC_SK_NEW,		/* made by socket(), and nothing else yet */
 	SMC_SK_NOSMC,		/* never offer SMC on this socket (Fast Open..) */
 	SMC_SK_PLAIN,		/* nor on this one: SMC_PLAIN_TCP */
+	SMC_SK_DENIED,		/* nor here: the last word of smc_policy */
 	SMC_SK_CORK,		/* TCP_CORK is set */
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
 	SMC_SK_ORPHAN,		/* charged to the namespace */
@@ -423,7 +424,8 @@ static inline bool smc_conn_is_current(const struct smc_conn *conn)
 /* Why this socket must not offer SMC; SMC_REASON_OK: it may. */
 static inline enum smc_reason smc_sock_disabled(const struct smc_sock *smc)
 {
-	if (test_bit(SMC_SK_PLAIN, &smc->bits))
+	if (test_bit(SMC_SK_PLAIN, &smc->bits) ||
+	    test_bit(SMC_SK_DENIED, &smc->bits))
 		return SMC_REASON_APPTCP;
 	if (test_bit(SMC_SK_NOSMC, &smc->bits))
 		return SMC_REASON_OPTUNSUPP;

@@ -6,6 +6,7 @@
 # guests: 1
 # timeout: 300
 # rdma: none
+# shows: activation by BPF or the reason
 s=/lab/selftests/smc
 run=/lab/tools/smc_run
 cg=/sys/fs/cgroup
@@ -169,6 +170,66 @@ g A "cat >/tmp/script.sh <<-END
 equal 'tcp smc' "$(g A '/tmp/script.sh; /tmp/script2.sh' | paste -sd' ')" \
 	'a script and its name'
 
+# the two sides by their names, as each of them alone makes it TCP
+cat >"$LAB_RUN/results/srv" <<'END'
+#!/usr/bin/python3
+import socket
+import sys
+l = socket.socket()
+l.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+l.bind(('127.0.0.1', int(sys.argv[1])))
+l.listen()
+if sys.argv[2:]:
+    l.setsockopt(286, 256, 0)
+c, _ = l.accept()
+c.sendall(c.recv(1))
+END
+cat >"$LAB_RUN/results/cli" <<'END'
+#!/usr/bin/python3
+import socket
+import sys
+s = socket.socket()
+for to in sys.argv[1:]:
+    ip, port = to.split(':')
+    rc = s.connect_ex((ip, int(port)))
+    assert (rc == 0) == (to == sys.argv[-1]), (to, rc)
+s.sendall(b'x')
+assert s.recv(1) == b'x'
+END
+g A 'cp /results/srv /results/cli /tmp; chmod +x /tmp/srv /tmp/cli'
+rules <<'END'
+[srv]
+deny listen port 9910
+[cli]
+deny connect port 9911-9912
+END
+g A "$run --all -c /results/rules.conf" || fail '--all'
+
+# sides COUNTERS SERVER-ARGUMENTS CLIENT-ARGUMENTS
+sides() {
+	g A "$s/smcstat.sh mark"
+	g A "/tmp/srv $2" &
+	pid=$!
+	listening A "${2%% *}"
+	g A "/tmp/cli $3" || fail "cli $3"
+	wait $pid || fail "srv $2"
+	g A "$s/smcstat.sh expect $1" || fail "srv $2, cli $3"
+}
+
+sides "$refused" 9910 127.0.0.1:9910
+# the rule is not the program's option, which it may take back
+sides "$refused" '9910 undo' 127.0.0.1:9910
+sides "$refused" 9911 127.0.0.1:9911
+# asked at each connect(), here first for where no route leads
+sides 'HsClientSmcd=1 HsServerSmcd=1' 9913 '10.99.0.1:9912 127.0.0.1:9913'
+
+# what is not whole is said, and made whole
+g A 'rm /sys/fs/bpf/smc/all/turn; mkdir /sys/fs/bpf/smc/new'
+equal 2 "$(g A "$run --status" | grep -c ': not whole; smc_run --off$')" \
+	'not whole'
+g A "$run --all -c /results/rules.conf" || fail '--all'
+attached 'all programs: N sockets, 2 rules of /results/rules.conf'
+
 # the largest file of rules there can be
 {
 	i=0
@@ -205,6 +266,16 @@ case $said in
 *'no permission'*) ;;
 *) fail "not root: $said" ;;
 esac
+# a directory that is another's
+g A 'rmdir /sys/fs/bpf/smc && mkdir /sys/fs/bpf/smc && chown 1000 /sys/fs/bpf/smc'
+says 'can be changed by others (owner 1000' --all
+says 'can be changed by others (owner 1000' --off
+g A 'rmdir /sys/fs/bpf/smc && ln -s /tmp /sys/fs/bpf/smc'
+says '/sys/fs/bpf/smc: ' --all
+g A 'rm /sys/fs/bpf/smc'
+# --off means a cgroup where a directory has the name, too
+g A "cd /tmp && mkdir -p in && $run --cgroup in && $run --off --cgroup in"
+attached ''
 # what is off holds the module no longer
 g A "$run --cgroup in && $run --off && module.sh unload" || fail 'rmmod'
 says 'nothing was attached' --all
