@@ -13,6 +13,7 @@
  *
  *	/sys/fs/bpf/smc/all/...			or
  *	/sys/fs/bpf/smc/cgroup-ID/...		ID as the kernel has it
+ *	/sys/fs/bpf/smc/new/...			until it is whole
  *		scope		a map, the constants
  *		turned		a map, the number of sockets turned
  *		decide, turn	the links
@@ -55,6 +56,10 @@
 #define BPF_DIR		"/sys/fs/bpf"
 #define OUR_DIR		BPF_DIR "/smc"
 #define CGROUP_DIR	"/sys/fs/cgroup"
+#define CGROUP_HYBRID	CGROUP_DIR "/unified"	/* beside version 1 */
+#define KERNFS_HANDLE	0xfe		/* the kernel's FILEID_KERNFS */
+#define NAME_LEN	32		/* of a scope, as a directory */
+#define NEW		"new"
 #define HOOK		"update_socket_protocol"
 #define PROTO_SMC	256
 #define NOT_SUPPORTED	524		/* the kernel's ENOTSUPP */
@@ -114,17 +119,26 @@ static bool is_cgroup(const char *path)
 	return !statfs(path, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-/* A path, or one below /sys/fs/cgroup.  On 64 bit the inode is the id. */
+/* @text is a path, or one below /sys/fs/cgroup. */
+static bool cgroup_path(const char *text, char path[static PATH_MAX])
+{
+	char full[PATH_MAX];
+
+	if (realpath(text, path) && is_cgroup(path))
+		return true;
+	snprintf(full, sizeof(full), CGROUP_DIR "/%s", text);
+	return realpath(full, path) && is_cgroup(path);
+}
+
+/* On 64 bit the inode is the id. */
 static void find_cgroup(const char *text)
 {
-	char full[PATH_MAX], path[PATH_MAX];
+	char path[PATH_MAX];
 	struct stat st;
 
-	snprintf(full, sizeof(full), CGROUP_DIR "/%s", text);
-	if (!realpath(text, path) || !is_cgroup(path))
-		if (!realpath(full, path) || !is_cgroup(path))
-			die("--cgroup %s: there is no such cgroup (of version 2)",
-			    text);
+	if (!cgroup_path(text, path))
+		die("--cgroup %s: there is no such cgroup (of version 2)",
+		    text);
 	if (strlen(path) >= sizeof(scope.path))
 		die("--cgroup %s: the path is too long", text);
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
@@ -133,28 +147,43 @@ static void find_cgroup(const char *text)
 	scope.cgroup = st.st_ino;
 }
 
-/* Not if the path leads out of what is seen of cgroups here. */
+/*
+ * By its id, whatever this process sees of cgroups: the path may be one of
+ * another cgroup namespace.  If the kernel does not say, it is there.
+ */
 static bool is_gone(const struct activate_scope *s)
 {
-	char path[ACTIVATE_PATH], *slash;
-	struct stat st;
+	union {
+		struct file_handle h;
+		char room[sizeof(struct file_handle) + sizeof(s->cgroup)];
+	} handle = {
+		.h.handle_bytes = sizeof(s->cgroup),
+		.h.handle_type = KERNFS_HANDLE,
+	};
+	int fd, mount;
+	bool gone;
 
 	if (!s->cgroup)
 		return false;
-	snprintf(path, sizeof(path), "%s", s->path);
-	if (!stat(path, &st) && st.st_ino == s->cgroup)
-		return false;
-	while (access(path, F_OK) && (slash = strrchr(path, '/')))
-		*slash = 0;
-	return is_cgroup(path);
+	mount = open(is_cgroup(CGROUP_DIR) ? CGROUP_DIR : CGROUP_HYBRID,
+		     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	memcpy(handle.h.f_handle, &s->cgroup, sizeof(s->cgroup));
+	fd = open_by_handle_at(mount, &handle.h, O_PATH | O_CLOEXEC);
+	gone = fd < 0 && errno == ESTALE;
+	if (fd >= 0)
+		close(fd);
+	if (mount >= 0)
+		close(mount);
+	return gone;
 }
 
-static void scope_name(char *name, size_t size, __u64 cgroup)
+/* The name of its directory */
+static void scope_name(char name[static NAME_LEN], const struct activate_scope *s)
 {
-	if (cgroup)
-		snprintf(name, size, "cgroup-%llu", cgroup);
+	if (s->cgroup)
+		snprintf(name, NAME_LEN, "cgroup-%llu", s->cgroup);
 	else
-		snprintf(name, size, "all");
+		snprintf(name, NAME_LEN, "all");
 }
 
 /* For people */
@@ -281,17 +310,16 @@ static void die_of_attach(const char *name, int err)
 	if (err == NOT_SUPPORTED || err == EOPNOTSUPP)
 		die("this kernel cannot attach BPF programs to functions (no JIT compiler, or not on this processor)");
 	if (err == E2BIG)
-		die("too many BPF programs are attached to %s()", HOOK);
+		die("too many BPF programs are attached to %s() (38 at most); use --all, or a cgroup above those that are on",
+		    HOOK);
 	die("cannot attach %s: %s", name, strerror(err));
 }
 
 /* -- files in /sys/fs/bpf -- */
 
-static void pin_path(char *path, __u64 cgroup, const char *pin)
+static void pin_path(char path[static PATH_MAX], const char *name,
+		     const char *pin)
 {
-	char name[32];
-
-	scope_name(name, sizeof(name), cgroup);
 	snprintf(path, PATH_MAX, OUR_DIR "/%s%s%s", name, *pin ? "/" : "", pin);
 }
 
@@ -318,14 +346,25 @@ static void make_dir(void)
 		die_of_dir(OUR_DIR);
 }
 
-/* Held until this program ends.  False: there is no directory. */
+/*
+ * Held until this program ends.  False: there is no directory.  Where all users
+ * may write to /sys/fs/bpf, as it is if nothing else is said to mount(2), one of
+ * them may have made it, and could remove what is in it.
+ */
 static bool lock(void)
 {
-	int fd = open(OUR_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(OUR_DIR,
+		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
 		return false;
-	if (fd < 0 || flock(fd, LOCK_EX))
+	if (fd < 0 || fstat(fd, &st))
+		die_of_dir(OUR_DIR);
+	if (st.st_uid != geteuid() || st.st_mode & 022)
+		die(OUR_DIR " can be changed by others (owner %u, mode %03o); remove it",
+		    st.st_uid, st.st_mode & 0777);
+	if (flock(fd, LOCK_EX))
 		die_of_dir(OUR_DIR);
 	return true;
 }
@@ -334,27 +373,27 @@ static bool lock(void)
  * The last reference is one of ours: a link ends when it is closed, and not some
  * time after its file has gone.  The module can be unloaded when we return.
  */
-static void detach(__u64 cgroup)
+static void detach(const char *name)
 {
 	char path[PATH_MAX];
 	unsigned int i;
 	int fd;
 
 	for (i = NUM_PINS; i--;) {
-		pin_path(path, cgroup, pins[i]);
+		pin_path(path, name, pins[i]);
 		fd = bpf_obj_get(path);
 		if (unlink(path) && errno != ENOENT)
 			die_of_dir(path);
 		if (fd >= 0)
 			close(fd);
 	}
-	pin_path(path, cgroup, "");
+	pin_path(path, name, "");
 	if (rmdir(path) && errno != ENOENT)
 		die_of_dir(path);
 }
 
 /* The only value of a pinned map; false: what is there is not whole. */
-static bool read_map(__u64 cgroup, const char *pin, void *value, size_t size)
+static bool read_map(const char *name, const char *pin, void *value, size_t size)
 {
 	struct bpf_map_info info = {};
 	__u32 len = sizeof(info), zero = 0;
@@ -362,7 +401,7 @@ static bool read_map(__u64 cgroup, const char *pin, void *value, size_t size)
 	bool ok;
 	int fd;
 
-	pin_path(path, cgroup, pin);
+	pin_path(path, name, pin);
 	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return false;
@@ -372,26 +411,34 @@ static bool read_map(__u64 cgroup, const char *pin, void *value, size_t size)
 	return ok;
 }
 
+/* The link that is made last is there. */
+static bool is_attached(const char *name)
+{
+	char path[PATH_MAX];
+
+	pin_path(path, name, pins[NUM_PINS - 1]);
+	return !access(path, F_OK);
+}
+
 /* Calls @fn for each scope that is there, whole or not. */
-static void for_each(void (*fn)(__u64 cgroup, bool whole,
+static void for_each(void (*fn)(const char *name, bool whole,
 				struct activate_scope *s))
 {
 	DIR *dir = opendir(OUR_DIR);
 	struct activate_scope *s = malloc(sizeof(*s));
 	struct dirent *entry;
-	__u64 cgroup;
 	bool whole;
 
 	if (!dir || !s)
 		die_of_dir(OUR_DIR);
 	while ((entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, "all"))
-			cgroup = 0;
-		else if (sscanf(entry->d_name, "cgroup-%llu", &cgroup) != 1)
+		if (*entry->d_name == '.')
 			continue;
 		memset(s, 0, sizeof(*s));
-		whole = read_map(cgroup, "scope", s, sizeof(*s));
-		fn(cgroup, whole, s);
+		whole = read_map(entry->d_name, "scope", s, sizeof(*s)) &&
+			is_attached(entry->d_name) &&
+			strcmp(entry->d_name, NEW);
+		fn(entry->d_name, whole, s);
 	}
 	closedir(dir);
 	free(s);
@@ -400,10 +447,10 @@ static void for_each(void (*fn)(__u64 cgroup, bool whole,
 /* -- the commands -- */
 
 /* A cgroup that is gone does not come back: its id is never used again. */
-static void forget_gone(__u64 cgroup, bool whole, struct activate_scope *s)
+static void forget_gone(const char *name, bool whole, struct activate_scope *s)
 {
 	if (whole && is_gone(s))
-		detach(cgroup);
+		detach(name);
 }
 
 static struct bpf_link *attach(struct bpf_object *obj, const char *name)
@@ -418,13 +465,13 @@ static struct bpf_link *attach(struct bpf_object *obj, const char *name)
 	return link;
 }
 
-static void pin(int err, const char *name, struct bpf_link *turn)
+static void pin(int err, const char *what, struct bpf_link *turn)
 {
 	if (!err)
 		return;
-	detach(scope.cgroup);
+	detach(NEW);
 	bpf_link__destroy(turn);
-	die("cannot make %s in " OUR_DIR ": %s", name, strerror(-err));
+	die("cannot make %s in " OUR_DIR ": %s", what, strerror(-err));
 }
 
 static struct bpf_object *load(void)
@@ -452,40 +499,44 @@ static struct bpf_object *load(void)
 
 static void turn_on(void)
 {
+	char path[PATH_MAX], old[PATH_MAX], name[NAME_LEN];
 	struct bpf_link *decide, *turn;
 	struct bpf_object *obj = load();
-	char path[PATH_MAX];
 	struct bpf_map *map;
 
+	/* of one that was killed */
+	detach(NEW);
 	decide = attach(obj, "decide");
 	turn = attach(obj, "turn");
-	/* what was attached before, with other rules, ends here */
-	detach(scope.cgroup);
-	pin_path(path, scope.cgroup, "");
+	pin_path(path, NEW, "");
 	pin(mkdir(path, 0700) ? -errno : 0, "a directory", turn);
 	map = bpf_object__find_map_by_name(obj, ".rodata.scope");
-	pin_path(path, scope.cgroup, "scope");
+	pin_path(path, NEW, "scope");
 	pin(bpf_map__pin(map, path), "scope", turn);
 	map = bpf_object__find_map_by_name(obj, ".bss");
-	pin_path(path, scope.cgroup, "turned");
+	pin_path(path, NEW, "turned");
 	pin(bpf_map__pin(map, path), "turned", turn);
-	pin_path(path, scope.cgroup, "decide");
+	pin_path(path, NEW, "decide");
 	pin(bpf_link__pin(decide, path), "decide", turn);
-	pin_path(path, scope.cgroup, "turn");
+	pin_path(path, NEW, "turn");
 	pin(bpf_link__pin(turn, path), "turn", turn);
+	/* what was attached before, with other rules, ends here */
+	scope_name(name, &scope);
+	detach(name);
+	pin_path(path, NEW, "");
+	pin_path(old, name, "");
+	pin(rename(path, old) ? -errno : 0, name, turn);
 }
 
-static void show(__u64 cgroup, bool whole, struct activate_scope *s)
+static void show(const char *name, bool whole, struct activate_scope *s)
 {
 	__u64 turned = 0;
 
 	if (!whole) {
-		s->cgroup = cgroup;
-		snprintf(s->path, sizeof(s->path), "%llu", cgroup);
-		printf("%s: not whole; smc_run --off\n", scope_text(s));
+		printf("%s: not whole; smc_run --off\n", name);
 		return;
 	}
-	(void)read_map(cgroup, "turned", &turned, sizeof(turned));
+	(void)read_map(name, "turned", &turned, sizeof(turned));
 	printf("%s%s: %llu sockets", scope_text(s), is_gone(s) ? " (gone)" : "",
 	       turned);
 	if (s->num_rules)
@@ -493,24 +544,27 @@ static void show(__u64 cgroup, bool whole, struct activate_scope *s)
 	printf("\n");
 }
 
-static void turn_off(__u64 cgroup, bool whole, struct activate_scope *s)
+static void turn_off(const char *name, bool whole, struct activate_scope *s)
 {
-	detach(cgroup);
+	detach(name);
 }
 
-/* A cgroup that is gone is known by its path alone. */
-static const char *off_path;
+/* What --off is for: the name of a directory, or the path of a cgroup that is gone */
+static char off_name[NAME_LEN], off_path[PATH_MAX];
+static bool off_found;
 
-static void turn_off_path(__u64 cgroup, bool whole, struct activate_scope *s)
+static void turn_off_one(const char *name, bool whole, struct activate_scope *s)
 {
 	const char *below = s->path;
 
-	if (!whole || !cgroup)
-		return;
 	if (!strncmp(below, CGROUP_DIR "/", strlen(CGROUP_DIR "/")))
 		below += strlen(CGROUP_DIR "/");
-	if (!strcmp(s->path, off_path) || !strcmp(below, off_path))
-		detach(cgroup);
+	if (strcmp(name, off_name) &&
+	    (!whole || !s->cgroup ||
+	     (strcmp(s->path, off_path) && strcmp(below, off_path))))
+		return;
+	detach(name);
+	off_found = true;
 }
 
 static int say(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -518,6 +572,7 @@ static int say(enum libbpf_print_level level, const char *fmt, va_list args)
 	return vfprintf(stderr, fmt, args);
 }
 
+__attribute__((noreturn))
 static void usage(void)
 {
 	die("smc_activate is started by smc_run (--cgroup, --all, --off, --status)");
@@ -540,22 +595,44 @@ static void on(int argc, char **argv, bool force)
 	turn_on();
 }
 
+/* A cgroup that is gone is known by its path alone. */
+static void find_off(const char *text)
+{
+	struct activate_scope s = {};
+	size_t len;
+	struct stat st;
+
+	if (cgroup_path(text, off_path) && !stat(off_path, &st)) {
+		s.cgroup = st.st_ino;
+		scope_name(off_name, &s);
+		return;
+	}
+	if (strncmp(text, CGROUP_DIR "/", strlen(CGROUP_DIR "/")))
+		text += strspn(text, "/");
+	snprintf(off_path, sizeof(off_path), "%s", text);
+	for (len = strlen(off_path); len > 1 && off_path[len - 1] == '/';)
+		off_path[--len] = 0;
+}
+
 static void off(int argc, char **argv)
 {
-	char path[PATH_MAX];
-
+	if (argc > 2 ||
+	    (argc && strcmp(argv[0], argc == 1 ? "all" : "cgroup")))
+		usage();
 	if (!lock())
 		return;
 	if (!argc) {
 		for_each(turn_off);
-	} else if (argc == 1 && !strcmp(argv[0], "all")) {
-		detach(0);
-	} else if (argc == 2 && !strcmp(argv[0], "cgroup")) {
-		off_path = realpath(argv[1], path) ? path : argv[1];
-		for_each(turn_off_path);
-	} else {
-		usage();
+		return;
 	}
+	if (argc == 1)
+		scope_name(off_name, &(struct activate_scope){});
+	else
+		find_off(argv[1]);
+	for_each(turn_off_one);
+	if (!off_found)
+		fprintf(stderr, "smc_run: it was not on for %s\n",
+			argc == 1 ? "all programs" : argv[1]);
 }
 
 int main(int argc, char **argv)
