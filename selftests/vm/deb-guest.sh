@@ -71,8 +71,8 @@ for suite; do
 	[ -e "$tree/deb/$suite/lintian" ] || sh "$vm_dir/deb.sh" "$suite" >&2
 	case $suite in
 	bookworm) k=6.1 steps=4 ;;
-	forky) k=7.2 steps=9 ;;
-	*) k=6.12 steps=9 ;;
+	forky) k=7.2 steps=10 ;;
+	*) k=6.12 steps=10 ;;
 	esac
 	boot=$(sh "$vm_dir/boot.sh" $k)
 	kernel=$(basename "$(echo "$(readlink "$boot/root")"/lib/modules/*)")
