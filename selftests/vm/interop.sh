@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # interop.sh - both directions of interoperation, sourced by tests/interop_*.sh
-# with $client, $server (guests) and $addr (the server's).  Ours is in A, the
+# with $client, $server (guests) and $addr (the server's, IPv4).  Ours is in A, the
 # kernel's own in B, where a helper sets UEID and PNET rows.
 s=/lab/selftests/smc
 seed=${SMC_SEED:-0}
@@ -29,10 +29,11 @@ stream() {
 	port=$((port + 1))
 	note "stream $*"
 	g A "$s/smcstat.sh mark"
-	g $server "$s/stream -s -k ipproto $* 0.0.0.0 $port" &
+	g $server "$s/stream -s -k ipproto $* ${on:-0.0.0.0} $port" &
 	pid=$!
 	listening $server $port
-	g $client "$s/stream -c -k ipproto $* $addr $port" || fail "client: $*"
+	g $client "$s/stream -c -k ipproto $* ${to:-$addr} $port" ||
+		fail "client: $*"
 	wait $pid || fail "server: $*"
 	if [ $client = A ]; then
 		ours HsClientSmcr=$n HsClientTcp=0 HsClientErr=0 ConnAborted=0
@@ -77,3 +78,20 @@ done
 stream 80 -n 8 -r 10 -l 300 -i $((seed + 4))
 # the same amount each way at once
 stream 1 -n 1 -e -l $big -i $((seed + 5))
+# a listener of both families; the kernel's own has no SMC over IPv6 here, nor in
+# a client's socket of that family
+on=::
+addrs=$addr
+[ $client = B ] || addrs="$addr ::ffff:$addr"
+for to in $addrs; do
+	stream 4 -n 4 -l 20K -i $((seed + 6))
+done
+# the option of the module, where the kernel has one
+if [ "$(g A 'cat /sys/module/smc/parameters/syn_option')" = kernel ]; then
+	g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
+		insmod /lab/smc_diag.ko
+		sysctl -q net.smc.handshake_timeout_ms=20000'
+	for to in $addrs; do
+		stream 4 -n 4 -l 20K -i $((seed + 7))
+	done
+fi

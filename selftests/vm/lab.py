@@ -9,6 +9,7 @@ directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
 
  --boot DIR   from boot.sh: vmlinuz, initrd, root, emulator, modules
  --lab DIR    the built tree the guests see as /lab
+ --peer DIR,DIR   boot and lab of guest B, if it has another kernel
  --run DIR    where console logs and results go
  -n 1|2       guests       --mtu N   of eth0        --mem MIB   of each
  --icount sleep=off|on   virtual time counts instructions, 1 ns each, on one
@@ -62,8 +63,16 @@ def die_with_parent():
 
 
 class Guest:
-    def __init__(self, lab, name):
+    def __init__(self, lab, name, boot, tree):
         self.lab, self.name = lab, name
+        self.modules = os.path.exists(boot + "/modules")
+        # what QEMU sees of the host; bind mounts that end with it
+        binds = [(boot + "/root", "root:ro"), (boot, "boot:ro"),
+                 (tree, "lab:ro"), (lab.args.run, "run")]
+        if self.modules:
+            binds.append((boot + "/modules", "modules:ro"))
+        self.binds = " ".join(f"{os.path.realpath(x)}:/mnt/{y}"
+                              for x, y in binds)
         self.writer = None
         self.ready = asyncio.get_running_loop().create_future()
         self.jobs = {}          # our id -> (answer function, client's id)
@@ -117,7 +126,7 @@ class Guest:
                   f"{a.env} ")
         shares = [("root", "/mnt/root", True), ("lab", "/mnt/lab", True),
                   ("results", "/mnt/run/results", False)]
-        if self.lab.modules:
+        if self.modules:
             shares.append(("modules", "/mnt/modules", True))
             append += "lab.modules "
         if a.icount == "sleep=off":
@@ -162,7 +171,7 @@ class Guest:
                 "sh", HERE + "/in-root.sh", *self.qemu_args(),
                 stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**os.environ, "ROOT": self.lab.emulator,
-                     "BINDS": self.lab.binds},
+                     "BINDS": self.binds},
                 pass_fds=[x.fileno() for x in fds],
                 preexec_fn=die_with_parent)
         for x in fds:
@@ -195,14 +204,6 @@ class Lab:
         self.owners = {}        # (client, its id) -> (guest, our id)
         self.sockets = tempfile.mkdtemp(prefix="smclab-")
         self.emulator = os.path.realpath(args.boot + "/emulator")
-        self.modules = os.path.exists(args.boot + "/modules")
-        # what QEMU sees of the host; bind mounts that end with it
-        binds = [(args.boot + "/root", "root:ro"), (args.boot, "boot:ro"),
-                 (args.lab, "lab:ro"), (args.run, "run")]
-        if self.modules:
-            binds.append((args.boot + "/modules", "modules:ro"))
-        self.binds = " ".join(f"{os.path.realpath(x)}:/mnt/{y}"
-                              for x, y in binds)
 
     def lay_wires(self):
         for _ in range(self.args.nics):
@@ -249,8 +250,10 @@ class Lab:
 
     async def boot(self):
         start = time.monotonic()
-        for name in "AB"[:self.args.n]:
-            self.guests[name] = Guest(self, name)
+        a = self.args
+        trees = [(a.boot, a.lab), a.peer or (a.boot, a.lab)]
+        for name, (boot, tree) in zip("AB"[:a.n], trees):
+            self.guests[name] = Guest(self, name, boot, tree)
         self.lay_wires()
         await asyncio.gather(*(g.start() for g in self.guests.values()))
         try:
@@ -306,6 +309,7 @@ def parse():
     p = argparse.ArgumentParser()
     p.add_argument("--boot", required=True)
     p.add_argument("--lab", required=True)
+    p.add_argument("--peer", type=lambda s: s.split(","))
     p.add_argument("--run", required=True)
     p.add_argument("-n", type=int, default=1, choices=(1, 2))
     p.add_argument("--mtu", type=int, default=1500)

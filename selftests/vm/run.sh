@@ -19,6 +19,8 @@
 #   # cpus: N                 of a guest, default 2, on the debug kernel 1
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py
 #   # append: WORD            more of the kernel's command line
+#   # peer: K                 the kernel of guest B, if it is another
+#   # shows: WHAT[, WHAT...]  rows of the table that matrix.sh makes
 #   # dmesg: REGEX            lines it means to provoke
 #   # unfit: K...             on these kernels it leaves the guests unfit: they
 #                             end with it, and no verdict is asked for
@@ -54,6 +56,9 @@ planned=$(wc -l <"$run/plan")
 [ "$planned" -gt 0 ] || die "no test is meant for this"
 
 stage_tree "$k" "$run" "$build"
+for p in $(awk '$6 != "no" { print $6 }' "$run/plan" | sort -u); do
+	stage_tree "$p" "$run/peer-$p" "$build"
+done
 export LAB_K="$k" LAB_PLAN="$run/plan" LAB_RESULTS="$run/results.txt"
 
 # one_boot KEY: boot what the key says, run tests that need it until there is
@@ -67,6 +72,7 @@ one_boot() {
 	more="--mtu $2 --cpus $3"
 	[ "$4" = no ] || more="$more --icount=$4"
 	[ "$5" = no ] || more="$more --append=$5"
+	[ "$6" = no ] || more="$more --peer=$(sh "$vm_dir/boot.sh" "$6"),$run/peer-$6/lab"
 	rc=0
 	# shellcheck disable=SC2086
 	(lab_up "$k" "$boot" "$1" $more -- sh "$vm_dir/run-inner.sh" "$*") ||
@@ -98,7 +104,7 @@ fi
 trap - EXIT
 (lane 2)
 
-while read -r _ _ _ _ _ t; do
+while read -r _ _ _ _ _ _ t; do
 	echo "fail $(basename "$t" .sh): not reached in time"
 	echo "fail $(basename "$t" .sh) 0" >>"$run/results.txt"
 done <"$run/plan"

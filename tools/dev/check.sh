@@ -32,6 +32,7 @@ cache=${SMC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/smc-lab}
 mkdir -p "$cache"
 budget_set "${BUDGET:-80m}"
 passed=0 failed=0 skipped=0 report=
+export SMC_RESULTS="${SMC_RESULTS:-$tmp/results}"
 
 id=$(git rev-parse HEAD 2>/dev/null | cut -c1-7)
 : "${SMC_SEED:=$((0x${id:-1}))}"
@@ -97,9 +98,13 @@ else
 	stage fuzz make -s -C selftests/fuzz gate T=20
 	stage static sh tools/dev/static.sh
 	guests 6.12
-	other 6.1 kernels sockapi activate
-	other 7.2 kernels activate
+	far="kernels_far interop_client interop_server"
+	# shellcheck disable=SC2086
+	other 6.1 kernels sockapi activate $far
+	# shellcheck disable=SC2086
+	other 7.2 kernels activate $far
 	[ "$1" = check ] || guests debug
+	stage matrix sh tools/dev/matrix.sh "$SMC_RESULTS"
 fi
 
 echo "== $1, $(($(date +%s) - begun)) s$report"

@@ -4,6 +4,7 @@
 # guests: 1
 # timeout: 300
 # rdma: none
+# shows: fallback
 # which side speaks first does not matter to the checks of the debug kernel
 case $LAB_K in debug | kcsan) quick=1 ;; *) quick= ;; esac
 g A "QUICK=$quick SLACK=4000 /lab/selftests/smc/fallback_server.sh"

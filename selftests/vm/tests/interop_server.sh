@@ -2,8 +2,10 @@
 # The client of the kernel's own SMC to our server: SMC-R on both sides.
 # when: 1/2 6.12; long debug, not yet seen to pass there
 # guests: 2
+# peer: 6.12
 # mtu: 9000
 # timeout: 480
 # module: ours upstream
+# shows: SMC-R, the kernel's own SMC of 6.12
 client=B server=A addr=10.9.0.1
 . "$(dirname "$0")/interop.sh"

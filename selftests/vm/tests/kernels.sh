@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # What every kernel has to do: data by SMC-D with each kind of address, plain
 # TCP without an offer, and where nothing can offer SMC that is the reason.
-# kernels: 6.1 7.2
+# kernels: 6.1 6.12 7.2
 # guests: 1
 # rdma: none
+# shows: SMC-D, fallback, SYN option
 
 s=/lab/selftests/smc
 t=/lab/tools
@@ -76,6 +77,13 @@ if [ $writer = own ]; then
 		fail 'smcr info'
 	g A "$t/smc_chk -s | grep 'written by: this module'" ||
 		fail 'smc_chk -s'
+else
+	load syn_option=own
+	equal own "$(g A 'cat /sys/module/smc/parameters/syn_option')" 'forced'
+	for ip in 127.0.0.1 ::1 ::ffff:127.0.0.1; do
+		stream ipproto "$smcd" $ip
+		dual ipproto $ip
+	done
 fi
 load syn_option=none
 stream ipproto "$tcp"

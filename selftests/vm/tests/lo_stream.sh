@@ -4,6 +4,7 @@
 # when: 2/2 6.12; 4/4 debug, takes minutes
 # guests: 1
 # timeout: 300
+# shows: SMC-D
 # rdma: none
 s=/lab/selftests/smc
 seed=${SMC_SEED:-0}

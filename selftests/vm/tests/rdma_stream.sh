@@ -4,6 +4,7 @@
 # guests: 2
 # mtu: 9000
 # timeout: 420
+# shows: SMC-R
 . "$(dirname "$0")/wire.sh"
 s=/lab/selftests/smc
 port=9000
