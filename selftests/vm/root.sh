@@ -5,10 +5,10 @@
 # (trixie by default) and print its path.
 #
 # A root holds the kernel, its headers, compilers and every program the tests
-# run; that of a suite other than trixie has no more than builds and the tests of
-# the core need.  It is never written to after it is made: guests mount it
-# read-only under an overlay, builds write to bind mounts.  Its name is the hash
-# of this recipe; SMC_LAB_REFRESH=1 makes it anew (newer packages, same recipe).
+# run; that of trixie also QEMU and the kernel's source.  It is never written to
+# after it is made: guests mount it read-only under an overlay, builds write to
+# bind mounts.  Its name is the hash of this recipe; SMC_LAB_REFRESH=1 makes it
+# anew (newer packages, same recipe).
 set -eu
 . "$(dirname "$0")/lib.sh"
 

@@ -10,7 +10,7 @@
 set -eu
 
 pkgs="gcc libc6-dev make pkgconf libcmocka-dev libnl-3-dev libnl-genl-3-dev
-libncurses-dev python3 perl git shellcheck codespell sparse mandoc zsh
+libncurses-dev python3 perl git shellcheck codespell mandoc zsh
 clang libclang-rt-dev libbpf-dev"
 missing=
 for p in $pkgs; do

@@ -5,10 +5,10 @@
 #
 # Each check is a function below, prints what is wrong and returns non-zero
 # for that.  A check whose program is missing is skipped, which is a failure
-# where CI is set: setup.sh installs them all.  "build" and "sparse" are for
-# kernel K (6.12), "clang" for K or, if it is not set, the one whose turn it is
-# (SMC_ROTATE).  The kernel's own programs (headers, checkpatch, kernel-doc) come
-# from the laboratory's root.
+# where CI is set: setup.sh installs them all.  "build" and "headers" are for
+# kernel K (6.12), "clang" and "sparse" for K or, if it is not set, the one whose
+# turn it is (SMC_ROTATE).  What belongs to a kernel (headers, checkpatch,
+# kernel-doc, sparse) comes from the laboratory's root.
 # The last line is "N passed, N failed" (", N skipped").
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -35,22 +35,32 @@ need() {
 
 lab() { sh -euc '. "$0"; "$@"' "$vm_dir/lib.sh" "$@"; }
 
-# The build directory of the module; compiled by the check "build"
-build_dir() {
-	[ -s "$tmp/build" ] || sh "$vm_dir/build.sh" "$k" module \
-		>"$tmp/build" 2>"$tmp/build.err" || {
-		cat "$tmp/build.err"
-		rm -f "$tmp/build"
-		return 1
-	}
-	build=$(tail -1 "$tmp/build")
+# The kernel that was chosen, or whose turn it is
+turn() {
+	case ${K:-$((${SMC_ROTATE:-0} % 3))} in
+	0) echo 6.12 ;;
+	1) echo 6.1 ;;
+	2) echo 7.2 ;;
+	*) echo "$K" ;;
+	esac
 }
 
-# in_build COMMAND: in the root, the build directory is /mnt/out
+# build_dir [KERNEL]: the build directory of the module, compiled if need be
+build_dir() {
+	on=${1:-$k}
+	[ -s "$tmp/build-$on" ] || sh "$vm_dir/build.sh" "$on" module \
+		>"$tmp/build-$on" 2>"$tmp/build.err" || {
+		cat "$tmp/build.err"
+		rm -f "$tmp/build-$on"
+		return 1
+	}
+	build=$(tail -1 "$tmp/build-$on")
+}
+
+# in_build COMMAND: in that kernel's root, the build directory is /mnt/out
 in_build() {
-	lab in_root "$(sh "$vm_dir/root.sh" "$(lab suite_of "$k")")" \
+	lab in_root "$(sh "$vm_dir/root.sh" "$(lab suite_of "$on")")" \
 		--bind "$build:/mnt/out" --bind "$top/tools/dev:/mnt/dev:ro" \
-		--bind "$(dirname "$(command -v sparse || echo /bin/sh)"):/mnt/hostbin:ro" \
 		-- "$@"
 }
 
@@ -68,12 +78,7 @@ clang_is_not_gcc="CONFIG_CC_IS_GCC= CONFIG_CC_IS_CLANG=y
 	CONFIG_OBJTOOL= CONFIG_STACK_VALIDATION="
 
 check_clang() {
-	case ${K:-$((${SMC_ROTATE:-0} % 3))} in
-	0) on=6.12 ;;
-	1) on=6.1 ;;
-	2) on=7.2 ;;
-	*) on=$K ;;
-	esac
+	on=$(turn)
 	echo "clang: kernel $on"
 	# shellcheck disable=SC2016,SC2086
 	lab in_root "$(sh "$vm_dir/root.sh" "$(lab suite_of "$on")")" \
@@ -127,14 +132,12 @@ check_headers() {
 }
 
 check_sparse() {
-	need sparse || return
-	build_dir || return
+	build_dir "$(turn)" || return
+	# not C=2: 7.2 has that judged by a script that Debian's headers lack
 	# shellcheck disable=SC2016
 	in_build sh -c 'make -s -j"$(nproc)" -C /lib/modules/*/build \
-		M=/mnt/out C=2 CHECK=/mnt/hostbin/sparse modules' >"$tmp/sparse" 2>&1 ||
+		M=/mnt/out KBUILD_CHECKSRC=2 modules' >"$tmp/sparse" 2>&1 ||
 		{ cat "$tmp/sparse"; return 1; }
-	# 7.2 needs a newer one, and its makefile goes on without it
-	! grep 'C=2 specified, but' "$tmp/sparse" || return 4
 	grep -E '(warning|error):' "$tmp/sparse" | sed 's,/mnt/out/,,' >"$tmp/found"
 	! grep . "$tmp/found"
 }
