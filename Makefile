@@ -105,7 +105,7 @@ bench-compare:
 	@python3 $(vm)/bench-report.py compare $(A) $(B)
 
 check:
-	@sh tools/dev/check.sh check
+	@K=$(K) sh tools/dev/check.sh check
 
 check-packages:
 	@sh $(vm)/sign-check.sh && sh $(vm)/deb-guest.sh && \
@@ -132,7 +132,7 @@ Build and install
   make rpm               the same in rpm/, tried with Debian's rpm and DKMS
 Test; as root, everything needed is installed or made first
   make demo              two virtual machines, Redis and iperf3 over RDMA
-  make check             unit tests, static checks, guest tests
+  make check [K=6.1|7.2] unit tests, static checks, guest tests
   make ci                that, and the debug kernel: the gate
   make check-long SHARD=1/8 BUDGET=80m
                          one of eight parts of what takes longer
