@@ -2,7 +2,7 @@
 # The TCP connection below an SMC connection ends, or carries bytes that no end
 # has sent, and neither program notices: selftests/smc/tcpend.py says what is
 # tried.
-# when: long 6.12 debug, takes half an hour
+# when: long, takes half an hour
 # guests: 1
 # timeout: 2400
 # module: ours
