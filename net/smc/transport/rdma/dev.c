@@ -33,6 +33,7 @@
  */
 enum {
 	RANK_NONE,
+	RANK_V1,		/* a GID of RoCE version 1 */
 	RANK_DEVICE,		/* right device, other address */
 	RANK_SUBNET,		/* address in the same subnet */
 	RANK_PEER,		/* both ends on this host: the other address */
@@ -233,7 +234,7 @@ static int gid_rank(const struct search *search,
 	if (IS_ERR_OR_NULL(ndev) || !ndev_fits(search, ndev))
 		goto out;
 	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		rank = is_local(route) ? RANK_NONE : RANK_DEVICE;
+		rank = is_local(route) ? RANK_NONE : RANK_V1;
 	else if (is_local(route))
 		rank = rank_local(route, ndev, &attr->gid);
 	else
