@@ -10,7 +10,8 @@
 #include "handshake/select.h"
 
 static const u8 eid[SMC_EID_LEN] = "SMCV2-DEFAULT-UEID             ";
-/* 10.9.0.2, fe80::2 */
+/* 10.9.0.1; 10.9.0.2, fe80::2 */
+static const u8 gid_own[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 9, 0, 1 };
 static const u8 gid_peer[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 9, 0, 2 };
 static const u8 gid_peer_v1[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 2 };
 
@@ -27,6 +28,7 @@ static inline void two_ports(void)
 	local.max_links = 1;
 	local.n_eids = 1;
 	memcpy(local.eids[0], eid, SMC_EID_LEN);
+	memcpy(local.gid, gid_own, SMC_GID_LEN);
 	local.prefixes.has_v4 = true;
 	local.prefixes.v4_net = 0x0a090000;
 	local.prefixes.v4_len = 24;

@@ -5,8 +5,7 @@
 #include <arpa/inet.h>
 #include "unit_hs.h"
 
-/* 10.9.0.1, fe80::1 */
-static const u8 gid_own[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 9, 0, 1 };
+/* fe80::1 */
 static const u8 gid_own_v1[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 1 };
 static const u8 mac_own[SMC_MAC_LEN] = { 0x52, 0x54, 0, 9, 9, 1 };
 static const u8 mac_peer[SMC_MAC_LEN] = { 0x52, 0x54, 0, 9, 9, 2 };
@@ -17,7 +16,6 @@ static struct smc_clc_msg msg;
 static int two_hosts(void **state)
 {
 	two_ports();
-	memcpy(local.gid, gid_own, SMC_GID_LEN);
 	memcpy(local.gid_v1, gid_own_v1, SMC_GID_LEN);
 	memcpy(local.mac, mac_own, SMC_MAC_LEN);
 	prop.offer_v2 = SMC_OFFER_R;
@@ -103,11 +101,38 @@ static void port__gid(void **state)
 		for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 			gid_is(version, good[i], true);
 	}
-	/* version 2 has mapped addresses alone */
 	gid_is(1, "fe80::2", true);
 	gid_is(1, "fd00::2", true);
 	gid_is(1, "::2", false);
+	/* version 2: of the family of our own */
 	gid_is(2, "fe80::2", false);
+	gid_is(2, "fd00::2", false);
+}
+
+/* Our own is an IPv6 address. */
+static void port__gid_v6(void **state)
+{
+	static const char * const bad[] = {
+		"::", "::1", "::2", "::10.9.0.2", "::ffff:10.9.0.2",
+		"::ffff:0:2", "::ff:ffff:ffff", "fe00::2", "fe80::2",
+		"fec0::2", "feff::2", "ff02::1", "ff0e::2", "fd09::1",
+	};
+	static const char * const good[] = {
+		"fd09::2", "fdff::1", "2001:db8::2", "0:0:0:0:1::",
+		"64:ff9b::10.9.0.2", "::1:0:0:1",
+	};
+	unsigned int i;
+
+	assert_int_equal(inet_pton(AF_INET6, "fd09::1", local.gid), 1);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		gid_is(2, bad[i], false);
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		gid_is(2, good[i], true);
+	/* no matter for version 1 */
+	gid_is(1, "::ffff:10.9.0.2", true);
+	local.same_host = true;
+	gid_is(2, "fd09::1", true);
+	gid_is(2, "::1", false);
 }
 
 static void port__ours(void **state)
@@ -168,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		test(port__gid),
+		test(port__gid_v6),
 		test(port__ours),
 		test(port__mac),
 		test(port__mac_of_confirm),

@@ -57,6 +57,21 @@ static bool v4_plausible(const struct smc_select_local *local, u32 addr)
 	}
 }
 
+/* RoCE v2 packets have one IP header, so both GIDs are of one family. */
+static bool gid_plausible(const struct smc_select_local *local, u8 version,
+			  const u8 *gid)
+{
+	bool v4 = smc_gid_is_v4(gid);
+
+	if (version > 1 && v4 != smc_gid_is_v4(local->gid))
+		return false;
+	if (v4)
+		return v4_plausible(local, get_unaligned_be32(gid + 12));
+	if (version > 1)
+		return smc_gid_is_v6(gid);
+	return gid[0] != 0xff && memcmp(gid, zeros, SMC_GID_LEN - 1);
+}
+
 /*
  * Can this be a port of the peer?  Not if the GID is ours or that of no host: our
  * writes would go elsewhere.
@@ -64,15 +79,9 @@ static bool v4_plausible(const struct smc_select_local *local, u32 addr)
 static enum smc_reason check_port(const struct smc_select_local *local,
 				  u8 version, const u8 *gid, const u8 *mac)
 {
-	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
 	const u8 *own = version > 1 ? local->gid : local->gid_v1;
-	bool ok;
+	bool ok = gid_plausible(local, version, gid);
 
-	if (!memcmp(gid, mapped, sizeof(mapped)))
-		ok = v4_plausible(local, get_unaligned_be32(gid + 12));
-	else
-		ok = version == 1 && gid[0] != 0xff &&
-		     memcmp(gid, zeros, SMC_GID_LEN - 1);
 	if (!local->same_host && !memcmp(gid, own, SMC_GID_LEN))
 		ok = false;
 	if (!mac_plausible(local, version, mac))

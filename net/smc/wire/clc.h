@@ -11,6 +11,7 @@
 #ifndef SMC_WIRE_CLC_H
 #define SMC_WIRE_CLC_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/smc_reason.h>
 
@@ -280,6 +281,26 @@ struct smc_clc_msg {
 		struct smc_clc_decline decline;
 	};
 };
+
+/* A RoCE v2 GID is an IP address: a mapped one of IPv4, or one of IPv6. */
+static inline bool smc_gid_is_v4(const u8 *gid)
+{
+	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	return !memcmp(gid, mapped, sizeof(mapped));
+}
+
+/*
+ * Is it an IPv6 address of one host that others can reach?  Not multicast (ff),
+ * nor link-local (fe), which says nothing without the link; ::/80 has the
+ * unspecified address, the host's own, and those of IPv4.
+ */
+static inline bool smc_gid_is_v6(const u8 *gid)
+{
+	static const u8 zeros[10];
+
+	return gid[0] < 0xfe && memcmp(gid, zeros, sizeof(zeros));
+}
 
 static inline bool smc_offer_has_r(u8 offer)
 {
