@@ -17,6 +17,7 @@
 #include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/inet_sock.h>
+#include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
 #include "priv.h"
@@ -178,19 +179,7 @@ void smc_route_prefixes(const struct smc_route *route,
 	rcu_read_unlock();
 }
 
-/**
- * smc_route_direct() - is the peer's RDMA port reached without a gateway?
- * @net: network namespace
- * @local: own RoCE v2 GID, an IPv4-mapped address; is the peer on this host?
- * @gid: the peer's
- * @direct: the answer
- *
- * The route is that of the RDMA packets, from GID to GID, whatever addresses TCP
- * has.
- *
- * Return: SMC_REASON_OK, NOROUTE; or BADPORT: that is no address of another host.
- */
-enum smc_reason smc_route_direct(struct net *net,
+static enum smc_reason direct_v4(struct net *net,
 				 const struct smc_select_local *local,
 				 const u8 gid[SMC_GID_LEN], bool *direct)
 {
@@ -209,6 +198,51 @@ enum smc_reason smc_route_direct(struct net *net,
 	*direct = !rt->rt_uses_gateway;
 	ip_rt_put(rt);
 	return why;
+}
+
+static enum smc_reason direct_v6(struct net *net,
+				 const struct smc_select_local *local,
+				 const u8 gid[SMC_GID_LEN], bool *direct)
+{
+	enum smc_reason why = SMC_REASON_OK;
+	struct flowi6 fl6 = {};
+	struct dst_entry *dst;
+	u32 flags;
+
+	if (!IS_ENABLED(CONFIG_IPV6))
+		return SMC_REASON_NOROUTE;
+	memcpy(&fl6.daddr, gid, sizeof(fl6.daddr));
+	memcpy(&fl6.saddr, local->gid, sizeof(fl6.saddr));
+	dst = ip6_route_output(net, NULL, &fl6);
+	flags = dst_rt6_info(dst)->rt6i_flags;
+	if (dst->error)
+		why = SMC_REASON_NOROUTE;
+	else if (ipv6_anycast_destination(dst, &fl6.daddr) ||
+		 (flags & RTF_LOCAL && !local->same_host))
+		why = SMC_REASON_BADPORT;
+	*direct = !(flags & RTF_GATEWAY);
+	dst_release(dst);
+	return why;
+}
+
+/**
+ * smc_route_direct() - is the peer's RDMA port reached without a gateway?
+ * @net: network namespace
+ * @local: own RoCE v2 GID; is the peer on this host?
+ * @gid: the peer's, of the same family
+ * @direct: the answer
+ *
+ * The route is that of the RDMA packets, from GID to GID, whatever addresses TCP
+ * has.
+ *
+ * Return: SMC_REASON_OK, NOROUTE; or BADPORT: that is no address of another host.
+ */
+enum smc_reason smc_route_direct(struct net *net,
+				 const struct smc_select_local *local,
+				 const u8 gid[SMC_GID_LEN], bool *direct)
+{
+	return smc_gid_is_v4(gid) ? direct_v4(net, local, gid, direct) :
+				    direct_v6(net, local, gid, direct);
 }
 
 /**
