@@ -10,6 +10,7 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/random.h>
+#include <net/ip6_route.h>
 #include <net/route.h>
 #include <net/neighbour.h>
 #include <rdma/ib_cache.h>
@@ -70,17 +71,16 @@ static int qp_to_init(struct smc_rdma_link *link, struct ib_qp *qp, int access)
 			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 }
 
-static int gateway_mac(struct rtable *rt, u8 *mac)
+static int gateway_mac(const struct dst_entry *dst, const void *gw, u8 *mac)
 {
-	__be32 gw = rt->rt_gw4;
 	struct neighbour *neigh;
 	int rc = 0;
 
-	neigh = dst_neigh_lookup(&rt->dst, &gw);
+	neigh = dst_neigh_lookup(dst, gw);
 	if (!neigh)
 		return -EHOSTUNREACH;
 	if (READ_ONCE(neigh->nud_state) & NUD_VALID) {
-		neigh_ha_snapshot(mac, neigh, rt->dst.dev);
+		neigh_ha_snapshot(mac, neigh, dst->dev);
 	} else {
 		neigh_event_send(neigh, NULL);
 		rc = -EHOSTUNREACH;
@@ -123,6 +123,30 @@ static int check_mac(const struct smc_rdma_link *link, const u8 *mac)
 	return ok ? 0 : -EADDRNOTAVAIL;
 }
 
+static int resolve_hop_v6(struct smc_rdma_link *link, u8 *mac, u8 *hops)
+{
+	struct flowi6 fl6 = {};
+	struct dst_entry *dst;
+	struct rt6_info *rt;
+	int rc;
+
+	if (!IS_ENABLED(CONFIG_IPV6))
+		return -EAFNOSUPPORT;
+	memcpy(&fl6.daddr, link->peer.gid.raw, sizeof(fl6.daddr));
+	memcpy(&fl6.saddr, link->gid.raw, sizeof(fl6.saddr));
+	dst = ip6_route_output(link->lgr->sn->net, NULL, &fl6);
+	rt = dst_rt6_info(dst);
+	rc = dst->error;
+	if (!rc && rt->rt6i_flags & RTF_GATEWAY) {
+		*hops = HOPS_GATEWAY;
+		rc = gateway_mac(dst, &rt->rt6i_gateway, mac);
+	} else if (!rc) {
+		rc = check_mac(link, mac);
+	}
+	dst_release(dst);
+	return rc;
+}
+
 /*
  * MAC address and hop limit of the next hop: the peer itself or a gateway, as
  * for smc_route_direct().  Version 1 does not leave the subnet.
@@ -138,6 +162,8 @@ static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 	ether_addr_copy(mac, link->peer.mac);
 	if (lgr->version == 1)
 		return check_mac(link, mac);
+	if (!smc_gid_is_v4(link->gid.raw))
+		return resolve_hop_v6(link, mac, hops);
 	fl4.daddr = smc_rdma_gid_v4(&link->peer.gid);
 	fl4.saddr = smc_rdma_gid_v4(&link->gid);
 	rt = ip_route_output_key(lgr->sn->net, &fl4);
@@ -145,7 +171,7 @@ static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 		return PTR_ERR(rt);
 	if (rt->rt_uses_gateway && rt->rt_gw_family == AF_INET) {
 		*hops = HOPS_GATEWAY;
-		rc = gateway_mac(rt, mac);
+		rc = gateway_mac(&rt->dst, &rt->rt_gw4, mac);
 	} else {
 		rc = check_mac(link, mac);
 	}
