@@ -95,6 +95,7 @@ struct smc_dev_info {
  * @family: AF_INET or AF_INET6 (v4-mapped addresses count as AF_INET)
  * @saddr: local address, v4-mapped for AF_INET
  * @daddr: peer address, same form
+ * @gid_family: with AF_INET6: take RoCE v2 GIDs of this family alone; 0: any
  * @sport: local TCP port, host order
  * @dport: peer TCP port, host order
  * @vlan_id: VLAN of the route's device or the first below it, 0 = none
@@ -107,6 +108,7 @@ struct smc_route {
 	sa_family_t family;
 	struct in6_addr saddr;
 	struct in6_addr daddr;
+	sa_family_t gid_family;
 	u16 sport;
 	u16 dport;
 	u16 vlan_id;
@@ -121,7 +123,7 @@ struct smc_route {
  * @gid_index: index of @gid in the port's GID table
  * @v1: usable for SMC-R version 1 (@gid_v1 is valid)
  * @v2: usable for version 2
- * @gid: RoCE v2 GID (v4-mapped) for SMC-R
+ * @gid: RoCE v2 GID for SMC-R, an IPv6 address or a mapped one of IPv4
  * @gid_v1: RoCE v1 GID
  * @gid_v1_index: index of @gid_v1
  * @mac: MAC address of the port

@@ -10,6 +10,16 @@
 #include "priv.h"
 #include "ueid.h"
 
+/* Server: the GIDs of both ends are of the family of the client's.  0: any. */
+static sa_family_t gid_family(const struct smc_hs *hs)
+{
+	const struct smc_clc_proposal *prop = &hs->data->prop;
+
+	if (hs->setup.role != SMC_SERV || !smc_offer_has_r(prop->offer_v2))
+		return 0;
+	return smc_gid_is_v6(prop->v2.gid) ? AF_INET6 : AF_INET;
+}
+
 /**
  * smc_hs_find_paths() - find the paths of all transports for the route
  * @hs: handshake; data->path and data->local are filled in
@@ -34,6 +44,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 	if (smc_route_get(hs->setup.sk, &data->route))
 		return SMC_REASON_NOSMCDEV;
 	data->route.stream = hs->stream;
+	data->route.gid_family = gid_family(hs);
 	for (id = 0; id < SMC_XPORT_NUM; id++) {
 		xport = smc_xport_get(id);
 		if (!xport)

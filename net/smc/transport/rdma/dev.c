@@ -4,10 +4,12 @@
  *
  * The GIDs of a port name its network device.  A port serves a route whose
  * device is that one or has it as a lower device (VLAN, bond, bridge).  Only
- * RoCE ports are used; their version 2 GIDs have to be mapped IPv4 addresses,
- * and the address that TCP uses is the best.  An IPv6 route takes any GID of
- * its device.  If both ends are on this host, any port may serve: both ends
- * must choose the same one, so the choice depends only on the two addresses.
+ * RoCE ports are used.  A version 2 GID is an IP address, and the one that TCP
+ * uses is the best.  An IPv6 route takes any IPv4 GID of its device, and one of
+ * IPv6 if there is none: a client has to choose before it knows what the server
+ * has, and the server takes one of the same family.  If both ends are on this
+ * host, any port may serve: both ends must choose the same one, so the choice
+ * depends only on the two addresses.
  *
  * If there is none, the table of physical networks is used (pnet.c): any port
  * serves that is in the network of the route's device.  A row of the table
@@ -20,6 +22,7 @@
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
+#include <net/addrconf.h>
 #include <net/ipv6.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -38,16 +41,8 @@ enum {
 	RANK_SUBNET,		/* address in the same subnet */
 	RANK_PEER,		/* both ends on this host: the other address */
 	RANK_EXACT,		/* the address TCP uses */
+	RANK_V4,		/* IPv6 route, right device, IPv4 GID */
 };
-
-/**
- * smc_rdma_gid_is_v4() - is this a mapped IPv4 address?
- * @gid: GID
- */
-bool smc_rdma_gid_is_v4(const union ib_gid *gid)
-{
-	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
-}
 
 /**
  * smc_rdma_gid_v4() - the IPv4 address of a mapped GID
@@ -71,8 +66,30 @@ static bool stands_on(struct net_device *ndev, struct net_device *below)
 	return netdev_walk_all_lower_dev_rcu(ndev, is_below, &priv);
 }
 
-/* Do both addresses belong to one subnet of @ndev?  RCU. */
-static bool same_subnet(struct net_device *ndev, __be32 a, __be32 b)
+/* Do both addresses belong to one IPv6 subnet of @ndev?  RCU. */
+static bool same_subnet_v6(struct net_device *ndev, const struct in6_addr *a,
+			   const struct in6_addr *b)
+{
+	bool same = false;
+#if IS_ENABLED(CONFIG_IPV6)
+	struct inet6_dev *in6_dev = __in6_dev_get(ndev);
+	const struct inet6_ifaddr *ifp;
+
+	if (!in6_dev)
+		return false;
+	read_lock_bh(&in6_dev->lock);
+	list_for_each_entry(ifp, &in6_dev->addr_list, if_list) {
+		same = ipv6_prefix_equal(a, &ifp->addr, ifp->prefix_len) &&
+		       ipv6_prefix_equal(b, &ifp->addr, ifp->prefix_len);
+		if (same)
+			break;
+	}
+	read_unlock_bh(&in6_dev->lock);
+#endif
+	return same;
+}
+
+static bool same_subnet_v4(struct net_device *ndev, __be32 a, __be32 b)
 {
 	struct in_device *in_dev = __in_dev_get_rcu(ndev);
 	const struct in_ifaddr *ifa;
@@ -86,43 +103,69 @@ static bool same_subnet(struct net_device *ndev, __be32 a, __be32 b)
 	return false;
 }
 
+/* Do a GID and an address of its family belong to one subnet of @ndev?  RCU. */
+static bool same_subnet(struct net_device *ndev, const struct in6_addr *gid,
+			const struct in6_addr *addr)
+{
+	return ipv6_addr_v4mapped(gid) ?
+	       same_subnet_v4(ndev, gid->s6_addr32[3], addr->s6_addr32[3]) :
+	       same_subnet_v6(ndev, gid, addr);
+}
+
 static bool is_local(const struct smc_route *route)
 {
 	return route->ndev->flags & IFF_LOOPBACK;
 }
 
+/*
+ * May a RoCE v2 GID of this family serve the route?  IPv4 TCP takes those of IPv4
+ * alone, as the kernel's own SMC does, which has no version 2 over IPv6.
+ */
+static bool family_fits(const struct smc_route *route, const u8 *gid)
+{
+	if (route->family == AF_INET)
+		return smc_gid_is_v4(gid);
+	if (smc_gid_is_v4(gid))
+		return route->gid_family != AF_INET6;
+	return smc_gid_is_v6(gid) && route->gid_family != AF_INET;
+}
+
 /* Both ends are on this host: the other one has saddr and daddr swapped. */
 static int rank_local(const struct smc_route *route, struct net_device *ndev,
-		      const union ib_gid *gid)
+		      const struct in6_addr *gid)
 {
 	const struct in6_addr *first = &route->saddr, *second = &route->daddr;
-	__be32 addr = smc_rdma_gid_v4(gid);
 
 	if (memcmp(first, second, sizeof(*first)) > 0)
 		swap(first, second);
-	if (!memcmp(gid->raw, first, sizeof(*first)))
+	if (ipv6_addr_equal(gid, first))
 		return RANK_EXACT;
-	if (!memcmp(gid->raw, second, sizeof(*second)))
+	if (ipv6_addr_equal(gid, second))
 		return RANK_PEER;
-	if (route->family == AF_INET &&
-	    same_subnet(ndev, addr, first->s6_addr32[3]))
-		return RANK_SUBNET;
-	return RANK_DEVICE;
+	return same_subnet(ndev, gid, first) ? RANK_SUBNET : RANK_DEVICE;
 }
 
 static int rank_remote(const struct smc_route *route, struct net_device *ndev,
-		       const union ib_gid *gid)
+		       const struct in6_addr *gid)
 {
-	__be32 saddr = route->saddr.s6_addr32[3];
-
-	if (route->family != AF_INET)
-		return RANK_DEVICE;
-	if (!memcmp(gid->raw, &route->saddr, sizeof(route->saddr)))
+	if (ipv6_addr_equal(gid, &route->saddr))
 		return RANK_EXACT;
-	if (same_subnet(ndev, smc_rdma_gid_v4(gid), saddr) ||
-	    same_subnet(route->ndev, smc_rdma_gid_v4(gid), saddr))
+	if (same_subnet(ndev, gid, &route->saddr) ||
+	    same_subnet(route->ndev, gid, &route->saddr))
 		return RANK_SUBNET;
 	return RANK_NONE;
+}
+
+/* Rank of a RoCE v2 GID of a family that fits. */
+static int rank_v2(const struct smc_route *route, struct net_device *ndev,
+		   const union ib_gid *gid)
+{
+	const struct in6_addr *addr = (const struct in6_addr *)gid->raw;
+
+	if (route->family == AF_INET6 && ipv6_addr_v4mapped(addr))
+		return RANK_V4;
+	return is_local(route) ? rank_local(route, ndev, addr) :
+				 rank_remote(route, ndev, addr);
 }
 
 static bool ndev_up(const struct net_device *ndev)
@@ -227,18 +270,16 @@ static int gid_rank(const struct search *search,
 	int rank = RANK_NONE;
 
 	if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
-	    !smc_rdma_gid_is_v4(&attr->gid))
+	    !family_fits(route, attr->gid.raw))
 		return RANK_NONE;
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	if (IS_ERR_OR_NULL(ndev) || !ndev_fits(search, ndev))
 		goto out;
-	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		rank = is_local(route) ? RANK_NONE : RANK_V1;
-	else if (is_local(route))
-		rank = rank_local(route, ndev, &attr->gid);
+	if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP)
+		rank = rank_v2(route, ndev, &attr->gid);
 	else
-		rank = rank_remote(route, ndev, &attr->gid);
+		rank = is_local(route) ? RANK_NONE : RANK_V1;
 	/* by the table of physical networks this port reaches the peer */
 	if (rank == RANK_NONE && search->pnet_id[0])
 		rank = RANK_DEVICE;

@@ -201,18 +201,6 @@ static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
 		     match_proposal(lgr, path, prop);
 }
 
-static bool gid_usable(const struct smc_lgr *lgr, const u8 *gid)
-{
-	const union ib_gid *g = (const union ib_gid *)gid;
-
-	if (is_v1(lgr))
-		return memchr_inv(gid, 0, SMC_GID_LEN);
-	return smc_rdma_gid_is_v4(g) &&
-	       !ipv4_is_multicast(smc_rdma_gid_v4(g)) &&
-	       !ipv4_is_lbcast(smc_rdma_gid_v4(g)) &&
-	       !ipv4_is_zeronet(smc_rdma_gid_v4(g));
-}
-
 /*
  * Learn the peer's port.  The server takes that of the Proposal and refuses a
  * Confirm with another one.  A Proposal of version 2 alone has no MAC address:
@@ -237,8 +225,6 @@ static int peer_learn(struct smc_rdma_link *link,
 		if (!is_zero_ether_addr(prop->mac))
 			mac = prop->mac;
 	}
-	if (!gid_usable(lgr, gid))
-		return -EPROTO;
 	memcpy(link->peer.gid.raw, gid, SMC_GID_LEN);
 	ether_addr_copy(link->peer.mac, mac);
 	link->peer.psn = r->psn;

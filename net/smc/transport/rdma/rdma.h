@@ -469,7 +469,6 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid);
 bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
 		       struct smc_dev_info *info);
-bool smc_rdma_gid_is_v4(const union ib_gid *gid);
 __be32 smc_rdma_gid_v4(const union ib_gid *gid);
 
 /* lgr.c */
