@@ -108,7 +108,7 @@ if [ "$1" != long ] && [ "$k" = 6.12 ]; then
 	# shellcheck disable=SC2086
 	other 6.1 kernels sockapi activate $far
 	# shellcheck disable=SC2086
-	other 7.2 kernels activate $far
+	other 7.2 kernels activate rdma_netns $far
 	[ "$1" = check ] || guests debug
 	stage matrix sh tools/dev/matrix.sh "$SMC_RESULTS"
 fi

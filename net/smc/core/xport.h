@@ -334,7 +334,7 @@ struct smc_xport {
 	void (*fill_info)(const struct smc_lgr *lgr,
 			  const struct smc_conn *conn,
 			  struct smc_xport_info *info);
-	bool (*fill_dev)(struct smc_dev *dev, const struct net *net,
+	bool (*fill_dev)(struct smc_dev *dev, struct net *net,
 			 struct smc_dev_info *info);
 };
 

@@ -392,7 +392,7 @@ static void lo_fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
 	info->peer_token = lc->peer_token;
 }
 
-static bool fill_dev(struct smc_dev *dev, const struct net *net,
+static bool fill_dev(struct smc_dev *dev, struct net *net,
 		     struct smc_dev_info *info)
 {
 	info->chid = SMC_CHID_LOOPBACK;

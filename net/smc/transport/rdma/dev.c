@@ -19,7 +19,9 @@
  * Tests: selftests/vm/tests.
  */
 #include <linux/if_vlan.h>
+#include <linux/in.h>
 #include <linux/inetdevice.h>
+#include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
 #include <net/addrconf.h>
@@ -333,15 +335,35 @@ static int scan_gids(struct ib_device *ibdev, u32 port,
 	return best;
 }
 
-/*
- * Soft-RoCE listens in the initial namespace only, whatever the namespace of
- * its network device is.
- */
-static bool ns_usable(struct ib_device *ibdev, const struct net *net)
+/* Does anything in this namespace have the UDP port of RoCE? */
+static bool roce_udp_taken(struct net *net)
 {
-	if (ibdev->ops.driver_id == RDMA_DRIVER_RXE && !net_eq(net, &init_net))
+	struct sockaddr_in any = {
+		.sin_family = AF_INET,
+		.sin_port = htons(ROCE_V2_UDP_DPORT),
+	};
+	struct socket *sock;
+	int rc;
+
+	if (sock_create_kern(net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &sock))
 		return false;
-	return rdma_dev_access_netns(ibdev, net);
+	rc = kernel_bind(sock, (struct sockaddr_unsized *)&any, sizeof(any));
+	sock_release(sock);
+	return rc == -EADDRINUSE;
+}
+
+/*
+ * Soft-RoCE of older kernels receives in the initial namespace only, whatever
+ * that of its network device is; that of newer ones in the device's.  Nothing
+ * tells one from the other but the UDP port that it receives on.
+ */
+static bool ns_usable(struct ib_device *ibdev, struct net *net)
+{
+	if (!rdma_dev_access_netns(ibdev, net))
+		return false;
+	if (ibdev->ops.driver_id != RDMA_DRIVER_RXE || net_eq(net, &init_net))
+		return true;
+	return port_ifindex(ibdev, 1, net) && roce_udp_taken(net);
 }
 
 static int scan_port(struct smc_rdma_dev *rdev, u32 port,
@@ -478,7 +500,7 @@ bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid)
  * Context: process, registry locked.
  * Return: false if the device cannot be used from @net.
  */
-bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
+bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,
 		       struct smc_dev_info *info)
 {
 	struct smc_rdma_dev *rdev = smc_rdma_dev(dev);

@@ -467,7 +467,7 @@ static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 				   struct smc_path *path);
 bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid);
-bool smc_rdma_fill_dev(struct smc_dev *dev, const struct net *net,
+bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,
 		       struct smc_dev_info *info);
 __be32 smc_rdma_gid_v4(const union ib_gid *gid);
 
