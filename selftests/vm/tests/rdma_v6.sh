@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+# TCP over IPv6 and the GIDs of SMC-R: IPv4's where a port has them, IPv6's where
+# there is no IPv4, also through a gateway; and plain TCP where the two ends have
+# none of one family.
+# when: 1/2 6.12; long debug, not yet seen to pass there
+# guests: 2
+# timeout: 300
+s=/lab/selftests/smc
+t=/lab/tools
+seed=${SMC_SEED:-0}
+note "SMC_SEED=$seed"
+port=9800
+
+# stream CLIENT SERVER TO COUNTERS_CLIENT COUNTERS_SERVER: four connections
+stream() {
+	port=$((port + 1))
+	for x in A B; do g $x "$s/smcstat.sh mark"; done
+	g "$2" "exec $s/stream -s -k ipproto -n 4 -l 64K -i $seed :: $port" &
+	pid=$!
+	listening "$2" $port
+	g "$1" "$s/stream -c -k ipproto -n 4 -l 64K -i $seed $3 $port" ||
+		fail "client"
+	wait $pid || fail "server"
+	g "$1" "$s/smcstat.sh expect $4" || fail "counters of the client"
+	g "$2" "$s/smcstat.sh expect $5" || fail "counters of the server"
+}
+
+# smcr CLIENT SERVER TO GID_A GID_B FLOW: all by SMC-R, on a link of these GIDs;
+# its packets, as tcpdump shows them
+smcr() {
+	g A 'rm -f /tmp/tcpdump.log'
+	g A 'exec tcpdump -c 20 -nn -t -v -i eth0 udp port 4791 \
+		>/tmp/roce 2>/tmp/tcpdump.log' &
+	dump=$!
+	wait_for 60 A 'grep -q listening /tmp/tcpdump.log'
+	stream "$1" "$2" "$3" 'HsClientSmcr=4 HsClientTcp=0' \
+		'HsServerSmcr=4 HsServerTcp=0'
+	wait $dump || fail "tcpdump: $(g A 'cat /tmp/tcpdump.log')"
+	# an older link may have had something to say, too
+	[ "$(g A "grep -Ec '$6' /tmp/roce")" -ge 10 ] ||
+		fail "packets: $(g A 'cat /tmp/roce')"
+	g A "$s/tooljson.py '(\"$4\", \"$5\") in
+			[(r[\"gid\"], r[\"peer_gid\"]) for r in rows]' \
+		$t/smcr -j linkgroup link-show" || fail "no link of $4 and $5"
+}
+
+tcp() { stream "$1" "$2" "$3" 'HsClientTcp=4' 'HsServerTcp=4'; }
+
+gids='/sys/class/infiniband/rxe0/ports/1/gids/*'
+
+# has_gid GUEST END: one that ends so; the port follows its network device a moment later
+has_gid() { wait_for 60 $1 "grep -q '$2\$' $gids"; }
+
+no_v4() {
+	g $1 'ip -4 address flush dev eth0'
+	wait_for 60 $1 "! grep -q ffff:0a09 $gids"
+}
+
+v4() {
+	case $1 in A) n=1 ;; B) n=2 ;; esac
+	g $1 "ip address add 10.9.0.$n/24 dev eth0"
+	has_gid $1 0a09:000$n
+}
+
+m=0000:0000:0000:0000:0000:ffff:0a09:000
+ula=fd09:0000:0000:0000:0000:0000:0000:000
+mapped='^ +10\.9\.0\.[12]\.[0-9]* > 10\.9\.0\.[12]\.4791: '
+on_link='^IP6 .*hlim 1, .* fd09::[12]\.[0-9]* > fd09::[12]\.4791: '
+for x in A B; do g $x 'sysctl -q net.smc.handshake_timeout_ms=20000'; done
+
+note 'both have IPv4: its GIDs'
+smcr A B fd09::2 ${m}1 ${m}2 "$mapped"
+note 'a client with IPv4, a server without: no GIDs of one family'
+no_v4 B
+tcp A B fd09::2
+note 'a client without IPv4, a server with: that of the client'
+smcr B A fd09::1 ${ula}1 ${ula}2 "$on_link"
+note 'none has IPv4'
+no_v4 A
+smcr A B fd09::2 ${ula}1 ${ula}2 "$on_link"
+
+note 'and a gateway between them'
+g A 'ip address add 2001:db8:a::1/64 dev eth0 nodad
+	ip route add 2001:db8:b::/64 via fd09::2'
+g B 'ip address add 2001:db8:b::2/64 dev eth0 nodad
+	ip route add 2001:db8:a::/64 via fd09::1'
+has_gid A '2001:.*0001'
+has_gid B '2001:.*0002'
+far=2001:0db8:000
+smcr A B 2001:db8:b::2 ${far}a:0000:0000:0000:0000:0001 \
+	${far}b:0000:0000:0000:0000:0002 \
+	'^IP6 .*hlim 64, .* 2001:db8:[ab]::[12]\.[0-9]* > 2001:db8:[ab]::[12]\.4791: '
+g A 'ip address del 2001:db8:a::1/64 dev eth0
+	ip route del 2001:db8:b::/64 via fd09::2'
+g B 'ip address del 2001:db8:b::2/64 dev eth0
+	ip route del 2001:db8:a::/64 via fd09::1'
+
+note 'IPv4 again'
+for x in A B; do v4 $x; done
+smcr A B ::ffff:10.9.0.2 ${m}1 ${m}2 "$mapped"
