@@ -13,10 +13,9 @@
  * A group without connections stays for a while if its transport keeps buffers
  * for the next one (lgr_idle.c), otherwise it ends at once.
  *
- * Locks: lgr->setup (mutex): lgr_down does not run beside lgr_up, lgr_connect
- * and lgr_confirm.  sn->lgr_lock (spinlock, BH) protects the table; inside it
- * lgr->lock (spinlock, BH), see lgr.h.  spaces.lock (mutex) protects the list
- * of namespaces; it is outer to both.
+ * Locks: lgr->setup (mutex): see lgr_link.c.  sn->lgr_lock (spinlock, BH)
+ * protects the table; inside it lgr->lock (spinlock, BH), see lgr.h.  spaces.lock
+ * (mutex) protects the list of namespaces; it is outer to both.
  * Tests: selftests/vm/tests (LgrCreated, LgrDestroyed).
  */
 #include <linux/err.h>
@@ -507,76 +506,6 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 	strscpy(lgr->dev, path->dev->name, sizeof(lgr->dev));
 	lgr->version = version;
 	return lgr;
-}
-
-/**
- * smc_lgr_up() - make what a new group needs at its device
- * @lgr: group, published
- * @path: as for smc_lgr_new(); taken over on success
- *
- * The device may fail meanwhile: kill_work_fn() waits for this.
- *
- * Context: process.
- * Return: 0, -ENOLINK if the group is dead, or the transport's error.
- */
-int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path)
-{
-	int rc = -ENOLINK;
-
-	mutex_lock(&lgr->setup);
-	if (READ_ONCE(lgr->state) != SMC_LGR_DEAD)
-		rc = lgr->xport->lgr_up(lgr);
-	lgr->up = !rc;
-	mutex_unlock(&lgr->setup);
-	if (!rc)
-		memset(path, 0, sizeof(*path));
-	return rc;
-}
-
-/**
- * smc_lgr_connect() - the peer of a first contact is known: bring the link up
- * @lgr: group, referenced
- * @conn: the connection that made it
- * @prop: the Proposal, server only
- * @peer: Accept (client) or Confirm (server)
- *
- * The group may be killed at any time: its worker waits for this call, or this
- * call finds the group dead.
- *
- * Context: process, sleeps.
- * Return: 0, -ENOLINK if the group is dead, or the transport's error.
- */
-int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
-		    const struct smc_clc_proposal *prop,
-		    const struct smc_clc_accept *peer)
-{
-	int rc = -ENOLINK;
-
-	mutex_lock(&lgr->setup);
-	if (lgr->up)
-		rc = lgr->xport->lgr_connect(lgr, conn, prop, peer);
-	mutex_unlock(&lgr->setup);
-	return rc;
-}
-
-/**
- * smc_lgr_confirm() - start the confirmation of the first link
- * @lgr: group, referenced; smc_lgr_connect() has succeeded
- * @conn: the connection that made it
- *
- * Context: process, sleeps.
- * Return: 0, smc_lgr_changed() reports the outcome; -ENOLINK if the group is
- * dead, or the transport's error.
- */
-int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
-{
-	int rc = -ENOLINK;
-
-	mutex_lock(&lgr->setup);
-	if (lgr->up)
-		rc = lgr->xport->lgr_confirm(lgr, conn);
-	mutex_unlock(&lgr->setup);
-	return rc;
 }
 
 /**

@@ -178,11 +178,6 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			    const struct smc_route *route, u8 version);
 int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		    struct smc_lgr **found);
-int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path);
-int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
-		    const struct smc_clc_proposal *prop,
-		    const struct smc_clc_accept *peer);
-int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
 void smc_lgr_leave(struct smc_lgr *lgr);
 bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
 bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
@@ -192,6 +187,13 @@ int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 		 void *arg);
 int smc_lgr_net_init(struct smc_net *sn);
 void smc_lgr_net_exit(struct smc_net *sn);
+
+/* lgr_link.c */
+int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path);
+int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+		    const struct smc_clc_proposal *prop,
+		    const struct smc_clc_accept *peer);
+int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
 
 /* lgr_idle.c */
 struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Link groups: the link of a new one is brought up by the handshake of its first
+ * connection.
+ *
+ * Locks: lgr->setup (mutex): lgr_down does not run beside lgr_up, lgr_connect
+ * and lgr_confirm.
+ * Test: selftests/smc/fallback*.sh
+ */
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include "lgr.h"
+
+/**
+ * smc_lgr_up() - make what a new group needs at its device
+ * @lgr: group, published
+ * @path: as for smc_lgr_new(); taken over on success
+ *
+ * The device may fail meanwhile: kill_work_fn() waits for this.
+ *
+ * Context: process.
+ * Return: 0, -ENOLINK if the group is dead, or the transport's error.
+ */
+int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path)
+{
+	int rc = -ENOLINK;
+
+	mutex_lock(&lgr->setup);
+	if (READ_ONCE(lgr->state) != SMC_LGR_DEAD)
+		rc = lgr->xport->lgr_up(lgr);
+	lgr->up = !rc;
+	mutex_unlock(&lgr->setup);
+	if (!rc)
+		memset(path, 0, sizeof(*path));
+	return rc;
+}
+
+/**
+ * smc_lgr_connect() - the peer of a first contact is known: bring the link up
+ * @lgr: group, referenced
+ * @conn: the connection that made it
+ * @prop: the Proposal, server only
+ * @peer: Accept (client) or Confirm (server)
+ *
+ * The group may be killed at any time: its worker waits for this call, or this
+ * call finds the group dead.
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENOLINK if the group is dead, or the transport's error.
+ */
+int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+		    const struct smc_clc_proposal *prop,
+		    const struct smc_clc_accept *peer)
+{
+	int rc = -ENOLINK;
+
+	mutex_lock(&lgr->setup);
+	if (lgr->up)
+		rc = lgr->xport->lgr_connect(lgr, conn, prop, peer);
+	mutex_unlock(&lgr->setup);
+	return rc;
+}
+
+/**
+ * smc_lgr_confirm() - start the confirmation of the first link
+ * @lgr: group, referenced; smc_lgr_connect() has succeeded
+ * @conn: the connection that made it
+ *
+ * Context: process, sleeps.
+ * Return: 0, smc_lgr_changed() reports the outcome; -ENOLINK if the group is
+ * dead, or the transport's error.
+ */
+int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
+{
+	int rc = -ENOLINK;
+
+	mutex_lock(&lgr->setup);
+	if (lgr->up)
+		rc = lgr->xport->lgr_confirm(lgr, conn);
+	mutex_unlock(&lgr->setup);
+	return rc;
+}
