@@ -18,9 +18,9 @@
  * have half of them with one peer.
  *
  * References: a peer's and a user's account has one of each handshake, group, ring
- * and socket that is charged to it, and of each account below, and ends with the
- * last.  A ring of shared memory may outlive its namespace, so that of a namespace
- * is counted, too.
+ * and socket that is charged to it, of each connection with the peer, and of each
+ * account below, and ends with the last.  A ring of shared memory may outlive its
+ * namespace, so that of a namespace is counted, too.
  *
  * Context: any, unless a function says otherwise; table.lock (spinlock, IRQ)
  * protects the table and what accounts hold, and is a leaf.

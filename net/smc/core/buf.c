@@ -30,6 +30,7 @@
 #include <linux/string.h>
 #include "account.h"
 #include "buf.h"
+#include "conn.h"
 #include "net.h"
 #include "stats.h"
 
@@ -138,9 +139,10 @@ static struct smc_buf *pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
 }
 
 /* As take_or_create(). */
-static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
+static struct smc_buf *create(const struct smc_conn *conn, enum smc_buf_dir dir,
 			      u32 size, struct smc_account **full)
 {
+	struct smc_lgr *lgr = conn->lgr;
 	struct smc_buf *buf;
 	int rc = -EDQUOT;
 
@@ -150,13 +152,13 @@ static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
 	INIT_LIST_HEAD(&buf->node);
 	buf->dir = dir;
 	buf->size = size;
-	*full = smc_account_charge(lgr->account, SMC_ACCT_RINGS, kib(buf));
+	*full = smc_account_charge(conn->account, SMC_ACCT_RINGS, kib(buf));
 	if (*full)
 		goto err_free;
 	rc = lgr->xport->buf_alloc(lgr, buf);
 	if (rc)
 		goto err_charge;
-	buf->account = smc_account_get(lgr->account);
+	buf->account = smc_account_get(conn->account);
 	/* cannot fail: the caller has a reference */
 	buf->memcg = memcg_now();
 	mem_cgroup_tryget(buf->memcg);
@@ -165,7 +167,7 @@ static struct smc_buf *create(struct smc_lgr *lgr, enum smc_buf_dir dir,
 	return buf;
 
 err_charge:
-	smc_account_uncharge(lgr->account, SMC_ACCT_RINGS, kib(buf));
+	smc_account_uncharge(conn->account, SMC_ACCT_RINGS, kib(buf));
 err_free:
 	kfree(buf);
 	return ERR_PTR(rc);
@@ -233,7 +235,7 @@ static void count_put(struct smc_lgr *lgr, const struct smc_buf *buf)
  * A buffer of exactly this size, idle or new; -EDQUOT: there is no room for it in
  * the account @full.
  */
-static struct smc_buf *take_or_create(struct smc_lgr *lgr,
+static struct smc_buf *take_or_create(const struct smc_conn *conn,
 				      enum smc_buf_dir dir, u32 size,
 				      struct smc_account *user, bool *reused,
 				      struct smc_account **full)
@@ -243,10 +245,10 @@ static struct smc_buf *take_or_create(struct smc_lgr *lgr,
 	*full = smc_account_charge(user, SMC_ACCT_RINGS, size >> 10);
 	if (*full)
 		return ERR_PTR(-EDQUOT);
-	buf = pool_take(lgr, dir, size);
+	buf = pool_take(conn->lgr, dir, size);
 	*reused = buf;
 	if (!buf)
-		buf = create(lgr, dir, size, full);
+		buf = create(conn, dir, size, full);
 	if (IS_ERR(buf))
 		smc_account_uncharge(user, SMC_ACCT_RINGS, size >> 10);
 	else
@@ -286,10 +288,9 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 
 /**
  * smc_buf_get() - a zeroed buffer
- * @lgr: group whose transport makes it
+ * @conn: whom it is for: its group's transport makes it
  * @dir: send or receive
  * @size: wanted bytes, rounded up to a power of two that has a size code
- * @user: whose connection it is for, or NULL
  *
  * An idle buffer of the group if one has exactly that size and is charged to
  * the current control group (active_memcg), else a new one.  If memory is short,
@@ -299,24 +300,25 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
  * Return: the buffer, or ERR_PTR: -ENOMEM, -EDQUOT for an account that is full,
  * or the transport's error.
  */
-struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
-			    u32 size, struct smc_account *user)
+struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
+			    u32 size)
 {
-	u32 max = SMC_SIZE_MIN << lgr->xport->max_size_code;
+	u32 max = SMC_SIZE_MIN << conn->xport->max_size_code;
 	struct smc_account *full = NULL, *first = NULL, *at = NULL;
+	struct smc_lgr *lgr = conn->lgr;
 	struct smc_buf *buf;
 	bool reused, less;
 	u32 wanted;
 
-	if (user) {
-		at = smc_account_user_at(user, lgr->account);
+	if (conn->user) {
+		at = smc_account_user_at(conn->user, conn->account);
 		if (!at)
 			return ERR_PTR(-ENOMEM);
 	}
 	size = size < max ? roundup_pow_of_two(max(size, SMC_SIZE_MIN)) : max;
 	wanted = size;
 	do {
-		buf = take_or_create(lgr, dir, size, at, &reused, &full);
+		buf = take_or_create(conn, dir, size, at, &reused, &full);
 		first = first ?: full;
 		size /= 2;
 		less = buf == ERR_PTR(-ENOMEM) || buf == ERR_PTR(-EDQUOT);

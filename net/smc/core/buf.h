@@ -36,8 +36,8 @@ struct smc_buf {
 	struct smc_account *user;
 };
 
-struct smc_buf *smc_buf_get(struct smc_lgr *lgr, enum smc_buf_dir dir,
-			    u32 size, struct smc_account *user);
+struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
+			    u32 size);
 void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf);
 void smc_buf_pool_drain(struct smc_lgr *lgr);
 void smc_buf_free_shed(struct smc_lgr *lgr);

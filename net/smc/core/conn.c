@@ -162,7 +162,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 		goto err_xp;
 	}
 	if (!xport->merges) {
-		buf = smc_buf_get(lgr, SMC_BUF_SND, snd_len, conn->user);
+		buf = smc_buf_get(conn, SMC_BUF_SND, snd_len);
 		if (IS_ERR(buf)) {
 			rc = PTR_ERR(buf);
 			goto err_xp;
@@ -171,7 +171,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 		conn->snd_base = buf->cpu;
 		conn->snd_size = buf->size;
 	}
-	buf = smc_buf_get(lgr, SMC_BUF_RCV, rcv_len, conn->user);
+	buf = smc_buf_get(conn, SMC_BUF_RCV, rcv_len);
 	if (IS_ERR(buf)) {
 		rc = PTR_ERR(buf);
 		goto err_sndbuf;
@@ -461,6 +461,7 @@ static void release_fn(struct work_struct *work)
 		return;
 	/* it may be queued once more; nothing queues it from now on */
 	cancel_delayed_work(&conn->release);
+	smc_account_put(conn->account);
 	conn->events->release(conn);
 	kfree_rcu(conn, rcu);
 }

@@ -127,6 +127,7 @@ struct smc_conn {
 	struct sock *sk;		/* referenced until events->release() */
 	void *events_data;		/* the same */
 	struct smc_account *user;	/* of the rings, or NULL; the same */
+	struct smc_account *account;	/* the peer's: of the rings; a reference */
 	refcount_t refs;
 	struct delayed_work release;	/* runs enum smc_conn_end */
 	u8 end;				/* enum smc_conn_end, under tx_lock */

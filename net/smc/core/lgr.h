@@ -60,7 +60,7 @@ struct smc_lgr_idle {
  * @xport: the transport
  * @sn: the namespace's state; valid until the group's last reference, because
  *	the namespace's exit kills all groups and waits for them
- * @account: the peer's, referenced; the group and its rings are charged to it
+ * @account: the peer's, referenced; the group is charged to it
  * @state: enum smc_lgr_state, written under @lock
  * @why: reason of death
  * @id: group number, a multiple of 0x100, never 0

@@ -384,6 +384,7 @@ void smc_hs_start(struct smc_hs *hs)
 	}
 	refcount_inc(&hs->refs);	/* until it has ended */
 	hs->stream = stream_of(hs);
+	hs->conn->account = smc_account_get(hs->account);
 	if (hs->ops->start)
 		hs->ops->start(hs);
 	smc_hs_wake(hs);
