@@ -128,6 +128,7 @@ struct smc_conn {
 	void *events_data;		/* the same */
 	struct smc_account *user;	/* of the rings, or NULL; the same */
 	struct smc_account *account;	/* the peer's: of the rings; a reference */
+	u64 stream;			/* names the TCP connection at both ends */
 	refcount_t refs;
 	struct delayed_work release;	/* runs enum smc_conn_end */
 	u8 end;				/* enum smc_conn_end, under tx_lock */

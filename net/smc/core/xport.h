@@ -100,7 +100,6 @@ struct smc_dev_info {
  * @dport: peer TCP port, host order
  * @vlan_id: VLAN of the route's device or the first below it, 0 = none
  * @rtt_us: TCP's round-trip time in microseconds, 0 = not known
- * @stream: names the TCP connection; at both ends the same, also behind NAT
  */
 struct smc_route {
 	struct net *net;
@@ -113,7 +112,6 @@ struct smc_route {
 	u16 dport;
 	u16 vlan_id;
 	u32 rtt_us;
-	u64 stream;
 };
 
 /**
@@ -134,7 +132,6 @@ struct smc_route {
  * @chid: SMC-D channel id
  * @vlan_id: VLAN used
  * @rtt_us: as the route says
- * @stream: shared memory: as the route says
  */
 struct smc_path {
 	struct smc_dev *dev;
@@ -153,7 +150,6 @@ struct smc_path {
 	u16 chid;
 	u16 vlan_id;
 	u32 rtt_us;
-	u64 stream;
 };
 
 /**

@@ -383,8 +383,8 @@ void smc_hs_start(struct smc_hs *hs)
 		smc_stats_inc(hs->setup.sn, SMC_STAT_HS_LIMIT);
 	}
 	refcount_inc(&hs->refs);	/* until it has ended */
-	hs->stream = stream_of(hs);
 	hs->conn->account = smc_account_get(hs->account);
+	hs->conn->stream = stream_of(hs);
 	if (hs->ops->start)
 		hs->ops->start(hs);
 	smc_hs_wake(hs);

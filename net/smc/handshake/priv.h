@@ -111,7 +111,6 @@ struct smc_hs_data {
  * @first_at: jiffies when the first byte of the stream was seen, 0: not yet;
  *	for a Decline that may cross ours, of the stream behind the handshake
  * @drain: bytes of a message longer than the buffer, to be thrown away
- * @stream: struct smc_route.stream
  * @write_seq: TCP sequence number when the program took over
  * @data: dropped when the handshake has ended
  */
@@ -151,7 +150,6 @@ struct smc_hs {
 	int err;
 	unsigned long first_at;
 	u32 drain;
-	u64 stream;
 	u32 write_seq;
 	struct smc_hs_data *data;
 };

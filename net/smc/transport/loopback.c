@@ -81,7 +81,7 @@ struct lo_buf {
 
 /**
  * struct lo_conn - a connection's private area
- * @node: in the table of tokens until the peer has used it
+ * @node: in the table of tokens until the peer has used it, once
  * @conn: back pointer
  * @token: names the receive ring
  * @peer_token: names the peer's
@@ -127,7 +127,6 @@ static enum smc_reason lo_find_path(const struct smc_route *route,
 	path->ism_gid = lo.gid;
 	path->ism_gid_ext = lo.gid_ext;
 	path->chid = SMC_CHID_LOOPBACK;
-	path->stream = route->stream;
 	return SMC_REASON_OK;
 }
 
@@ -210,7 +209,10 @@ static int lo_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 	return 0;
 }
 
-/* Make the peer's ring our send ring.  The lock keeps the peer. */
+/*
+ * Make the peer's ring our send ring: its token is used up.  The lock keeps the
+ * peer.
+ */
 static void map_ring(struct smc_conn *conn, struct lo_conn *peer)
 {
 	struct lo_conn *lc = conn->xp;
@@ -224,12 +226,13 @@ static void map_ring(struct smc_conn *conn, struct lo_conn *peer)
 	conn->snd_base = peer->conn->rcv_base;
 	conn->snd_size = peer->conn->rcv_size;
 	conn->merged = true;
+	hash_del(&peer->node);
 }
 
-/* Are both ends those of one TCP connection?  Each has a group of its own. */
+/* Are both ends those of one TCP connection? */
 static bool same_stream(const struct smc_conn *a, const struct smc_conn *b)
 {
-	return a->lgr->path.stream == b->lgr->path.stream;
+	return a->stream == b->stream;
 }
 
 /* The client attaches first: join both ends. */
