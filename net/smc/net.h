@@ -51,7 +51,7 @@ struct smc_hs_cache;
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first
- * @lgr_heads: those that connections share, by peer (lgr.c)
+ * @lgr_heads: the same by peer, and behind them those without links (lgr.c)
  * @lgr_seed: for the place in them
  * @lgr_last_id: smc_lgr.id of the newest
  * @lgr_seq: smc_lgr.seq of the newest
@@ -89,7 +89,7 @@ struct smc_net {
 	struct list_head node;
 	spinlock_t lgr_lock;
 	struct list_head lgrs;
-	struct hlist_head lgr_heads[SMC_LGR_HEADS];
+	struct hlist_head lgr_heads[SMC_LGR_HEADS + 1];
 	u32 lgr_seed;
 	atomic_t lgr_last_id;
 	u64 lgr_seq;

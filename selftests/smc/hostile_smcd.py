@@ -27,6 +27,7 @@ ELSEWHERE = "10.98.98.98"
 LIMIT = limit(20)
 EYE_D = MAGIC[:3] + b"\xc4"
 NAME = slice(78, 110)                   # in an Accept of SMC-D
+FIRST = 0x08                            # in its header
 
 
 def run(*words):
@@ -147,6 +148,51 @@ def case_token():
     assert len(srv.recv(1000, socket.MSG_WAITALL)) == 1000
     ends(cli, srv)
     ends(*honest())
+
+
+def case_out_of_step():
+    """it says so of the group, which is that of all: nothing ends, none is made"""
+    held = honest()
+    lure = Lure(peer)
+    ism = ism_of(lure.proposal)
+    lure.conn.send(decline())
+    lure.thread.join(LIMIT)
+    lst = listener(KERNEL, VICTIM)
+    c = Counters()
+    for _ in range(3):
+        tcp, _ = accepted(peer, ism, VICTIM)
+        tcp.send(decline(out_of_sync=True))
+        victim = lst.accept()[0]
+        assert row_of(victim).mode == TCP
+        tcp.rst()
+        victim.close()
+        ends(*honest())
+    lst.close()
+    lure.conn.rst()
+    lure.sock.close()
+    got = c.moved()
+    assert "LgrCreated" not in got and "ConnAborted" not in got, got
+    held[0].sendall(b"x" * 1000)
+    assert len(held[1].recv(1000, socket.MSG_WAITALL)) == 1000
+    ends(*held)
+
+
+def case_later_contact():
+    """an Accept that does not say "first contact", as all of SMC-D do"""
+    lst = listener(KERNEL, VICTIM)
+    lure = Lure(peer)
+    tcp, acc = accepted(peer, ism_of(lure.proposal), VICTIM)
+    ends(*honest())
+    c = Counters()
+    lure.conn.send(acc[:7] + bytes([acc[7] & ~FIRST]) + acc[8:])
+    lure.thread.join(LIMIT)
+    assert row_of(lure.sock).mode == TCP, "it has the ring"
+    tcp.rst()
+    lst.close()
+    lure.conn.rst()
+    lure.sock.close()
+    got = c.moved()
+    assert not {"HsClientSmcd", "HsReconnect", "LgrCreated"} & set(got), got
 
 
 def case_nat():

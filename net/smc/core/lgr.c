@@ -10,8 +10,9 @@
  * transport's lgr_down, once.  The connections leave later; the last reference
  * frees it.
  *
- * A group without connections stays for a while if its transport keeps buffers
- * for the next one (lgr_idle.c), otherwise it ends at once.
+ * Without links a group is ACTIVE from the start, and serves all peers.
+ *
+ * An ACTIVE group without connections stays for a while (lgr_idle.c).
  *
  * Locks: lgr->setup (mutex): see lgr_link.c.  sn->lgr_lock (spinlock, BH)
  * protects the table; inside it lgr->lock (spinlock, BH), see lgr.h.  spaces.lock
@@ -201,10 +202,10 @@ static void kill_work_fn(struct work_struct *work)
 	up = lgr->up;
 	lgr->up = false;
 	mutex_unlock(&lgr->setup);
-	if (up) {
+	if (up && lgr->xport->lgr_down)
 		lgr->xport->lgr_down(lgr, orderly);
+	if (up)
 		smc_path_put(&lgr->path);
-	}
 	lgr_put(lgr);
 }
 
@@ -231,11 +232,12 @@ static void linger_fn(struct work_struct *work)
  */
 static bool reserve_place(struct smc_lgr *lgr)
 {
+	u32 most = lgr->max_conns ?: U32_MAX;
 	bool ok;
 
 	spin_lock(&lgr->lock);
 	ok = lgr->state != SMC_LGR_DEAD && !lgr->closed &&
-	     (lgr->role == SMC_CLNT || (lgr->conns_num < lgr->max_conns &&
+	     (lgr->role == SMC_CLNT || (lgr->conns_num < most &&
 					!READ_ONCE(lgr->stalled)));
 	if (ok) {
 		if (!lgr->conns_num)
@@ -256,6 +258,8 @@ static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
 	const struct smc_route *route = key->route;
 
+	if (!smc_xport_has_links(lgr->xport))
+		return true;
 	if (ipv6_addr_type(&route->daddr) & IPV6_ADDR_LINKLOCAL &&
 	    lgr->path.ifindex != key->path->ifindex)
 		return false;
@@ -268,37 +272,49 @@ static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
  * Where to look for a group.  A server looks by the peer's address: groups that
  * one host has made cost the handshake of another nothing.  A client looks by the
  * id that the server says, and sees a group made with another address, too.
+ * Groups without links, few at most, are apart.
  */
-static struct hlist_head *head_of(struct smc_net *sn, enum smc_role role,
+static struct hlist_head *head_of(struct smc_net *sn,
+				  const struct smc_xport *xport,
+				  enum smc_role role,
 				  const struct in6_addr *peer_addr,
 				  const u8 *peer_id)
 {
-	u32 hash = role == SMC_SERV ?
-		   __ipv6_addr_jhash(peer_addr, sn->lgr_seed) :
-		   jhash(peer_id, SMC_PEER_ID_LEN, sn->lgr_seed);
+	u32 hash;
 
+	if (!smc_xport_has_links(xport))
+		return &sn->lgr_heads[SMC_LGR_HEADS];
+	hash = role == SMC_SERV ?
+	       __ipv6_addr_jhash(peer_addr, sn->lgr_seed) :
+	       jhash(peer_id, SMC_PEER_ID_LEN, sn->lgr_seed);
 	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
+}
+
+static bool matches(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
+{
+	const struct smc_xport *xport = key->xport;
+
+	if (lgr->xport != xport || lgr->role != key->role ||
+	    lgr->path.vlan_id != key->path->vlan_id)
+		return false;
+	if (!smc_xport_has_links(xport))
+		return !memcmp(lgr->eid, key->eid, SMC_EID_LEN);
+	return xport->lgr_match(lgr, key->path, key->prop, key->acc);
 }
 
 /* See smc_lgr_find(). */
 static struct smc_lgr *find_locked(struct smc_net *sn,
 				   const struct smc_lgr_key *key, bool *others)
 {
-	const struct smc_xport *xport = key->xport;
 	const struct hlist_head *head;
 	struct smc_lgr *lgr;
 
 	lockdep_assert_held(&sn->lgr_lock);
 	*others = false;
-	/* a group for each connection: none can match */
-	if (!xport->lgr_match)
-		return NULL;
-	head = head_of(sn, key->role, &key->route->daddr,
+	head = head_of(sn, key->xport, key->role, &key->route->daddr,
 		       key->acc ? key->acc->r.peer_id : NULL);
 	hlist_for_each_entry(lgr, head, hash_node) {
-		if (lgr->xport != xport || lgr->role != key->role ||
-		    lgr->path.vlan_id != key->path->vlan_id ||
-		    !xport->lgr_match(lgr, key->path, key->prop, key->acc))
+		if (!matches(lgr, key))
 			continue;
 		if (!same_hosts(lgr, key)) {
 			*others = true;
@@ -341,12 +357,15 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
  * @lgr: group, referenced
  *
  * The peer says that the two ends disagree about it.  Those that use it stay; a
- * message shows whether the peer's device still has the link.
+ * message shows whether the peer's device still has the link.  A group without
+ * links is not the peer's matter.
  *
  * Context: process.
  */
 void smc_lgr_close(struct smc_lgr *lgr)
 {
+	if (!smc_xport_has_links(lgr->xport))
+		return;
 	spin_lock_bh(&lgr->lock);
 	lgr->closed = true;
 	spin_unlock_bh(&lgr->lock);
@@ -364,7 +383,8 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 		return NULL;
 	lgr->xport = xport;
 	lgr->sn = sn;
-	lgr->state = SMC_LGR_CONNECTING;
+	lgr->state = smc_xport_has_links(xport) ? SMC_LGR_CONNECTING :
+						  SMC_LGR_ACTIVE;
 	lgr->conns_num = 1;
 	refcount_set(&lgr->refs, 1);
 	mutex_init(&lgr->setup);
@@ -395,10 +415,9 @@ static void insert(struct smc_net *sn, struct smc_lgr *lgr)
 {
 	lockdep_assert_held(&sn->lgr_lock);
 	list_add_tail(&lgr->node, &sn->lgrs);
-	if (lgr->xport->lgr_match)
-		hlist_add_head(&lgr->hash_node,
-			       head_of(sn, lgr->role, &lgr->peer_addr,
-				       lgr->peer_id));
+	hlist_add_head(&lgr->hash_node,
+		       head_of(sn, lgr->xport, lgr->role, &lgr->peer_addr,
+			       lgr->peer_id));
 	lgr->seq = ++sn->lgr_seq;
 	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
 }
@@ -478,8 +497,8 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
  * @version: SMC version of the group
  *
  * Context: process.
- * Return: the group, CONNECTING, with a reference and a place for the caller
- * (smc_lgr_leave()), to be published; or ERR_PTR(-ENOMEM).
+ * Return: the group, CONNECTING (without links: ACTIVE), with a reference and a
+ * place for the caller (smc_lgr_leave()), to be published; or ERR_PTR(-ENOMEM).
  */
 struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			    enum smc_role role, const struct smc_path *path,
@@ -490,13 +509,15 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 	lgr = alloc(sn, xport);
 	if (!lgr)
 		return ERR_PTR(-ENOMEM);
-	lgr->account = smc_account_peer(sn, &route->daddr, GFP_KERNEL);
-	if (!lgr->account) {
-		kfree(lgr);
-		return ERR_PTR(-ENOMEM);
+	if (smc_xport_has_links(xport)) {
+		lgr->account = smc_account_peer(sn, &route->daddr, GFP_KERNEL);
+		if (!lgr->account) {
+			kfree(lgr);
+			return ERR_PTR(-ENOMEM);
+		}
+		lgr->own_addr = route->saddr;
+		lgr->peer_addr = route->daddr;
 	}
-	lgr->own_addr = route->saddr;
-	lgr->peer_addr = route->daddr;
 	atomic_inc(&sn->lgr_count);
 	do {
 		lgr->id = atomic_add_return(0x100, &sn->lgr_last_id);
@@ -524,8 +545,7 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns_num, lgr->conns_num - 1);
 	idle = !lgr->conns_num && lgr->state != SMC_LGR_DEAD;
-	keep = idle && lgr->state == SMC_LGR_ACTIVE && lgr->xport->pools &&
-	       !lgr->closed;
+	keep = idle && lgr->state == SMC_LGR_ACTIVE && !lgr->closed;
 	if (keep) {
 		smc_lgr_set_idle(lgr, true);
 		refcount_inc(&lgr->refs);	/* the timer's */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Link groups: the resources that all connections between two peers share.
+ * Link groups: the resources that all connections between two peers share.  A
+ * transport without links has one group for all peers.
  *
  * A group is created by the first connection, published in state CONNECTING,
- * becomes ACTIVE when its link is confirmed and DEAD when it is killed.
+ * becomes ACTIVE when its link is confirmed and DEAD when it is killed.  Without
+ * links it is published ACTIVE.
  * References: one per connection, one per handshake waiting for it, one for the
  * linger timer while the group is idle, one for each of its workers.  The table of
  * the namespace holds none: smc_lgr_kill() takes the group out of it first.
@@ -55,12 +57,12 @@ struct smc_lgr_idle {
 /**
  * struct smc_lgr - a link group
  * @node: in the namespace's table (protected by the table lock)
- * @hash_node: in its heads, if connections share the group (the same)
+ * @hash_node: in its heads (the same)
  * @refs: see above
  * @xport: the transport
  * @sn: the namespace's state; valid until the group's last reference, because
  *	the namespace's exit kills all groups and waits for them
- * @account: the peer's, referenced; the group is charged to it
+ * @account: the peer's, referenced; the group is charged to it.  NULL without links
  * @state: enum smc_lgr_state, written under @lock
  * @why: reason of death
  * @id: group number, a multiple of 0x100, never 0
@@ -72,14 +74,15 @@ struct smc_lgr_idle {
  * @release: SMC release (0 or 1)
  * @peer_os: OS type from the peer's first-contact extension
  * @direct: no gateway between the RoCE ports
- * @max_conns: negotiated limit
+ * @max_conns: negotiated limit, 0: none
  * @max_links: negotiated limit
  * @eid: negotiated EID, 32 bytes and NUL
  * @peer_host: the peer's host name, NUL terminated
  * @peer_id: the peer's id (server: as in the Proposal)
  * @peer_gid: SMC-R server: the client's GID, from its Proposal
- * @own_addr: own address of the TCP connection that made the group, v4-mapped
- * @peer_addr: the peer's
+ * @own_addr: own address of the TCP connection that made the group, v4-mapped;
+ *	none without links
+ * @peer_addr: the peer's, the same
  * @closed: no connection joins it any more; under @lock
  * @lock: @state, @waiters, @conns_num, @conns (writers).  BH-safe
  * @conns: alert token -> struct smc_conn, read under RCU
@@ -160,6 +163,7 @@ struct smc_lgr {
  * @route: of the TCP connection
  * @prop: server: the client's Proposal, else NULL
  * @acc: client: the server's Accept, else NULL
+ * @eid: negotiated EID, SMC_EID_LEN bytes
  */
 struct smc_lgr_key {
 	const struct smc_xport *xport;
@@ -168,6 +172,7 @@ struct smc_lgr_key {
 	const struct smc_route *route;
 	const struct smc_clc_proposal *prop;
 	const struct smc_clc_accept *acc;
+	const u8 *eid;
 };
 
 struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,

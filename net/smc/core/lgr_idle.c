@@ -2,11 +2,11 @@
 /*
  * What link groups are charged to, and which of them give way to others.
  *
- * A group is charged to its peer if connections share it: then it has resources
- * of a device.  If an account has no room for a new one, the oldest group charged
- * to it that no connection uses ends.  That takes time, as long as the peer likes in
- * part.  So the new group gets its room at once, and groups that end in this way
- * have a limit of their own.
+ * A group is charged to its peer.  One without links has none: it has nothing of a
+ * device, and is not charged.  If an account has no room for a new one, the oldest
+ * group charged to it that no connection uses ends.  That takes time, as long as
+ * the peer likes in part.  So the new group gets its room at once, and groups that
+ * end in this way have a limit of their own.
  *
  * Each account has a list of the idle groups charged to it: those of others do not
  * hide them.
@@ -26,12 +26,6 @@
 #define LOOK_MAX	512
 
 static DEFINE_SPINLOCK(idle_lock);	/* smc_account.idle, smc_lgr.idle */
-
-/* Does it have a device's resources, which connections share? */
-static bool counts(const struct smc_lgr *lgr)
-{
-	return lgr->xport->lgr_match;
-}
 
 /**
  * smc_lgr_set_idle() - a group may give way to others, or not any more
@@ -153,8 +147,6 @@ void smc_lgr_gave_way(struct smc_lgr *lgr, bool done)
  */
 struct smc_account *smc_lgr_charge(struct smc_lgr *lgr)
 {
-	if (!counts(lgr))
-		return NULL;
 	return smc_account_charge(lgr->account, SMC_ACCT_GROUPS, 1);
 }
 
@@ -166,8 +158,7 @@ struct smc_account *smc_lgr_charge(struct smc_lgr *lgr)
  */
 void smc_lgr_uncharge(struct smc_lgr *lgr)
 {
-	if (counts(lgr))
-		smc_account_uncharge(lgr->account, lgr->gave_way ?
-				     SMC_ACCT_ENDING : SMC_ACCT_GROUPS, 1);
+	smc_account_uncharge(lgr->account, lgr->gave_way ?
+			     SMC_ACCT_ENDING : SMC_ACCT_GROUPS, 1);
 	smc_account_put(lgr->account);
 }

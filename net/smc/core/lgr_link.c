@@ -23,10 +23,12 @@
  */
 int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path)
 {
-	int rc = -ENOLINK;
+	int rc = 0;
 
 	mutex_lock(&lgr->setup);
-	if (READ_ONCE(lgr->state) != SMC_LGR_DEAD)
+	if (READ_ONCE(lgr->state) == SMC_LGR_DEAD)
+		rc = -ENOLINK;
+	else if (lgr->xport->lgr_up)
 		rc = lgr->xport->lgr_up(lgr);
 	lgr->up = !rc;
 	mutex_unlock(&lgr->setup);

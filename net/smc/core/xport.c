@@ -27,9 +27,11 @@ static struct {
 
 static bool complete_table(const struct smc_xport *xport)
 {
-	return xport->lgr_size && xport->buf_size &&
-	       xport->find_path && xport->lgr_up &&
-	       xport->lgr_connect && xport->lgr_confirm && xport->lgr_down &&
+	bool links = smc_xport_has_links(xport);
+
+	return xport->lgr_size && xport->buf_size && xport->find_path &&
+	       links == !!xport->lgr_match && links == !!xport->lgr_connect &&
+	       links == !!xport->lgr_confirm && links == !!xport->lgr_down &&
 	       xport->buf_alloc && xport->buf_free && xport->describe &&
 	       xport->conn_attach && xport->conn_detach && xport->push &&
 	       xport->fill_info && xport->fill_dev;

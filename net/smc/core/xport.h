@@ -215,6 +215,11 @@ struct smc_xport_info {
 /**
  * struct smc_xport - down-calls, core to transport
  *
+ * A transport without links has none of lgr_up, lgr_match, lgr_connect,
+ * lgr_confirm and lgr_down.  Then a group has nothing of its own: a namespace has
+ * one for each role and EID, ACTIVE from the start, for connections with all
+ * peers.
+ *
  * @id: index for statistics and the CLC path bits
  * @lgr_size: size of the transport's group object, which starts with a
  *	struct smc_lgr; the core allocates it zeroed
@@ -239,8 +244,7 @@ struct smc_xport_info {
  * @lgr_match: Is this ACTIVE or CONNECTING group the one to use towards the
  *	peer described?  The server passes the Proposal (@acc NULL), the
  *	client the Accept (@prop NULL).  The core has compared net, role,
- *	transport, VLAN and the dead mark already.  NULL: a group is for the
- *	one connection that made it.
+ *	transport, VLAN and the dead mark already.
  *	Context: spinlock held, must not sleep.
  * @lgr_connect: The peer's Accept (client) or Confirm (server) of the first
  *	contact has arrived: bring the link up to the point where the peer may
@@ -250,8 +254,7 @@ struct smc_xport_info {
  *	Context: process.
  * @lgr_confirm: Start the confirmation of the first link without waiting
  *	(R: server sends CONFIRM LINK, client waits for it).  The outcome is
- *	reported by smc_lgr_changed(); a transport without confirmation calls
- *	it before returning.  Context: process.
+ *	reported by smc_lgr_changed().  Context: process.
  * @lgr_test: optional; find out whether the peer still has the link.  May run
  *	beside or after lgr_down.  Context: process, does not wait.
  * @lgr_down: Terminate: tell the peer if possible, stop the link, drain it.
@@ -362,5 +365,11 @@ void smc_conn_described(struct smc_conn *conn);
 void smc_conn_detached(struct smc_conn *conn);
 void smc_buf_freed(struct smc_buf *buf);
 void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why);
+
+/* Are its groups for one peer each, and have a link? */
+static inline bool smc_xport_has_links(const struct smc_xport *xport)
+{
+	return xport->lgr_up;
+}
 
 #endif /* SMC_XPORT_H */

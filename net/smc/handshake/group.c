@@ -146,6 +146,7 @@ struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs)
 		.route = &data->route,
 		.prop = is_server ? &data->prop : NULL,
 		.acc = is_server ? NULL : &data->peer,
+		.eid = data->choice.eid,
 	};
 }
 
@@ -177,19 +178,55 @@ enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
 	return SMC_REASON_OK;
 }
 
+/**
+ * smc_hs_first_contact() - what our Accept or Confirm says
+ * @hs: handshake; the connection has joined a group
+ *
+ * Without links each contact is a first one: what its group is at the other end
+ * does not matter.
+ */
+bool smc_hs_first_contact(const struct smc_hs *hs)
+{
+	return test_bit(SMC_HS_FIRST, &hs->bits) ||
+	       !smc_xport_has_links(hs->conn->xport);
+}
+
 static int join(struct smc_hs *hs, struct smc_lgr *lgr)
 {
 	return smc_conn_join(hs->conn, lgr, hs->setup.snd_len,
 			     hs->setup.rcv_len);
 }
 
+/* What a new group is known by.  Without links the peer is this host. */
+static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr,
+		       const u8 *peer_id, const u8 *peer_gid)
+{
+	const struct smc_hs_data *data = hs->data;
+	const struct smc_choice *choice = &data->choice;
+
+	lgr->release = choice->release;
+	memcpy(lgr->eid, choice->eid, SMC_EID_LEN);
+	if (!smc_xport_has_links(lgr->xport)) {
+		lgr->peer_os = SMC_OS_LINUX;
+		smc_peer_id_hostname(hs->setup.sn->net, lgr->peer_host);
+		return;
+	}
+	lgr->max_conns = choice->max_conns;
+	lgr->max_links = choice->max_links;
+	lgr->direct = data->direct;
+	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
+	if (peer_gid)
+		memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
+}
+
 /**
- * smc_hs_create_group() - first contact: make and join a group
+ * smc_hs_create_group() - first contact: make a group, and join it
  * @hs: handshake; data->choice names the transport
  * @peer_id: the peer's id
  * @peer_gid: GID of the peer's RoCE port; NULL: not known yet
  * @key: NULL, or do not make one if there is one for this
- * @found: that one, with a reference and a place; or NULL
+ * @found: that one, or the new one if it has no link: with a reference and a
+ *	place, to be joined; else NULL
  *
  * Return: SMC_REASON_OK or why not.
  */
@@ -199,8 +236,7 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 				    struct smc_lgr **found)
 {
 	struct smc_hs_data *data = hs->data;
-	const struct smc_choice *choice = &data->choice;
-	enum smc_xport_id id = choice->mode;
+	enum smc_xport_id id = data->choice.mode;
 	enum smc_reason why;
 	struct smc_lgr *lgr;
 	int rc;
@@ -208,17 +244,10 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	if (!data->has_path[id])
 		return SMC_REASON_NOSMCDEV;
 	lgr = smc_lgr_new(hs->setup.sn, smc_xport_get(id), hs->setup.role,
-			  &data->path[id], &data->route, choice->version);
+			  &data->path[id], &data->route, data->choice.version);
 	if (IS_ERR(lgr))
 		return smc_hs_errno_reason(PTR_ERR(lgr), SMC_REASON_INTERR);
-	lgr->release = choice->release;
-	lgr->max_conns = choice->max_conns;
-	lgr->max_links = choice->max_links;
-	lgr->direct = data->direct;
-	memcpy(lgr->eid, choice->eid, SMC_EID_LEN);
-	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
-	if (peer_gid)
-		memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
+	fill_group(hs, lgr, peer_id, peer_gid);
 	rc = smc_lgr_publish(lgr, key, found);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
@@ -227,6 +256,10 @@ enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 	rc = smc_lgr_up(lgr, &data->path[id]);
 	if (!rc) {
 		data->has_path[id] = false;
+		if (!smc_xport_has_links(lgr->xport)) {
+			*found = lgr;
+			return SMC_REASON_OK;
+		}
 		rc = join(hs, lgr);
 	}
 	if (rc) {
@@ -284,7 +317,7 @@ static int fill_accept(struct smc_hs *hs, u8 type)
 	msg->type = type;
 	msg->version = choice->version;
 	acc->mode = choice->mode;
-	acc->first_contact = test_bit(SMC_HS_FIRST, &hs->bits);
+	acc->first_contact = smc_hs_first_contact(hs);
 	rc = smc_conn_describe(conn, acc);
 	if (rc)
 		return rc;

@@ -32,7 +32,7 @@ enum smc_hs_bits {
 	SMC_HS_SPOKE,		/* the peer has sent a CLC message */
 	SMC_HS_SENT_ACCEPT,
 	SMC_HS_SENT_CONFIRM,
-	SMC_HS_FIRST,		/* first contact: conn->lgr is our own group */
+	SMC_HS_FIRST,		/* conn->lgr is our own group, with its link */
 	SMC_HS_LOOKED,		/* SMC_HS_CROSSING was entered */
 	SMC_HS_LIMITED,		/* over a limit: answer with Decline */
 	SMC_HS_LATE_DECLINE,	/* late message: a Decline, not a Proposal */
@@ -261,6 +261,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs);
 enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
 				 bool *direct);
 struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs);
+bool smc_hs_first_contact(const struct smc_hs *hs);
 void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
 enum smc_reason smc_hs_create_group(struct smc_hs *hs,

@@ -50,14 +50,6 @@ static enum smc_reason open_group(struct smc_hs *hs,
 	return smc_hs_create_group(hs, prop->peer_id, gid, key, found);
 }
 
-static enum smc_reason server_first_contact(struct smc_hs *hs)
-{
-	struct smc_lgr *none;
-	enum smc_reason why = open_group(hs, NULL, &none);
-
-	return why != SMC_REASON_OK ? why : send_accept(hs);
-}
-
 static enum smc_reason server_use_group(struct smc_hs *hs,
 					struct smc_lgr *lgr)
 {
@@ -66,7 +58,17 @@ static enum smc_reason server_use_group(struct smc_hs *hs,
 	return why != SMC_REASON_OK ? why : send_accept(hs);
 }
 
-/* @lgr: a group that was found, or NULL: the connection has joined a new one. */
+static enum smc_reason server_first_contact(struct smc_hs *hs)
+{
+	struct smc_lgr *lgr;
+	enum smc_reason why = open_group(hs, NULL, &lgr);
+
+	if (why != SMC_REASON_OK)
+		return why;
+	return lgr ? server_use_group(hs, lgr) : send_accept(hs);
+}
+
+/* @lgr: a group to be joined, or NULL: the connection has joined a new one. */
 static enum smc_reason find_or_open(struct smc_hs *hs, struct smc_lgr **lgr)
 {
 	const struct smc_lgr_key key = smc_hs_group_key(hs);
@@ -208,7 +210,7 @@ static enum smc_reason confirmed(struct smc_hs *hs)
 	int rc;
 
 	why = smc_select_confirm(&data->local, &data->prop, &data->choice,
-				 first, &data->msg);
+				 smc_hs_first_contact(hs), &data->msg);
 	if (why != SMC_REASON_OK)
 		return why;
 	if (first && data->choice.version > 1)

@@ -18,8 +18,8 @@
  * a push in the other direction, pushed() does it without a lock: one caller at
  * a time loops there for both ends, so the two ends do not recurse.
  *
- * Every connection has a group of its own: a group has no resources here, and
- * the server cannot know the namespace of a client.
+ * A group has nothing here, so there is no link: a namespace has one group for
+ * its clients and one for its servers (struct smc_xport).
  *
  * Lifetime: the end that leaves last frees the pair.  The memory of a ring has
  * two references, of its connection and of the peer that writes to it.  An end
@@ -128,29 +128,6 @@ static enum smc_reason lo_find_path(const struct smc_route *route,
 	path->ism_gid_ext = lo.gid_ext;
 	path->chid = SMC_CHID_LOOPBACK;
 	return SMC_REASON_OK;
-}
-
-static int lo_lgr_up(struct smc_lgr *lgr)
-{
-	return 0;
-}
-
-static int lo_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
-			  const struct smc_clc_proposal *prop,
-			  const struct smc_clc_accept *peer)
-{
-	return 0;
-}
-
-/* There is no link to confirm. */
-static int lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
-{
-	smc_lgr_changed(lgr, SMC_REASON_OK);
-	return 0;
-}
-
-static void lo_lgr_down(struct smc_lgr *lgr, bool orderly)
-{
 }
 
 static int buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
@@ -411,10 +388,6 @@ static const struct smc_xport xport = {
 	.merges		= true,
 	.max_size_code	= MAX_SIZE_CODE,
 	.find_path	= lo_find_path,
-	.lgr_up		= lo_lgr_up,
-	.lgr_connect	= lo_lgr_connect,
-	.lgr_confirm	= lgr_confirm,
-	.lgr_down	= lo_lgr_down,
 	.buf_alloc	= buf_alloc,
 	.buf_free	= buf_free,
 	.describe	= lo_describe,

@@ -22,5 +22,5 @@ runs() {
 }
 
 : >"$out"
-runs smcd 6 Smcd
+runs smcd 4 Smcd
 runs smcr 6 Smcr
