@@ -4,9 +4,9 @@
 # plan.sh - which tests run, in which order, and how long they took before:
 # sourced after lib.sh by run.sh and run-inner.sh.
 #
-# A plan is a file of lines "GUESTS MTU CPUS ICOUNT APPEND PEER FILE", the longest
-# test first; the first six words are the key of a boot.  A lane that runs a
-# test takes its line away.
+# A plan is a file of lines "GUESTS MTU CPUS ICOUNT APPEND PEER MEM FILE", the
+# longest test first; all words but the last are the key of a boot.  A lane that
+# runs a test takes its line away.
 
 history=$cache/seconds		# lines "K TEST SECONDS", the newest last
 
@@ -48,7 +48,8 @@ plan_make() {
 		_s=$(median "$_k" "$(basename "$_t" .sh)") ||
 			_s=$(header "$_t" timeout 120)
 		echo "$_s $_n $(header "$_t" mtu 1500) $(cpus_of "$_t" "$_k")" \
-			"$(header "$_t" icount no) $(header "$_t" append no) $_p $_t"
+			"$(header "$_t" icount no) $(header "$_t" append no) $_p" \
+			"$(header "$_t" mem no) $_t"
 	done | sort -rn | cut -d' ' -f2-
 }
 

@@ -18,6 +18,7 @@
 #                           N commits runs it
 #   # cpus: N                 of a guest, default 2, on the debug kernel 1
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py
+#   # mem: MIB              of a guest, if what its kernel gets is too little
 #   # append: WORD            more of the kernel's command line
 #   # peer: K                 the kernel of guest B, if it is another
 #   # shows: WHAT[, WHAT...]  rows of the table that matrix.sh makes
@@ -73,6 +74,7 @@ one_boot() {
 	[ "$4" = no ] || more="$more --icount=$4"
 	[ "$5" = no ] || more="$more --append=$5"
 	[ "$6" = no ] || more="$more --peer=$(sh "$vm_dir/boot.sh" "$6"),$run/peer-$6/lab"
+	[ "$7" = no ] || more="$more --mem=$7"
 	rc=0
 	# shellcheck disable=SC2086
 	(lab_up "$k" "$boot" "$1" $more -- sh "$vm_dir/run-inner.sh" "$*") ||
@@ -104,7 +106,7 @@ fi
 trap - EXIT
 (lane 2)
 
-while read -r _ _ _ _ _ _ t; do
+while read -r _ _ _ _ _ _ _ t; do
 	echo "fail $(basename "$t" .sh): not reached in time"
 	echo "fail $(basename "$t" .sh) 0" >>"$run/results.txt"
 done <"$run/plan"

@@ -10,4 +10,4 @@ g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
 	sysctl -q net.smc.host_max_ring_kbytes=400000 \
 		net.smc.max_ring_kbytes=400000 \
 		net.smc.max_ring_kbytes_per_peer=400000 &&
-	/lab/selftests/smc/many.py 10000"
+	/lab/selftests/smc/many.py rows 10000"
