@@ -6,6 +6,8 @@
  * program does with it: each call sees it before or after, never in between.
  * Each test runs on plain TCP first, as in sockconn.c.
  */
+#include <pthread.h>
+
 #include "lib/connfixture.h"
 
 enum busy { BUSY_SEND, BUSY_RECV, BUSY_POLL, BUSY_CONNECT, BUSY_LISTEN };
@@ -171,6 +173,62 @@ TEST_F_TIMEOUT(conn, unspec_as_it_connects, 600)
 		ASSERT_TRUE(byte_goes(s, fd));
 		close(s);
 		close(fd);
+	}
+	close(listener);
+}
+
+/* Calls of recv() on a socket from a second thread. */
+struct receiver {
+	int fd;
+	bool stop;
+	unsigned int calls;
+	bool got_end;
+};
+
+static void *receive(void *arg)
+{
+	struct receiver *r = arg;
+	char c;
+
+	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
+		if (recv(r->fd, &c, 1, MSG_DONTWAIT) >= 0)
+			r->got_end = true;
+		__atomic_add_fetch(&r->calls, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/*
+ * What a socket gives back as it becomes TCP's is the next one's at once: a call
+ * on the first one must not be answered for the other, which is shut down.
+ */
+TEST_F_TIMEOUT(conn, another_is_made_as_it_connects, 600)
+{
+	struct where at;
+	int i, s, other, listener = listen_any(variant->kind, variant->family,
+					       64, &at);
+	unsigned int calls;
+	pthread_t thread;
+
+	for (i = 0; i < BUSY_ROUNDS; i++) {
+		struct receiver r = { .fd = NEW(0) };
+
+		ASSERT_EQ(0, pthread_create(&thread, NULL, receive, &r));
+		ASSERT_EQ(0, CONNECT(r.fd, &at));
+		other = NEW(0);
+		shutdown(other, SHUT_RDWR);
+		/* the call that was under way has ended, and one more */
+		calls = __atomic_load_n(&r.calls, __ATOMIC_ACQUIRE);
+		while (__atomic_load_n(&r.calls, __ATOMIC_ACQUIRE) < calls + 2)
+			sched_yield();
+		__atomic_store_n(&r.stop, true, __ATOMIC_RELEASE);
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+		ASSERT_FALSE(r.got_end);
+		s = accept_of(listener, r.fd);
+		ASSERT_LE(0, s);
+		close(s);
+		close(other);
+		close(r.fd);
 	}
 	close(listener);
 }

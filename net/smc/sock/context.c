@@ -90,7 +90,8 @@ const struct proto_ops *smc_sock_base(const struct sock *sk)
  * @sk: socket
  *
  * Reads the data before the operations: if the operations are ours, so are the
- * data.
+ * data.  Looks again when it has the reference: the context may have been freed
+ * and be another socket's by then.
  *
  * Context: any.
  * Return: context with a reference, or NULL: this is a TCP socket.
@@ -105,8 +106,12 @@ struct smc_sock *smc_sock_get(struct sock *sk)
 	/* pairs with smc_sock_detach() */
 	smp_rmb();
 	if (READ_ONCE(icsk->icsk_ulp_ops) != &smc_ulp_ops || !smc ||
-	    !refcount_inc_not_zero(&smc->refs))
+	    !smc_sock_tryget(smc)) {
 		smc = NULL;
+	} else if (unlikely(rcu_access_pointer(icsk->icsk_ulp_data) != smc)) {
+		smc_sock_put(smc);
+		smc = NULL;
+	}
 	rcu_read_unlock();
 	return smc;
 }
@@ -182,18 +187,6 @@ void smc_sock_hold(struct smc_sock *smc)
 	refcount_inc(&smc->refs);
 }
 
-static void free_rcu(struct rcu_head *rcu)
-{
-	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
-
-	/* not earlier: smc_sock_attach_child() looks under RCU */
-	smc_account_put(smc->user);
-	mem_cgroup_put(smc->memcg);
-	mempool_free(smc, pool);
-	/* smc_context_exit() waits for the instructions that follow */
-	module_put(THIS_MODULE);
-}
-
 /**
  * smc_sock_put() - drop a reference
  * @smc: context
@@ -207,15 +200,23 @@ void smc_sock_put(struct smc_sock *smc)
 	if (smc->listener)
 		sock_put(smc->listener);
 	smc_stats_inc(smc->sn, SMC_STAT_SOCK_DESTROYED);
-	call_rcu(&smc->rcu, free_rcu);
+	smc_account_put(smc->user);
+	mem_cgroup_put(smc->memcg);
+	mempool_free(smc, pool);
+	/* smc_context_exit() waits for the instructions that follow */
+	module_put(THIS_MODULE);
 }
 
 /* -- attach and detach -- */
 
-/* @smc is cleared. */
+/*
+ * What a socket's context is at first.  A look-up that found it as another
+ * socket's may still try to get a reference: there is none before attach().
+ */
 static void setup(struct smc_sock *smc, struct sock *sk)
 {
-	refcount_set(&smc->refs, 1);
+	/* the rest is initialised below */
+	memset(smc, 0, offsetof(struct smc_sock, state_lock));
 	smc->sk = sk;
 	smc->sn = smc_net(sock_net(sk));
 	spin_lock_init(&smc->state_lock);
@@ -225,16 +226,19 @@ static void setup(struct smc_sock *smc, struct sock *sk)
 	smc->state_change = sk->sk_state_change;
 	smc->error_report = sk->sk_error_report;
 	mutex_init(&smc->accept_mutex);
-	__module_get(THIS_MODULE);
-	smc_stats_inc(smc->sn, SMC_STAT_SOCK_CREATED);
-	smc_row_add(smc->sn, &smc->row, sk);
 }
 
-static void attach(struct smc_sock *smc, struct sock *sk)
+/* It is complete: it can be found and seen from now on. */
+static void attach(struct smc_sock *smc)
 {
-	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct inet_connection_sock *icsk = inet_csk(smc->sk);
 
-	setup(smc, sk);
+	__module_get(THIS_MODULE);
+	smc_stats_inc(smc->sn, SMC_STAT_SOCK_CREATED);
+	smc_row_add(smc->sn, &smc->row, smc->sk);
+	/* pairs with smc_sock_tryget() */
+	smp_wmb();
+	refcount_set(&smc->refs, 1);
 	rcu_assign_pointer(icsk->icsk_ulp_data, (__force void __rcu *)smc);
 	/* last: the operations mark the data as ours */
 	smp_store_release(&icsk->icsk_ulp_ops, &smc_ulp_ops);
@@ -273,22 +277,23 @@ int smc_sock_attach(struct sock *sk, unsigned long bits)
 
 	if (user_account(sk, &user))
 		return -ENOMEM;
-	smc = kmem_cache_zalloc(cache, GFP_KERNEL);
+	smc = kmem_cache_alloc(cache, GFP_KERNEL);
 	if (!smc) {
 		smc_account_put(user);
 		return -ENOMEM;
 	}
+	setup(smc, sk);
 	smc->bits = bits;
 	smc->user = user;
 	smc->memcg = get_mem_cgroup_from_mm(current->mm);
-	attach(smc, sk);
+	attach(smc);
 	return 0;
 }
 
 /**
  * smc_sock_attach_child() - attach a context to a listener's new child
  * @sk: child that is being made
- * @from: its listener's context, found under RCU; its owner pays
+ * @from: its listener's context, referenced by the caller; its owner pays
  * @gfp: how memory may be had
  *
  * Context: any, the child's spinlock is held.
@@ -302,14 +307,13 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk,
 	smc = mempool_alloc(pool, gfp & ~__GFP_DIRECT_RECLAIM);
 	if (!smc)
 		return NULL;
-	/* it may be one of the pool's own */
-	memset(smc, 0, sizeof(*smc));
+	setup(smc, sk);
 	if (from->user)
 		smc->user = smc_account_get(from->user);
 	/* cannot fail: the listener has a reference */
 	if (from->memcg && mem_cgroup_tryget(from->memcg))
 		smc->memcg = from->memcg;
-	attach(smc, sk);
+	attach(smc);
 	return smc;
 }
 
@@ -485,6 +489,20 @@ void smc_sock_end(struct smc_sock *smc)
 	smc_sock_put(smc);
 }
 
+/*
+ * Not mempool_alloc_slab() and mempool_free_slab(): for these KASAN poisons
+ * what is in reserve, which look-ups may still read.
+ */
+static void *pool_alloc(gfp_t gfp, void *unused)
+{
+	return kmem_cache_alloc(cache, gfp);
+}
+
+static void pool_free(void *smc, void *unused)
+{
+	kmem_cache_free(cache, smc);
+}
+
 /**
  * smc_context_init() - memory for contexts
  *
@@ -495,10 +513,10 @@ int smc_context_init(void)
 {
 	int rc = -ENOMEM;
 
-	cache = KMEM_CACHE(smc_sock, SLAB_ACCOUNT);
+	cache = KMEM_CACHE(smc_sock, SLAB_ACCOUNT | SLAB_TYPESAFE_BY_RCU);
 	if (!cache)
 		return rc;
-	pool = mempool_create_slab_pool(RESERVE, cache);
+	pool = mempool_create(RESERVE, pool_alloc, pool_free, NULL);
 	if (!pool)
 		goto err_cache;
 	rc = sock_create_lite(PF_INET, SOCK_STREAM, IPPROTO_TCP, &model);
@@ -516,7 +534,7 @@ err_cache:
 /**
  * smc_context_exit() - undo smc_context_init()
  *
- * No context exists any more.  free_rcu() may still have to return, and a
+ * No context exists any more.  smc_sock_put() may still have to return, and a
  * thread may have read sock->ops when they were ours.  Before such a thread
  * sleeps it fails to pin the module (smc_sock_pinned()), or is counted in
  * smc_tcp_calls.
@@ -525,7 +543,7 @@ err_cache:
  */
 void smc_context_exit(void)
 {
-	rcu_barrier();
+	synchronize_rcu();
 	synchronize_rcu_tasks();
 	wait_var_event(&smc_tcp_calls, !atomic_read(&smc_tcp_calls));
 	synchronize_rcu_tasks();

@@ -25,7 +25,8 @@
  * conn->rx_lock, conn->tx_lock, state_lock; rx_mutex / tx_mutex ->
  * conn->tx_lock, state_lock.
  *
- * References: a context is found under RCU.  TCP's socket has one until it is
+ * References: a context is found under RCU, which keeps its memory a context,
+ * but not this socket's (lifetime.rst).  TCP's socket has one until it is
  * plain or destroyed, each call that sleeps one while it lasts, the handshake,
  * the connection, queued work and an armed timer have one each.  Whatever has a
  * reference of the context for longer than a call has one of the sock, too.
@@ -130,7 +131,6 @@ struct smc_row {
 /**
  * struct smc_sock - what is ours of a socket
  * @refs: see above
- * @rcu: freed by RCU
  * @sk: the socket
  * @sn: state of its namespace
  * @user: account of the user that made it, or the listener, referenced; NULL: of
@@ -152,18 +152,17 @@ struct smc_row {
  * @defer_accept_s: listener: TCP_DEFER_ACCEPT seconds
  * @listener: child: the listener in whose queue it is, with a reference; found
  *	under RCU, because TCP may move the child to another listener
- * @state_lock: see above
+ * @row: in smc_net.socks
+ * @state_lock: see above; what comes before it is cleared by setup()
  * @data_ready: TCP's own callbacks, while ours are in their place
  * @state_change: the same
  * @error_report: the same
- * @row: in smc_net.socks
  * @accept_mutex: listener: one program at a time takes a child
  * @work: sleeping part of state changes
  * @timer: child: TCP_DEFER_ACCEPT has waited long enough
  */
 struct smc_sock {
 	refcount_t refs;
-	struct rcu_head rcu;
 	struct sock *sk;
 	struct smc_net *sn;
 	struct smc_account *user;
@@ -182,11 +181,11 @@ struct smc_sock {
 	u32 attempts;
 	int defer_accept_s;
 	struct sock *listener;
+	struct smc_row row;
 	spinlock_t state_lock;
 	void (*data_ready)(struct sock *sk);
 	void (*state_change)(struct sock *sk);
 	void (*error_report)(struct sock *sk);
-	struct smc_row row;
 	struct mutex accept_mutex;
 	struct delayed_work work;
 	struct timer_list timer;
@@ -361,10 +360,27 @@ void smc_context_exit(void);
 })
 
 /**
+ * smc_sock_tryget() - take a reference, unless the last one has gone
+ * @smc: context that a socket had in this RCU read section.  It may be another
+ *	socket's by now: look again after this
+ *
+ * Context: any, in an RCU read section.
+ */
+static inline bool smc_sock_tryget(struct smc_sock *smc)
+{
+	if (!refcount_inc_not_zero(&smc->refs))
+		return false;
+	/* pairs with attach(): what is read after this is not older */
+	smp_mb__after_atomic();
+	return true;
+}
+
+/**
  * smc_sock_conn() - the connection of a socket in phase SMC, for one call
  * @sk: socket
  *
  * What smc_sock_get() and smc_sock_conn_get() would find, with one reference.
+ * The context may be another socket's by now, and so its connection.
  *
  * Context: any.
  * Return: connection with a reference, or NULL.
@@ -381,7 +397,7 @@ static inline struct smc_conn *smc_sock_conn(struct sock *sk)
 	smp_rmb();
 	if (!smc_sock_is_tcp(sk) && smc)
 		conn = rcu_dereference(smc->conn);
-	if (conn && !smc_conn_tryget(conn))
+	if (conn && (conn->sk != sk || !smc_conn_tryget(conn)))
 		conn = NULL;
 	rcu_read_unlock();
 	return conn;

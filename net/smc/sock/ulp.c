@@ -102,7 +102,7 @@ static void no_memory(struct sock *sk)
 static void plain_child(const struct request_sock *req, struct sock *sk,
 			const struct smc_sock *from)
 {
-	struct smc_net *sn = from->sn;
+	struct smc_net *sn = smc_net(sock_net(sk));
 	enum smc_reason why;
 
 	if (test_bit(SMC_SK_CORK, &from->bits))
@@ -116,27 +116,12 @@ static void plain_child(const struct request_sock *req, struct sock *sk,
 	smc_row_plain_child(sn, req, sk, from->row.family, why);
 }
 
-/* Softirq or process; the child's spinlock is held, and it is in no table. */
-static void ulp_clone(const struct request_sock *req, struct sock *sk,
-		      const gfp_t gfp)
+/* A child that will have a handshake; @from: its listener's context, or NULL. */
+static void offered_child(struct sock *sk, const struct smc_sock *from,
+			  gfp_t gfp)
 {
-	struct inet_connection_sock *icsk = inet_csk(sk);
-	struct smc_sock *smc, *from;
+	struct smc_sock *smc;
 
-	/*
-	 * TCP copied the listener without its lock.  If that is closing, @from
-	 * is NULL, or the child dies with it.
-	 */
-	from = rcu_dereference_raw(icsk->icsk_ulp_data);
-	icsk->icsk_ulp_ops = NULL;
-	RCU_INIT_POINTER(icsk->icsk_ulp_data, NULL);
-	if (sk->sk_data_ready == listener_ready)
-		sk->sk_data_ready = smc_core_ready;
-	if (!smc_synopt_req_has(req, sk)) {
-		if (from)
-			plain_child(req, sk, from);
-		return;
-	}
 	smc = from ? smc_sock_attach_child(sk, from, gfp) : NULL;
 	if (!smc) {
 		/* the child's end is not seen: its callback pins the module */
@@ -157,6 +142,36 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 	smc->refuse = smc_sock_disabled(from);
 	smc_sock_set_phase(smc, SMC_PHASE_HS);
 	smc_sock_hook(smc);
+}
+
+/*
+ * Softirq or process, under RCU; the child's spinlock is held, and it is in no
+ * table.
+ */
+static void ulp_clone(const struct request_sock *req, struct sock *sk,
+		      const gfp_t gfp)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_sock *from;
+
+	/*
+	 * TCP copied the listener without its lock.  If that is closing, @from
+	 * is NULL or by now another socket's, and the child dies with the
+	 * listener: what it takes from @from does not matter.
+	 */
+	from = rcu_dereference_raw(icsk->icsk_ulp_data);
+	icsk->icsk_ulp_ops = NULL;
+	RCU_INIT_POINTER(icsk->icsk_ulp_data, NULL);
+	if (sk->sk_data_ready == listener_ready)
+		sk->sk_data_ready = smc_core_ready;
+	if (from && !smc_sock_tryget(from))
+		from = NULL;
+	if (smc_synopt_req_has(req, sk))
+		offered_child(sk, from, gfp);
+	else if (from)
+		plain_child(req, sk, from);
+	if (from)
+		smc_sock_put(from);
 }
 
 /*
