@@ -3,6 +3,6 @@
 # when: 2/2 debug; long kcsan, a minute for what has no threads
 # guests: 1
 # rdma: none
-g A 'modprobe -a xfrm_user esp4 ecb crypto_null sha1_generic' ||
+g A 'modprobe -a xfrm_user esp4' ||
 	fail "no IPsec here"
 g A /lab/selftests/smc/ipsec.sh || fail "ipsec"
