@@ -12,6 +12,7 @@
  *
  * Context: process.  Test: selftests/vm/tests.
  */
+#include <linux/capability.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysctl.h>
@@ -119,11 +120,38 @@ static int transports_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 	return err;
 }
 
+/*
+ * A limit of a namespace or of the host.  Without CAP_NET_ADMIN of the host it can
+ * be lowered and not raised: root of a container gets no more than it was given.
+ */
+static int limit_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
+			 void *buffer, size_t *lenp, loff_t *ppos)
+{
+	int *limit = ctl->data;
+	int old = READ_ONCE(*limit);
+	int value = old;
+	struct ctl_table tmp = *ctl;
+	int err;
+
+	tmp.data = &value;
+	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+	if (err || !write)
+		return err;
+	if (value > old && !capable(CAP_NET_ADMIN))
+		return -EPERM;
+	WRITE_ONCE(*limit, value);
+	return 0;
+}
+
 /* The numbers: entry, place, range; filled in by table_fill(). */
 #define INT_ENTRY(_name, _min, _max)					\
 	{ .procname = (_name), .maxlen = sizeof(int), .mode = 0644,	\
 	  .proc_handler = proc_dointvec_minmax,				\
 	  .extra1 = (_min), .extra2 = (_max) }
+#define LIMIT_ENTRY(_name)						\
+	{ .procname = (_name), .maxlen = sizeof(int), .mode = 0644,	\
+	  .proc_handler = limit_handler,				\
+	  .extra1 = SYSCTL_ZERO, .extra2 = &acct_max }
 
 static const struct ctl_table table_template[] = {
 	{ .procname = "autocorking_size", .maxlen = sizeof(int), .mode = 0644,
@@ -143,17 +171,17 @@ static const struct ctl_table table_template[] = {
 	INT_ENTRY("handshake_timeout_ms", &timeout_min, &timeout_max),
 	INT_ENTRY("fallback_memory_s", SYSCTL_ZERO, &day_s),
 	INT_ENTRY("orphan_timeout_s", SYSCTL_ONE, &day_s),
-	INT_ENTRY("max_orphans", SYSCTL_ZERO, &acct_max),
-	INT_ENTRY("max_groups", SYSCTL_ZERO, &acct_max),
-	INT_ENTRY("max_groups_per_peer", SYSCTL_ZERO, &acct_max),
-	INT_ENTRY("max_ring_kbytes", SYSCTL_ZERO, &acct_max),
-	INT_ENTRY("max_ring_kbytes_per_peer", SYSCTL_ZERO, &acct_max),
+	LIMIT_ENTRY("max_orphans"),
+	LIMIT_ENTRY("max_groups"),
+	LIMIT_ENTRY("max_groups_per_peer"),
+	LIMIT_ENTRY("max_ring_kbytes"),
+	LIMIT_ENTRY("max_ring_kbytes_per_peer"),
 	/* of the host, in the first namespace only */
 #define HOST_ENTRIES	4
-	INT_ENTRY("host_max_groups", SYSCTL_ZERO, &acct_max),
-	INT_ENTRY("host_max_orphans", SYSCTL_ZERO, &acct_max),
-	INT_ENTRY("host_max_ring_kbytes", SYSCTL_ZERO, &acct_max),
-	INT_ENTRY("host_max_ring_kbytes_per_user", SYSCTL_ZERO, &acct_max),
+	LIMIT_ENTRY("host_max_groups"),
+	LIMIT_ENTRY("host_max_orphans"),
+	LIMIT_ENTRY("host_max_ring_kbytes"),
+	LIMIT_ENTRY("host_max_ring_kbytes_per_user"),
 };
 
 struct smc_sysctl {

@@ -80,6 +80,15 @@ set -- $out
 [ "$1 $2" = "65536 20000" ] || fail "namespace: $out"
 is wmem 1073741823
 
+# root of a container lowers its limits, and raises none
+out=$(unshare -Urn sh -c "cd $dir; for n in max_*; do
+	old=\$(cat \$n)
+	{ echo \$((old + 1)) >\$n; } 2>/dev/null && echo \$n is raised
+	echo \$((old - 1)) >\$n && [ \$(cat \$n) = \$((old - 1)) ] || echo \$n stays
+	{ echo \$old >\$n; } 2>/dev/null && echo \$n is raised again
+	done; echo 1000 >handshake_timeout_ms; cat handshake_timeout_ms" 2>&1)
+[ "$out" = 1000 ] || fail "container: $out"
+
 # one line for each counter, a name and a number
 [ "$3" = "$(wc -l </proc/net/smc_stat)" ] || fail "smc_stat: $out"
 [ "$3" -gt 30 ] || fail "smc_stat has $3 lines"
