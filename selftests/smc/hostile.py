@@ -4,7 +4,8 @@
 lab.peer is the hostile host.  lab.honest is another one with a group of its
 own: after each case its data moves as before.  SMC_SEED is the seed of what is
 random.  HOSTILE_LONG=1: the full numbers, for make check-long; less of all on
-a kernel that checks a lot.
+a kernel that checks a lot.  HOSTILE_STREAMS=N: N streams of this host (honest.py)
+go on beside, over the same port, for cases that do not count every message.
 """
 import glob
 import os
@@ -12,6 +13,7 @@ import queue
 import random
 import socket
 import struct
+import subprocess
 import time
 
 from counters import Counters, read
@@ -27,6 +29,8 @@ LONG = bool(os.environ.get("HOSTILE_LONG"))
 SLOW = limit(1) > 1
 SEED = int(os.environ.get("SMC_SEED") or 1)
 RING = 32768                    # half of it is a ring of the kernel
+STREAMS = int(os.environ.get("HOSTILE_STREAMS") or 0)
+HOLD = "/tmp/honest"            # ends them
 
 
 class Lab:
@@ -35,17 +39,39 @@ class Lab:
         self.net = self.honest = self.peer = self.counters = None
         self.others = []
         self.rng = random.Random(SEED)
+        self.streams, self.links, self.conns = None, 0, 0   # and what is theirs
 
     def up(self):
         print(f"# SMC_SEED={SEED}{' HOSTILE_LONG=1' if LONG else ''}",
               flush=True)
         self.net = Net("clc0", "10.99.0.2", KERNEL)
+        if STREAMS:
+            self.begin_streams()
         self.honest = Peer(self.net, RING, 9, PORT + 1, HONEST)
+
+    def begin_streams(self):
+        for name in HOLD, HOLD + ".there":
+            if os.path.exists(name):
+                os.unlink(name)
+        # pylint: disable=consider-using-with
+        self.streams = subprocess.Popen([
+            os.path.dirname(os.path.abspath(__file__)) + "/honest.py", KERNEL,
+            str(STREAMS), HOLD])
+        await_that("no streams", lambda: os.path.exists(HOLD + ".there"),
+                   limit(60))
+        self.links, self.conns = links(), open_conns()
+
+    def end_streams(self):
+        """false: they were disturbed"""
+        with open(HOLD, "w", encoding="ascii"):
+            pass
+        return not self.streams.wait(limit(60))
 
     def down(self):
         for p in self.peer, self.honest:
             if p:
                 p.leave()
+        return not self.streams or self.end_streams()
 
     def moved(self):
         return self.counters.moved()
@@ -70,6 +96,11 @@ def links():
     return c["LinkCreated"] - c["LinkDestroyed"]
 
 
+def open_conns():
+    c = read()
+    return c["ConnCreated"] - c["ConnDestroyed"]
+
+
 def third(kind=Peer, **how):
     """one more host"""
     peer = kind(lab.net, RING, 3, PORT + 2, up=False, **how)
@@ -81,7 +112,7 @@ def part(peer):
     """its group ends, with the last word of the peer if it can be heard"""
     lab.others.remove(peer)
     peer.leave()
-    left = 1 + bool(lab.peer)
+    left = lab.links + 1 + bool(lab.peer)
     await_that("the link stays", lambda: links() == left, LIMIT)
     no_leak()
 
@@ -178,12 +209,8 @@ def no_leak():
     """just the connections that have not ended are left"""
     hosts = [p for p in (lab.honest, lab.peer, *lab.others) if p]
 
-    def balanced():
-        c = read()
-        return c["ConnCreated"] - c["ConnDestroyed"] == \
-            sum(len(p.conns) for p in hosts)
-
-    await_that("connections stay", balanced, LIMIT)
+    await_that("connections stay", lambda: open_conns() == lab.conns +
+               sum(len(p.conns) for p in hosts), LIMIT)
 
 
 def workers():

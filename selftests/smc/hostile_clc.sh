@@ -1,34 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# hostile_clc.sh [N] - N mutated Proposals and Confirms to our server, N
+# hostile_clc.sh [N [STREAMS]] - N mutated Proposals and Confirms to our server, N
 # mutated Accepts to our client, several at a time, as some of them are answered
 # at a deadline only; every tenth connection to the server is honest, the program
-# at the client must be served every time, and an SMC connection opened before
-# goes on undisturbed.  SMC_SEED: what is mutated, and how.
+# at the client must be served every time, and so many honest streams (honest.py)
+# go on undisturbed.  SMC_SEED: what is mutated, and how.
 . "$(dirname "$0")/lib.sh"
 n=${1:-150}
+streams=${2:-2}
 seed=${SMC_SEED:-1}
 jobs=4
 # a kernel that is slow because it checks a lot has one processor
 [ "${SMC_TEST_SCALE:-1}" = 1 ] || jobs=2
 
-# an honest stream that lasts throughout
+# honest streams that last throughout
 honest_up() {
-	stream -s -k ipproto -n 2 -H "$tmp/hold" 127.0.0.1 7500 \
-		>"$tmp/honest-s.out" 2>&1 &
-	honest_s=$!
-	wait_listen 7500
-	stream -c -k ipproto -n 2 -H "$tmp/hold" 127.0.0.1 7500 \
-		>"$tmp/honest-c.out" 2>&1 &
-	honest_c=$!
-	wait_file "$tmp/hold.client"
+	honest.py 127.0.0.1 $streams "$tmp/hold" >"$tmp/honest.out" 2>&1 &
+	honest=$!
+	wait_file "$tmp/hold.there"
 }
 
 honest_down() {
 	: >"$tmp/hold"
-	wait $honest_c || bad "the honest stream failed at the client"
-	wait $honest_s || bad "the honest stream failed at the server"
+	wait $honest || bad "an honest stream failed"
 }
 
 # clients FIRST: this one of the N and each $jobs after it
@@ -53,7 +48,7 @@ tcpecho -s -k ipproto -n 1000000 "$SMC_TAP_V4" 7501 >"$tmp/server.out" 2>&1 &
 server=$!
 wait_listen 7501
 peer -s $seed -n $n -j $jobs fuzz-client 7501
-peer_done 300 || bad "the peer complains"
+peer_done $((300 + n)) || bad "the peer complains"
 grep outcomes "$tmp/peer.out"
 kill $server || bad "the server has ended by itself"
 wait $server 2>/dev/null

@@ -9,8 +9,8 @@ import threading
 import time
 
 from clcmsg import accept_r, proposal
-from hostile import ANSWER, LIMIT, LONG, SLOW, begin, elsewhere, end_group, \
-    gone, group_lost, lab, lost, no_leak, refused, said, waiting
+from hostile import ANSWER, LIMIT, LONG, SLOW, STREAMS, begin, elsewhere, \
+    end_group, gone, group_lost, lab, lost, no_leak, refused, said, waiting
 from hostile_llc import answered, of_any_kind
 from limits import await_that, limit
 from minitcp import Timeout
@@ -20,7 +20,8 @@ from smcpeer import ADD_LINK, CDC, DELETE_LINK, DELETE_RKEY, RESPONSE, \
 
 MANY = 48 if SLOW else 250 if LONG else 96      # connections of a group
 # forged messages
-CDCS = (100000 if LONG else 1000) // (10 if LONG and SLOW else 2 if SLOW else 1)
+CDCS = 100000 if LONG and STREAMS else \
+    (100000 if LONG else 1000) // (10 if LONG and SLOW else 2 if SLOW else 1)
 LLCS = CDCS // 5 if LONG else CDCS // 2
 
 

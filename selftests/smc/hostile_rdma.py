@@ -173,5 +173,4 @@ if __name__ == "__main__":
                      if n.startswith("case_"))
     lab.up()
     bad = cases.main(table)
-    lab.down()
-    sys.exit(bad)
+    sys.exit(bad if lab.down() else 1)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer that breaks the rules on an RDMA link: selftests/smc/hostile_rdma.py
-# says what is tried.  100,000 forged CDC and 20,000 LLC messages with LONG=1.
+# says what is tried.  Then with 50 honest streams of this host beside: 100,000
+# forged CDC and 20,000 LLC messages with LONG=1.
 # guests: 1
+# timeout: 180
 # cpus: 2
 # rdma: none
 g A "modprobe -a tun ib_uverbs rdma_rxe
@@ -9,3 +11,7 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
 	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
 	HOSTILE_LONG=${LONG:-} /lab/selftests/smc/hostile_rdma.py ${HOSTILE_CASES:-}"
+[ -n "${HOSTILE_CASES:-}" ] ||
+	g A "sysctl -q net.smc.transports=smcr
+		HOSTILE_STREAMS=50 HOSTILE_LONG=${LONG:-} \
+			/lab/selftests/smc/hostile_rdma.py random" || fail "beside"
