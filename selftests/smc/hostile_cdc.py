@@ -4,6 +4,7 @@
 Cases of hostile_rdma.py.
 """
 import itertools
+import socket
 
 from clcmsg import accept_r, decline
 from counters import Counters
@@ -122,6 +123,26 @@ def case_whole_ring():
         got += len(conn.sock.recv(65536))
     conn.wait(lambda: conn.taken == conn.sent)
     conn.round()
+    conn.close()
+    refused(CdcForged=0)
+
+
+def case_unwritten():
+    """the ring of a connection that has ended: what the peer says is there, and
+    did not write, is none of its bytes"""
+    peer = begin()
+    conn = peer.another()
+    for _ in range(2):
+        conn.round(conn.room)
+    conn.close()
+    no_leak()
+    begin()
+    conn = peer.another()
+    assert lab.moved()["BufReused"] == 2, lab.moved()
+    conn.sent += conn.room
+    conn.say()
+    got = conn.sock.recv(conn.room, socket.MSG_WAITALL)
+    assert len(got) == conn.room and not any(got), got[:100]
     conn.close()
     refused(CdcForged=0)
 
