@@ -5,13 +5,26 @@
 # budget; sourced by check.sh, which has stage() and the deadline.
 #
 #   1 2 3  mutants of the module, a third each, and of the pure files
-#   4      debug kernel, one guest: all modes of every suite
-#   5      debug kernel, two guests
+#   4      debug kernel, one guest: all modes of every suite, but
+#   5      debug kernel: hostile peers, mixed outcomes and removals in full
+#          numbers (20,000 handshakes, 100,000 CDC and 20,000 LLC messages, 10,000
+#          connections, 200 removals); two guests
 #   6      Debian's kernel: 20,000 scripts of difftest a mode, 10^6 messages
 #   7      KCSAN kernel, one guest at a time: SMC-D and SMC-R
-#   8      Debian's kernel: the other long tests, and fuzzing
+#   8      Debian's kernel: the other long tests, 1,000 silent and 1,000 slow
+#          peers among them, and fuzzing
 #
 # selftests/shards.passed says which shard last passed on which commit.
+
+in_numbers="hostile_rdma removal mixed hostile_clc"
+
+# the_others: tests that are not among these
+the_others() {
+	for _t in selftests/vm/tests/*.sh; do
+		_t=$(basename "$_t" .sh)
+		case " $in_numbers " in *" $_t "*) ;; *) echo "$_t" ;; esac
+	done
+}
 
 shard() {
 	export SMC_MODES=all
@@ -23,9 +36,13 @@ shard() {
 			--shard "$0/3" --budget "$1"' "${1%/8}" "$(budget_left)" ;;
 	4/8)
 		export LONG=1
-		stage debug-one sh selftests/vm/run.sh -k debug -n 1 ;;
+		# shellcheck disable=SC2046
+		stage debug-one sh selftests/vm/run.sh -k debug -n 1 \
+			$(the_others) ;;
 	5/8)
 		export LONG=1
+		# shellcheck disable=SC2086
+		stage debug-numbers sh selftests/vm/run.sh -k debug $in_numbers
 		stage debug-two sh selftests/vm/run.sh -k debug -n 2 ;;
 	6/8)
 		export LONG=1
@@ -38,7 +55,7 @@ shard() {
 		export LONG=1
 		stage fuzz make -s -C selftests/fuzz gate T=600
 		stage long-6.12 sh selftests/vm/run.sh rdma_waves \
-			rdma_stream churn hostile_rdma ;;
+			rdma_stream churn hostile_rdma removal slow_peers ;;
 	*) echo "SHARD=1/8 to 8/8" >&2; exit 2 ;;
 	esac
 }
