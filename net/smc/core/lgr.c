@@ -182,6 +182,8 @@ static void tell_conns(struct smc_lgr *lgr)
 		rcu_read_unlock();
 		smc_conn_lgr_dead(conn, lgr->why);
 		smc_conn_put(conn);
+		/* a group of shared memory may have very many */
+		cond_resched();
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
