@@ -8,12 +8,13 @@
  *	bench KIND stream SIZE CONNS	a byte, written in calls of SIZE bytes
  *	bench KIND setup 64 1		a connection: made, an echo of 64 bytes,
  *					closed
+ *	bench KIND memory SIZE CONNS	bytes of the kernel's for both ends of a
+ *					connection at rest after such an echo
  *
  * KIND is tcp, ipproto, afsmc or unix.  A client and a server process, both of
- * one thread.  One line: KIND PATTERN SIZE CONNS NANOSECONDS, the mean by
- * CLOCK_MONOTONIC: instructions, in a guest under -icount.  With one connection
- * both block; with more both use epoll.
- *
+ * one thread.  One line: KIND PATTERN SIZE CONNS VALUE, nanoseconds (the mean by
+ * CLOCK_MONOTONIC: instructions, in a guest under -icount) or bytes.  With one
+ * connection both block; with more both use epoll.
  */
 #include <signal.h>
 #include <sys/epoll.h>
@@ -255,15 +256,59 @@ static double setup(long num)
 	return (double)(now_ns() - start) / num;
 }
 
+/* Bytes of pages that are free, and of those that a CPU keeps for itself. */
+static double free_memory(void)
+{
+	unsigned long n, pages = 0;
+	char line[256];
+	FILE *f;
+
+	/* longer than kfree_rcu() collects */
+	usleep(6000 * 1000);
+	if (put_text("/proc/sys/vm/drop_caches", "3"))
+		die("drop_caches");
+	shrink_slabs();
+	f = fopen("/proc/zoneinfo", "r");
+	if (!f)
+		die("/proc/zoneinfo");
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, " pages free %lu", &n) == 1 ||
+		    sscanf(line, " count: %lu", &n) == 1)
+			pages += n;
+	fclose(f);
+	return (double)pages * getpagesize();
+}
+
+/* Without the first connection, which brings what all share. */
+static double memory(long num)
+{
+	double before = 0;
+	int fd[MAX_CONNS], i;
+
+	if (conns < 2)
+		die("the first connection does not count");
+	for (i = 0; i < conns; i++) {
+		fd[i] = new_client();
+		if (!i)
+			before = free_memory();
+	}
+	for (i = 0; i < conns; i++) {
+		put(fd[i], size);
+		if (!get(fd[i], size))
+			die("end of file");
+	}
+	return (before - free_memory()) / (conns - 1);
+}
+
 static const struct {
 	const char *name;
 	double (*measure)(long num);
-	bool by_bytes;		/* as often as makes so many bytes */
 } patterns[] = {
-	{ "latency", latency, true },
-	{ "rate", rate, true },
-	{ "stream", stream, true },
-	{ "setup", setup, false },
+	{ "latency", latency },
+	{ "rate", rate },
+	{ "stream", stream },
+	{ "setup", setup },
+	{ "memory", memory },
 };
 
 /* TCP finds its pace in the first thousands of small writes. */
@@ -283,7 +328,7 @@ int main(int argc, char **argv)
 {
 	unsigned int i;
 	int listener;
-	double ns;
+	double value;
 	long num;
 	pid_t pid;
 
@@ -309,8 +354,8 @@ int main(int argc, char **argv)
 		serve(listener, strcmp(pattern, "setup") ? 1 : num + 20);
 		_exit(0);
 	}
-	ns = patterns[i].measure(num);
-	printf("%s %s %zu %d %.4f\n", kind_name, pattern, size, conns, ns);
+	value = patterns[i].measure(num);
+	printf("%s %s %zu %d %.4f\n", kind_name, pattern, size, conns, value);
 	fflush(stdout);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -14,7 +14,6 @@
  * CLOCK_MONOTONIC: instructions, in a guest under -icount; or bytes), its ratio
  * to plain TCP (bytes: the difference), the least and the largest measurement.
  */
-#include <glob.h>
 #include <sys/resource.h>
 
 #include "lib/util.h"
@@ -163,19 +162,6 @@ static double slab_bytes(void)
 			sum += (double)used * size;
 	fclose(f);
 	return sum;
-}
-
-/* No CPU keeps objects that are not in use. */
-static void shrink_slabs(void)
-{
-	size_t i;
-	glob_t g;
-
-	if (glob("/sys/kernel/slab/*/shrink", 0, NULL, &g))
-		die("/sys/kernel/slab");
-	for (i = 0; i < g.gl_pathc; i++)
-		put_text(g.gl_pathv[i], "1");
-	globfree(&g);
 }
 
 /* The same when what was let go of has been freed. */

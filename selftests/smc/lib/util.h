@@ -60,5 +60,6 @@ void close_fd(int *fd);
 int put_text(const char *path, const char *text);
 const char *first_line(const char *path, char *line, int size);
 void touch(const char *path);
+void shrink_slabs(void);
 
 #endif /* SMC_SELFTEST_UTIL_H */
