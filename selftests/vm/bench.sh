@@ -5,7 +5,8 @@
 # host: TCP, AF_UNIX, ours and the kernel's own SMC, all in one boot of a guest
 # whose time is the number of its instructions.
 #   ROWS=short   a few rows only
-# Prints a table and the file with the figures, for "make bench-compare".
+# Prints a table and the file with the figures, for "make bench-compare" and
+# "make bench-plots".
 set -eu
 . "$(dirname "$0")/lib.sh"
 
@@ -15,8 +16,12 @@ export LAB_K=6.12 LAB_RUN="$run" ROWS="${ROWS:-all}"
 lab_up 6.12 "$run" 1 --icount=sleep=off --cpus=1 -- sh -eu -c '. "$0"; . "$1"' \
 	"$vm_dir/test-lib.sh" "$vm_dir/bench-inner.sh" >&2
 report=$vm_dir/bench-report.py
-python3 "$report" json "$run/results/bench.txt" >"$cache/bench.json.new"
-name=$cache/bench-$(git -C "$tree" rev-parse --short=7 HEAD).json
-mv "$cache/bench.json.new" "$name"
+# the last commit of what is measured
+commit=$(git -C "$tree" log -1 --format=%h --abbrev=7 -- net include Kbuild)
+git -C "$tree" diff --quiet HEAD -- net include Kbuild || commit=$commit-changed
+name=$cache/bench-$commit.json
+python3 "$report" json "$run/results/bench.txt" "$commit" \
+	"$(cat "$run/results/kernel")" >"$name.new"
+mv "$name.new" "$name"
 python3 "$report" table "$name"
 echo "$name"
