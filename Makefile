@@ -24,8 +24,9 @@ vm	:= selftests/vm
 kbuild	 = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(C),C=$(C))
 
 .PHONY: all module tools install modules_install uninstall clean \
-	lab unit fuzz coverage vm shell demo bench bench-compare check \
-	check-static check-long ci kselftest setup help deb rpm check-packages
+	lab unit fuzz coverage vm shell demo bench bench-compare bench-plots \
+	check check-static check-long ci kselftest setup help deb rpm \
+	check-packages
 all: module tools
 
 module:
@@ -104,6 +105,9 @@ bench:
 bench-compare:
 	@python3 $(vm)/bench-report.py compare $(A) $(B)
 
+bench-plots:
+	@python3 $(vm)/bench-page.py write $(FILE)
+
 check:
 	@K=$(K) sh tools/dev/check.sh check
 
@@ -147,6 +151,7 @@ One thing at a time
   make bench [ROWS=short]                instructions for messages, streams and
                                          connections: TCP, SMC, the kernel's own
   make bench-compare A=FILE B=FILE       what has changed between two of them
+  make bench-plots FILE=FILE             the plots and tables of performance.rst
   make vm [TEST=name] [K=6.1|6.12|7.2|debug]  guest tests, or one of them
   make kselftest [TESTS="sockopts *.smcd"]
                          the suites on this host, and against a second one
