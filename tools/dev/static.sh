@@ -20,7 +20,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
 k=${K:-6.12}
-all="build clang layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants counters"
+all="build clang layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants counters plots"
 
 # files PATTERN: tracked or new, existing, whose names match
 files() {
@@ -262,6 +262,12 @@ check_counters() {
 			sed 's/$/: there is no such counter to except/'
 	} >"$tmp/unnamed"
 	! grep . "$tmp/unnamed"
+}
+
+# The plots and tables of performance.rst are those of its figures
+check_plots() {
+	need python3 || return
+	python3 selftests/vm/bench-page.py check
 }
 
 [ "${1:-}" != list ] || { echo "$all"; exit 0; }
