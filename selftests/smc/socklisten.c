@@ -234,6 +234,8 @@ static int reuse_listener(enum kind kind, struct where *w, int reuse)
 {
 	int fd = open_socket(kind, w->ss.ss_family, 0);
 
+	/* on 6.1 the next may not be the first call on a socket of AF_SMC */
+	must_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &reuse, sizeof(reuse)) ||
 	    bind(fd, sa(w), w->len) || listen_on(fd, kind, 64)) {
 		close(fd);

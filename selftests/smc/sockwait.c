@@ -335,15 +335,18 @@ TEST_F_TIMEOUT(conn, given_up_beside_its_outcome, 120)
 /* The outcome that no second connect() has fetched is not the next one's. */
 TEST_F(conn, unspec_forgets_the_outcome)
 {
+	/* TCP of older kernels has no SO_PEEK_OFF */
+	bool peeks = !set_int(self->fd, SOL_SOCKET, SO_PEEK_OFF, -1);
 	int one = 1;
 
 	set_nonblock(self->fd);
 	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &self->at));
 	ASSERT_EQ(POLLOUT, poll_for(self->fd, POLLOUT, WAIT_MS));
 	self->srv = accept(self->listener, NULL, NULL);
-	ASSERT_EQ(0, set_int(self->fd, SOL_SOCKET, SO_PEEK_OFF, 3));
+	EXPECT_EQ(peeks, !set_int(self->fd, SOL_SOCKET, SO_PEEK_OFF, 3));
 	ASSERT_EQ(0, unconnect(self->fd));
-	EXPECT_EQ(-1, get_int(self->fd, SOL_SOCKET, SO_PEEK_OFF));
+	if (peeks)
+		EXPECT_EQ(-1, get_int(self->fd, SOL_SOCKET, SO_PEEK_OFF));
 	close(self->srv);
 	if (variant->kind != KIND_TCP && !becomes(variant->kind, "tcp"))
 		ASSERT_EQ(0, setsockopt(self->fd, PLAIN, &one, sizeof(one)));
