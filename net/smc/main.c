@@ -38,6 +38,7 @@ static int __net_init net_init(struct net *net)
 
 	sn->net = net;
 	smc_row_net_init(sn);
+	smc_peer_id_net_init(sn);
 	err = smc_stats_net_init(sn);
 	if (err)
 		return err;
@@ -106,7 +107,6 @@ static void namespaces_exit(void)
 static int identity_init(void)
 {
 	smc_ueid_init();
-	smc_peer_id_init();
 	return 0;
 }
 

@@ -62,6 +62,7 @@ struct smc_hs_cache;
  * @past: those of connections that fell back
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
+ * @peer_id: of this host, told to peers (handshake/peer_id.c)
  * @hs_cache: incompatible peers (handshake/cache.c)
  */
 struct smc_net {
@@ -103,6 +104,7 @@ struct smc_net {
 	struct list_head pnet;
 	unsigned int pnet_num;
 
+	u8 peer_id[8] __aligned(2);
 	struct smc_hs_cache *hs_cache;
 };
 

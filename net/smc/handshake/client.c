@@ -36,8 +36,10 @@ static void build_proposal(struct smc_hs *hs)
 	prop->offer_v1 = smc_offer_make(local->r_v1, false);
 	prop->offer_v2 = smc_offer_make(local->r_v2, local->d_v2);
 	prop->has_ism = true;
+	/* where GIDs are shared it also tells the senders of version 2 apart */
+	if (local->r_v1 || local->r_v2)
+		smc_peer_id_get(hs->setup.sn, prop->peer_id);
 	if (local->r_v1) {
-		smc_peer_id_get(prop->peer_id);
 		memcpy(prop->gid, r->gid_v1, SMC_GID_LEN);
 		memcpy(prop->mac, r->mac, SMC_MAC_LEN);
 		prop->v4_net = pfx->v4_net;

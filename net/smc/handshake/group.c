@@ -63,7 +63,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 	local->r_why = why[SMC_XPORT_R];
 	local->n_eids = smc_ueid_list(local->eids, SMC_MAX_UEIDS);
 	if (data->has_path[SMC_XPORT_R]) {
-		smc_peer_id_learn_mac(path->mac);
+		smc_peer_id_learn_mac(hs->setup.sn, path->mac);
 		local->r_v1 = path->v1;
 		local->r_v2 = path->v2 && local->n_eids;
 		memcpy(local->gid, path->gid, SMC_GID_LEN);
@@ -322,7 +322,7 @@ static int fill_accept(struct smc_hs *hs, u8 type)
 	if (rc)
 		return rc;
 	if (is_r)
-		smc_peer_id_get(acc->r.peer_id);
+		smc_peer_id_get(hs->setup.sn, acc->r.peer_id);
 	if (choice->version < 2)
 		return 0;
 	memcpy(acc->eid, choice->eid, SMC_EID_LEN);

@@ -37,7 +37,7 @@ static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	msg->version = version;
 	msg->decline.os = version > 1 ? SMC_OS_LINUX : 0;
 	msg->decline.diagnosis = smc_reason_wire(SMC_REASON_LATECLC);
-	smc_peer_id_get(msg->decline.peer_id);
+	smc_peer_id_get(hs->setup.sn, msg->decline.peer_id);
 	len = smc_clc_encode(buf, SMC_CLC_MAX_LEN, msg);
 	return len >= 0 && !smc_hs_tcp_send(hs->setup.sk, buf, len);
 }

@@ -227,6 +227,6 @@ int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why)
 	msg->decline.os = hs->version > 1 ? SMC_OS_LINUX : 0;
 	msg->decline.diagnosis = smc_reason_wire(why);
 	if (hs->data->choice.mode != SMC_CLC_MODE_D)
-		smc_peer_id_get(msg->decline.peer_id);
+		smc_peer_id_get(hs->setup.sn, msg->decline.peer_id);
 	return smc_hs_write(hs, -1);
 }

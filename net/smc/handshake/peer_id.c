@@ -2,10 +2,14 @@
 /*
  * The host's identity in CLC messages: host name, peer ID.
  *
- * The peer ID names one instance of an operating system: two random bytes
- * chosen when the module is loaded, then the MAC address of the first active
- * RDMA port that a handshake meets.  Until then it is all zero.  Once known it
- * stays, also if the port goes away (RFC 7609 section 4.1, appendix A.2).
+ * The peer ID names one instance of an operating system (RFC 7609 section 4.1,
+ * appendix A.2).  Each network namespace is one: they may share a port, and a
+ * peer that looks for a group by peer ID and GID must not find another one's.
+ *
+ * It is two random bytes and, in the initial namespace, the MAC address of the
+ * first active RDMA port that a handshake meets.  Until then it is all zero.
+ * Once known it stays, also if the port goes away.  In others a random address
+ * is there from the start.
  *
  * Context: any; one spinlock, a leaf.
  */
@@ -14,25 +18,27 @@
 #include <linux/string.h>
 #include <linux/etherdevice.h>
 #include <linux/utsname.h>
-#include <net/net_namespace.h>
+#include "net.h"
 #include "peer_id.h"
 
-static struct {
-	spinlock_t lock;	/* protects the rest */
-	bool known;
-	u8 id[SMC_PEER_ID_LEN];
-} host = {
-	.lock = __SPIN_LOCK_UNLOCKED(host.lock),
-};
+static DEFINE_SPINLOCK(lock);	/* smc_net.peer_id of all namespaces */
+
+static bool is_known(const struct smc_net *sn)
+{
+	return !is_zero_ether_addr(sn->peer_id + 2);
+}
 
 /**
- * smc_peer_id_init() - choose the random part of the peer ID
+ * smc_peer_id_net_init() - choose the random part of the peer ID
+ * @sn: namespace state
  *
- * Context: process, once, before any handshake.
+ * Context: process, before any handshake.
  */
-void smc_peer_id_init(void)
+void smc_peer_id_net_init(struct smc_net *sn)
 {
-	get_random_bytes(host.id, 2);
+	get_random_bytes(sn->peer_id, 2);
+	if (!net_eq(sn->net, &init_net))
+		eth_random_addr(sn->peer_id + 2);
 }
 
 /**
@@ -55,30 +61,28 @@ void smc_peer_id_hostname(const struct net *net,
 
 /**
  * smc_peer_id_learn_mac() - an RDMA port is in use: complete the peer ID
+ * @sn: namespace state
  * @mac: its MAC address; only the first one that is not zero counts
  */
-void smc_peer_id_learn_mac(const u8 mac[SMC_MAC_LEN])
+void smc_peer_id_learn_mac(struct smc_net *sn, const u8 mac[SMC_MAC_LEN])
 {
-	if (is_zero_ether_addr(mac))
-		return;
-	spin_lock_bh(&host.lock);
-	if (!host.known) {
-		memcpy(host.id + 2, mac, SMC_MAC_LEN);
-		host.known = true;
-	}
-	spin_unlock_bh(&host.lock);
+	spin_lock_bh(&lock);
+	if (!is_known(sn))
+		memcpy(sn->peer_id + 2, mac, SMC_MAC_LEN);
+	spin_unlock_bh(&lock);
 }
 
 /**
- * smc_peer_id_get() - this host's peer ID
- * @id: filled; zero as long as no RDMA port has been in use
+ * smc_peer_id_get() - the peer ID of a namespace
+ * @sn: its state
+ * @id: filled; zero as long as it is not known
  */
-void smc_peer_id_get(u8 id[SMC_PEER_ID_LEN])
+void smc_peer_id_get(const struct smc_net *sn, u8 id[SMC_PEER_ID_LEN])
 {
-	spin_lock_bh(&host.lock);
-	if (host.known)
-		memcpy(id, host.id, SMC_PEER_ID_LEN);
+	spin_lock_bh(&lock);
+	if (is_known(sn))
+		memcpy(id, sn->peer_id, SMC_PEER_ID_LEN);
 	else
 		memset(id, 0, SMC_PEER_ID_LEN);
-	spin_unlock_bh(&host.lock);
+	spin_unlock_bh(&lock);
 }
