@@ -236,6 +236,9 @@ struct smc_xport_info {
  * @find_path: Can this route be served, and how?  Fills @path (with a device
  *	reference) and returns SMC_REASON_OK, or the reason why not.
  *	Context: process, may sleep.
+ * @path_net: optional; the namespace in which the packets of a path are routed:
+ *	that of its network device, with a reference, or NULL if it is going.
+ *	Context: process.
  * @gid_is_own: optional; is this the GID of a port of namespace @net?  For
  *	version 1, whose GIDs no route knows.  Context: process.
  * @lgr_up: Create the local resources of a group in state CONNECTING from
@@ -310,6 +313,7 @@ struct smc_xport {
 
 	enum smc_reason (*find_path)(const struct smc_route *route,
 				     struct smc_path *path);
+	struct net *(*path_net)(const struct smc_path *path);
 	bool (*gid_is_own)(const struct net *net, const u8 *gid);
 	int (*lgr_up)(struct smc_lgr *lgr);
 	bool (*lgr_match)(const struct smc_lgr *lgr,

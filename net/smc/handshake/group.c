@@ -164,18 +164,24 @@ enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
 				 bool *direct)
 {
 	const struct smc_select_local *local = &hs->data->local;
-	enum smc_variant variant = hs->data->choice.variant;
-	struct net *net = hs->setup.sn->net;
-	const struct smc_xport *xport;
+	const struct smc_choice *choice = &hs->data->choice;
+	const struct smc_xport *xport = smc_xport_get(choice->mode);
+	enum smc_reason why = SMC_REASON_OK;
+	struct net *net;
 
 	*direct = true;
-	if (variant == SMC_VARIANT_RV2)
-		return smc_route_direct(net, local, gid, direct);
-	xport = smc_xport_get(hs->data->choice.mode);
-	if (variant == SMC_VARIANT_RV1 && !local->same_host &&
-	    xport->gid_is_own && xport->gid_is_own(net, gid))
-		return SMC_REASON_BADPORT;
-	return SMC_REASON_OK;
+	if (!hs->data->has_path[choice->mode] || !xport->path_net)
+		return SMC_REASON_OK;
+	net = xport->path_net(&hs->data->path[choice->mode]);
+	if (!net)
+		return SMC_REASON_DEVGONE;
+	if (choice->variant == SMC_VARIANT_RV2)
+		why = smc_route_direct(net, local, gid, direct);
+	else if (!local->same_host && xport->gid_is_own &&
+		 xport->gid_is_own(net, gid))
+		why = SMC_REASON_BADPORT;
+	put_net(net);
+	return why;
 }
 
 /**

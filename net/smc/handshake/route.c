@@ -214,7 +214,7 @@ static enum smc_reason direct_v6(struct net *net,
 	memcpy(&fl6.daddr, gid, sizeof(fl6.daddr));
 	memcpy(&fl6.saddr, local->gid, sizeof(fl6.saddr));
 	dst = ip6_route_output(net, NULL, &fl6);
-	flags = dst_rt6_info(dst)->rt6i_flags;
+	flags = container_of(dst, struct rt6_info, dst)->rt6i_flags;
 	if (dst->error)
 		why = SMC_REASON_NOROUTE;
 	else if (ipv6_anycast_destination(dst, &fl6.daddr) ||
@@ -227,7 +227,7 @@ static enum smc_reason direct_v6(struct net *net,
 
 /**
  * smc_route_direct() - is the peer's RDMA port reached without a gateway?
- * @net: network namespace
+ * @net: network namespace of the own port's addresses
  * @local: own RoCE v2 GID; is the peer on this host?
  * @gid: the peer's, of the same family
  * @direct: the answer

@@ -33,6 +33,73 @@
 #define HOPS_DIRECT		1
 #define HOPS_GATEWAY		64
 
+static struct dst_entry *route_v4(struct net *net,
+				  const struct smc_rdma_link *link,
+				  const union ib_gid *gid)
+{
+	struct flowi4 fl4 = {
+		.daddr = smc_rdma_gid_v4(gid),
+		.saddr = smc_rdma_gid_v4(&link->gid),
+	};
+	struct rtable *rt = ip_route_output_key(net, &fl4);
+
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+static struct dst_entry *route_v6(struct net *net,
+				  const struct smc_rdma_link *link,
+				  const union ib_gid *gid)
+{
+	struct flowi6 fl6 = {};
+	struct dst_entry *dst;
+	int rc;
+
+	if (!IS_ENABLED(CONFIG_IPV6))
+		return ERR_PTR(-EAFNOSUPPORT);
+	memcpy(&fl6.daddr, gid->raw, sizeof(fl6.daddr));
+	memcpy(&fl6.saddr, link->gid.raw, sizeof(fl6.saddr));
+	dst = ip6_route_output(net, NULL, &fl6);
+	rc = dst->error;
+	if (!rc)
+		return dst;
+	dst_release(dst);
+	return ERR_PTR(rc);
+}
+
+/* The route of packets to a version 2 GID, where our GID's device is. */
+static struct dst_entry *route_to(const struct smc_rdma_link *link,
+				  const union ib_gid *gid)
+{
+	struct dst_entry *dst;
+	struct net *net;
+
+	net = smc_rdma_gid_net(link->ibdev, link->port, link->gid_index,
+			       link->gid.raw);
+	if (!net)
+		return ERR_PTR(-ENODEV);
+	dst = smc_gid_is_v4(link->gid.raw) ? route_v4(net, link, gid) :
+					     route_v6(net, link, gid);
+	put_net(net);
+	return dst;
+}
+
+/*
+ * The address of a gateway as dst_neigh_lookup() takes it, NULL: none is on the
+ * way.  An IPv4 route by an IPv6 gateway has that one's address itself.
+ */
+static const void *gateway_of(const struct dst_entry *dst)
+{
+	const struct rt6_info *rt6;
+	const struct rtable *rt;
+
+	if (dst->ops->family == AF_INET) {
+		rt = container_of(dst, struct rtable, dst);
+		return rt->rt_uses_gateway ? &rt->rt_gw4 : NULL;
+	}
+	rt6 = container_of(dst, struct rt6_info, dst);
+	return rt6->rt6i_flags & RTF_GATEWAY ? &rt6->rt6i_gateway : NULL;
+}
+
 static int roce_prepare(struct smc_rdma_link *link)
 {
 	struct ib_qp_cap cap = {
@@ -123,59 +190,31 @@ static int check_mac(const struct smc_rdma_link *link, const u8 *mac)
 	return ok ? 0 : -EADDRNOTAVAIL;
 }
 
-static int resolve_hop_v6(struct smc_rdma_link *link, u8 *mac, u8 *hops)
-{
-	struct flowi6 fl6 = {};
-	struct dst_entry *dst;
-	struct rt6_info *rt;
-	int rc;
-
-	if (!IS_ENABLED(CONFIG_IPV6))
-		return -EAFNOSUPPORT;
-	memcpy(&fl6.daddr, link->peer.gid.raw, sizeof(fl6.daddr));
-	memcpy(&fl6.saddr, link->gid.raw, sizeof(fl6.saddr));
-	dst = ip6_route_output(link->lgr->sn->net, NULL, &fl6);
-	rt = dst_rt6_info(dst);
-	rc = dst->error;
-	if (!rc && rt->rt6i_flags & RTF_GATEWAY) {
-		*hops = HOPS_GATEWAY;
-		rc = gateway_mac(dst, &rt->rt6i_gateway, mac);
-	} else if (!rc) {
-		rc = check_mac(link, mac);
-	}
-	dst_release(dst);
-	return rc;
-}
-
 /*
  * MAC address and hop limit of the next hop: the peer itself or a gateway, as
  * for smc_route_direct().  Version 1 does not leave the subnet.
  */
 static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 {
-	const struct smc_lgr *lgr = link->lgr;
-	struct flowi4 fl4 = {};
-	struct rtable *rt;
-	int rc = 0;
+	struct dst_entry *dst;
+	const void *gw;
+	int rc;
 
 	*hops = HOPS_DIRECT;
 	ether_addr_copy(mac, link->peer.mac);
-	if (lgr->version == 1)
+	if (link->lgr->version == 1)
 		return check_mac(link, mac);
-	if (!smc_gid_is_v4(link->gid.raw))
-		return resolve_hop_v6(link, mac, hops);
-	fl4.daddr = smc_rdma_gid_v4(&link->peer.gid);
-	fl4.saddr = smc_rdma_gid_v4(&link->gid);
-	rt = ip_route_output_key(lgr->sn->net, &fl4);
-	if (IS_ERR(rt))
-		return PTR_ERR(rt);
-	if (rt->rt_uses_gateway && rt->rt_gw_family == AF_INET) {
+	dst = route_to(link, &link->peer.gid);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	gw = gateway_of(dst);
+	if (gw) {
 		*hops = HOPS_GATEWAY;
-		rc = gateway_mac(&rt->dst, &rt->rt_gw4, mac);
+		rc = gateway_mac(dst, gw, mac);
 	} else {
 		rc = check_mac(link, mac);
 	}
-	ip_rt_put(rt);
+	dst_release(dst);
 	return rc;
 }
 

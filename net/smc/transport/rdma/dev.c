@@ -440,6 +440,50 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 	return search.best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
 }
 
+/**
+ * smc_rdma_gid_net() - the namespace in which packets of a GID are routed
+ * @ibdev: device
+ * @port: its port
+ * @index: of the GID
+ * @gid: it
+ *
+ * Context: process.
+ * Return: that of its network device, with a reference; NULL: it is going, or
+ * the GID is no longer there.
+ */
+struct net *smc_rdma_gid_net(struct ib_device *ibdev, u32 port, int index,
+			     const u8 *gid)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+	struct net *net = NULL;
+
+	attr = rdma_get_gid_attr(ibdev, port, index);
+	if (IS_ERR(attr))
+		return NULL;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR_OR_NULL(ndev) && !memcmp(attr->gid.raw, gid, SMC_GID_LEN))
+		net = maybe_get_net(dev_net(ndev));
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return net;
+}
+
+/**
+ * smc_rdma_path_net() - the namespace in which packets of a path are routed
+ * @path: from smc_rdma_find_path()
+ *
+ * Context: process.
+ * Return: as smc_rdma_gid_net().
+ */
+struct net *smc_rdma_path_net(const struct smc_path *path)
+{
+	return smc_rdma_gid_net(smc_rdma_dev(path->dev)->ibdev, path->port,
+				path->v2 ? path->gid_index : path->gid_v1_index,
+				path->v2 ? path->gid : path->gid_v1);
+}
+
 struct own_gid {
 	const struct net *net;
 	const u8 *gid;

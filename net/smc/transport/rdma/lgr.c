@@ -398,6 +398,7 @@ const struct smc_xport smc_rdma_xport = {
 	.pools		= true,
 	.max_size_code	= SMC_SIZE_CODE_MAX,
 	.find_path	= smc_rdma_find_path,
+	.path_net	= smc_rdma_path_net,
 	.gid_is_own	= smc_rdma_gid_is_own,
 	.lgr_up		= rdma_lgr_up,
 	.lgr_match	= lgr_match,
