@@ -99,6 +99,8 @@ struct smc_dev_info {
  * @sport: local TCP port, host order
  * @dport: peer TCP port, host order
  * @vlan_id: VLAN of the route's device or the first below it, 0 = none
+ * @tclass: TOS or traffic class of the connection's packets, without ECN bits
+ * @priority: of the socket
  * @rtt_us: TCP's round-trip time in microseconds, 0 = not known
  */
 struct smc_route {
@@ -111,6 +113,8 @@ struct smc_route {
 	u16 sport;
 	u16 dport;
 	u16 vlan_id;
+	u8 tclass;
+	u32 priority;
 	u32 rtt_us;
 };
 
@@ -131,6 +135,8 @@ struct smc_route {
  * @ism_gid_ext: SMC-D GID extension of an emulated device
  * @chid: SMC-D channel id
  * @vlan_id: VLAN used
+ * @tclass: as the route says
+ * @sl: SMC-R: service level
  * @rtt_us: as the route says
  */
 struct smc_path {
@@ -149,6 +155,8 @@ struct smc_path {
 	u64 ism_gid_ext;
 	u16 chid;
 	u16 vlan_id;
+	u8 tclass;
+	u8 sl;
 	u32 rtt_us;
 };
 

@@ -16,6 +16,7 @@
 #include <linux/tcp.h>
 #include <net/addrconf.h>
 #include <net/dst.h>
+#include <net/inet_ecn.h>
 #include <net/inet_sock.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -51,12 +52,17 @@ static void fill_addresses(const struct sock *tcp, struct smc_route *route)
 
 	route->sport = inet->inet_num;
 	route->dport = ntohs(inet->inet_dport);
+	route->tclass = READ_ONCE(inet->tos) & ~INET_ECN_MASK;
+	route->priority = READ_ONCE(tcp->sk_priority);
 #if IS_ENABLED(CONFIG_IPV6)
 	if (tcp->sk_family == AF_INET6) {
 		route->saddr = tcp->sk_v6_rcv_saddr;
 		route->daddr = tcp->sk_v6_daddr;
 		route->family = ipv6_addr_v4mapped(&route->daddr) ?
 				AF_INET : AF_INET6;
+		if (route->family == AF_INET6)
+			route->tclass = READ_ONCE(inet6_sk(tcp)->tclass) &
+					~INET_ECN_MASK;
 		return;
 	}
 #endif

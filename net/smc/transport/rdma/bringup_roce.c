@@ -229,13 +229,15 @@ static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = QP_RNR_TIMER,
 	};
+	const struct smc_path *path = &link->lgr->path;
 	struct rdma_ah_attr *ah = &attr.ah_attr;
 	union ib_gid gid = peer->gid;
 
 	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
 	ether_addr_copy(ah->roce.dmac, mac);
 	rdma_ah_set_port_num(ah, link->port);
-	rdma_ah_set_grh(ah, &gid, 0, link->gid_index, hops, 0);
+	rdma_ah_set_sl(ah, path->sl);
+	rdma_ah_set_grh(ah, &gid, 0, link->gid_index, hops, path->tclass);
 	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
 			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);

@@ -260,9 +260,23 @@ static u8 gid_mtu(const struct search *search, const struct net_device *ndev)
 	return min_t(u8, iboe_get_mtu(READ_ONCE(ndev->mtu)), search->max_mtu);
 }
 
+/* Of packets of the socket's priority, as rdma_cm has it.  RCU. */
+static u8 service_level(struct net_device *ndev, u32 priority)
+{
+	struct net_device *real = rdma_vlan_dev_real_dev(ndev);
+	u16 tci;
+
+	if ((real ?: ndev)->num_tc)
+		return netdev_get_prio_tc_map(real ?: ndev, priority);
+	if (!real)
+		return 0;
+	tci = vlan_dev_get_egress_qos_mask(ndev, priority);
+	return (tci & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT;
+}
+
 /*
- * Rank of a GID for the route.  If it is not 0, the MAC address, the device and
- * the MTU are stored in @found.
+ * Rank of a GID for the route.  If it is not 0, the MAC address, the device,
+ * the MTU and the service level are stored in @found.
  */
 static int gid_rank(const struct search *search,
 		    const struct ib_gid_attr *attr, struct smc_path *found)
@@ -292,6 +306,7 @@ static int gid_rank(const struct search *search,
 	}
 	rank = 2 * rank + (ndev == route->ndev);
 	ether_addr_copy(found->mac, ndev->dev_addr);
+	found->sl = service_level(ndev, route->priority);
 	found->ifindex = ndev->ifindex;
 out:
 	rcu_read_unlock();
@@ -329,6 +344,7 @@ static int scan_gids(struct ib_device *ibdev, u32 port,
 			ether_addr_copy(path->mac, found.mac);
 			path->ifindex = found.ifindex;
 			path->mtu_code = found.mtu_code;
+			path->sl = found.sl;
 		}
 		rdma_put_gid_attr(attr);
 	}
@@ -384,6 +400,7 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	path->port = port;
 	path->vlan_id = search->route->vlan_id;
 	path->rtt_us = search->route->rtt_us;
+	path->tclass = search->route->tclass;
 	return scan_gids(ibdev, port, search, path);
 }
 

@@ -145,7 +145,8 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 
 /*
  * A client is identified by the GID of its Proposal: a Proposal of version 2
- * alone has no peer ID.
+ * alone may have no peer ID.  Connections of another traffic class need a link
+ * of their own; a client has to take the one that the server names.
  */
 static bool match_proposal(const struct smc_lgr *lgr,
 			   const struct smc_path *path,
@@ -154,6 +155,7 @@ static bool match_proposal(const struct smc_lgr *lgr,
 	const u8 *gid = is_v1(lgr) ? prop->gid : prop->v2.gid;
 
 	return lgr->path.dev == path->dev && lgr->path.port == path->port &&
+	       lgr->path.tclass == path->tclass && lgr->path.sl == path->sl &&
 	       !memcmp(lgr->peer_id, prop->peer_id, SMC_PEER_ID_LEN) &&
 	       !memcmp(lgr->peer_gid, gid, SMC_GID_LEN) &&
 	       memchr_inv(gid, 0, SMC_GID_LEN);
