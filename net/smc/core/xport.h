@@ -99,6 +99,7 @@ struct smc_dev_info {
  * @sport: local TCP port, host order
  * @dport: peer TCP port, host order
  * @vlan_id: VLAN of the route's device or the first below it, 0 = none
+ * @mtu: what the route allows if that is less than its device does, else 0
  * @tclass: TOS or traffic class of the connection's packets, without ECN bits
  * @priority: of the socket
  * @rtt_us: TCP's round-trip time in microseconds, 0 = not known
@@ -113,6 +114,7 @@ struct smc_route {
 	u16 sport;
 	u16 dport;
 	u16 vlan_id;
+	u32 mtu;
 	u8 tclass;
 	u32 priority;
 	u32 rtt_us;

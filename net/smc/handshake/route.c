@@ -84,6 +84,14 @@ static struct net_device *by_address(const struct smc_route *route)
 #endif
 }
 
+/* A gateway may have said that a network behind it has a smaller MTU. */
+static u32 narrowed(const struct dst_entry *dst, const struct net_device *ndev)
+{
+	u32 mtu = dst_mtu(dst);
+
+	return mtu < READ_ONCE(ndev->mtu) ? mtu : 0;
+}
+
 /**
  * smc_route_get() - find out how a connection leaves this host
  * @tcp: socket, established
@@ -103,6 +111,8 @@ int smc_route_get(struct sock *tcp, struct smc_route *route)
 	route->ndev = dst ? READ_ONCE(dst->dev) : by_address(route);
 	dev_hold(route->ndev);
 	rcu_read_unlock();
+	if (route->ndev && dst)
+		route->mtu = narrowed(dst, route->ndev);
 	dst_release(dst);
 	if (!route->ndev)
 		return -ENETUNREACH;

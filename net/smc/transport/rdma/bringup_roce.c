@@ -13,6 +13,7 @@
 #include <net/ip6_route.h>
 #include <net/route.h>
 #include <net/neighbour.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
 #include "rdma.h"
@@ -98,6 +99,22 @@ static const void *gateway_of(const struct dst_entry *dst)
 	}
 	rt6 = container_of(dst, struct rt6_info, dst);
 	return rt6->rt6i_flags & RTF_GATEWAY ? &rt6->rt6i_gateway : NULL;
+}
+
+/* Version 1 does not leave the subnet: the device's MTU is all there is. */
+static u8 roce_way_mtu(const struct smc_rdma_link *link, const u8 *gid)
+{
+	struct dst_entry *dst;
+	u8 mtu;
+
+	if (link->lgr->version == 1)
+		return IB_MTU_4096;
+	dst = route_to(link, (const union ib_gid *)gid);
+	if (IS_ERR(dst))
+		return 0;
+	mtu = iboe_get_mtu(dst_mtu(dst));
+	dst_release(dst);
+	return mtu;
 }
 
 static int roce_prepare(struct smc_rdma_link *link)
@@ -325,6 +342,7 @@ static int roce_loop(struct smc_rdma_link *link, struct ib_qp *qp)
 }
 
 const struct smc_bringup smc_rdma_bringup_roce = {
+	.way_mtu = roce_way_mtu,
 	.prepare = roce_prepare,
 	.connect = roce_connect,
 	.ready = roce_ready,

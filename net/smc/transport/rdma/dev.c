@@ -252,12 +252,16 @@ static bool ndev_fits(const struct search *search, struct net_device *ndev)
 }
 
 /*
- * The MTU of the way through a GID: its network device's without the headers,
- * as drivers compute it.  0: too small for RoCE.
+ * The MTU of the way through a GID: its network device's or the route's without
+ * the headers, as drivers compute it.  0: too small for RoCE.
  */
 static u8 gid_mtu(const struct search *search, const struct net_device *ndev)
 {
-	return min_t(u8, iboe_get_mtu(READ_ONCE(ndev->mtu)), search->max_mtu);
+	u32 mtu = READ_ONCE(ndev->mtu);
+
+	if (search->route->mtu)
+		mtu = min(mtu, search->route->mtu);
+	return min_t(u8, iboe_get_mtu(mtu), search->max_mtu);
 }
 
 /* Of packets of the socket's priority, as rdma_cm has it.  RCU. */

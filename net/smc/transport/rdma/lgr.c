@@ -123,12 +123,27 @@ static void dev_unlink(struct smc_rdma_link *link)
 	spin_unlock_bh(&rdev->lock);
 }
 
+/*
+ * A way may be narrower than its device.  A server has to know before its
+ * Accept tells the MTU; a client has not told it when it learns the peer's GID.
+ */
+static u8 way_mtu(const struct smc_rdma_link *link, const u8 *gid)
+{
+	return min(link->lgr->path.mtu_code, link->bringup->way_mtu(link, gid));
+}
+
 static int rdma_lgr_up(struct smc_lgr *lgr)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
+	u8 mtu = lgr->path.mtu_code;
 	int rc;
 
 	link_init(link, lgr);
+	if (lgr->role == SMC_SERV)
+		mtu = way_mtu(link, lgr->peer_gid);
+	if (!mtu)
+		return -EHOSTUNREACH;
+	WRITE_ONCE(lgr->path.mtu_code, mtu);
 	rc = smc_rdma_tx_init(link);
 	if (rc)
 		return rc;
@@ -175,8 +190,9 @@ static bool match_accept(const struct smc_lgr *lgr,
 /* MTU of the link; that of our own way before the peer has told its. */
 static u8 link_mtu(const struct smc_lgr *lgr, const struct smc_rdma_link *link)
 {
-	return smp_load_acquire(&link->peer.qpn) ? link->peer.mtu :
-						   lgr->path.mtu_code;
+	if (smp_load_acquire(&link->peer.qpn))
+		return link->peer.mtu;
+	return READ_ONCE(lgr->path.mtu_code);
 }
 
 /* Has our way become too narrow for its packets?  None arrives any more. */
@@ -216,6 +232,7 @@ static int peer_learn(struct smc_rdma_link *link,
 	const struct smc_lgr *lgr = link->lgr;
 	const u8 *gid = r->gid;
 	const u8 *mac = r->mac;
+	u8 mtu = lgr->path.mtu_code;
 
 	if (acc->mode != SMC_CLC_MODE_R || !r->qpn || !r->mtu)
 		return -EPROTO;
@@ -227,10 +244,14 @@ static int peer_learn(struct smc_rdma_link *link,
 		if (!is_zero_ether_addr(prop->mac))
 			mac = prop->mac;
 	}
+	if (lgr->role == SMC_CLNT)
+		mtu = way_mtu(link, gid);
+	if (!mtu)
+		return -EHOSTUNREACH;
 	memcpy(link->peer.gid.raw, gid, SMC_GID_LEN);
 	ether_addr_copy(link->peer.mac, mac);
 	link->peer.psn = r->psn;
-	link->peer.mtu = min_t(u8, lgr->path.mtu_code, r->mtu);
+	link->peer.mtu = min_t(u8, mtu, r->mtu);
 	/* last: pairs with match_accept() */
 	smp_store_release(&link->peer.qpn, r->qpn);
 	return 0;
