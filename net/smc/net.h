@@ -31,6 +31,8 @@ struct smc_hs_cache;
  * @stats: per-cpu counters
  * @sysctl_hdr: net.smc
  * @transports: SMC_USE_* bits (sysctl transports)
+ * @lend_ports: may other namespaces use RoCE ports of network devices of this
+ *	one? (smc_net_lends())
  * @handshake_timeout_ms: floor of the handshake deadline
  * @fallback_memory_s: how long an incompatible peer is remembered
  * @orphan_timeout_s: how long data of a closed socket waits for a peer that
@@ -70,6 +72,7 @@ struct smc_net {
 	struct smc_stats __percpu *stats;
 	struct ctl_table_header *sysctl_hdr;
 	unsigned int transports;
+	int lend_ports;
 	unsigned int handshake_timeout_ms;
 	unsigned int fallback_memory_s;
 	unsigned int orphan_timeout_s;
@@ -115,6 +118,15 @@ extern unsigned int smc_net_id;
 static inline struct smc_net *smc_net(const struct net *net)
 {
 	return net_generic(net, smc_net_id);
+}
+
+/* May other namespaces use the RoCE ports of this one?  Any context. */
+static inline bool smc_net_lends(const struct net *net)
+{
+	const struct smc_net *sn = smc_net(net);
+
+	return READ_ONCE(sn->lend_ports) &&
+	       READ_ONCE(sn->transports) & SMC_USE_SMCR;
 }
 
 #endif /* SMC_NET_H */

@@ -168,6 +168,7 @@ static const struct ctl_table table_template[] = {
 	/* ours */
 	{ .procname = "transports", .mode = 0644,
 	  .proc_handler = transports_handler },
+	INT_ENTRY("lend_ports", SYSCTL_ZERO, SYSCTL_ONE),
 	INT_ENTRY("handshake_timeout_ms", &timeout_min, &timeout_max),
 	INT_ENTRY("fallback_memory_s", SYSCTL_ZERO, &day_s),
 	INT_ENTRY("orphan_timeout_s", SYSCTL_ONE, &day_s),
@@ -203,6 +204,7 @@ static void table_fill(struct smc_sysctl *ctl, struct smc_net *sn)
 		&sn->rmem,
 		&sn->limit_hs,
 		sn,
+		&sn->lend_ports,
 		&sn->handshake_timeout_ms,
 		&sn->fallback_memory_s,
 		&sn->orphan_timeout_s,
@@ -235,6 +237,7 @@ static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
 	sn->rmem = 65536;
 	sn->limit_hs = 0;
 	sn->transports = SMC_USE_SMCR | SMC_USE_SMCD;
+	sn->lend_ports = 0;
 	sn->handshake_timeout_ms = 2000;
 	sn->fallback_memory_s = 60;
 	sn->orphan_timeout_s = 120;
