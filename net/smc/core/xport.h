@@ -92,6 +92,12 @@ struct smc_dev_info {
  * struct smc_route - what the TCP connection tells about the way to the peer
  * @net: the network namespace of the socket
  * @ndev: the device the route leaves by; held by the caller for the call
+ * @out: device of another namespace, or above one, that lends its RoCE ports
+ *	(smc_net_lends()), by which the packets leave this host; NULL: none; held
+ *	likewise
+ * @out_addr: own address there
+ * @out_vlan_id: VLAN of @out or the first below it, 0 = none
+ * @out_tclass: as @tclass; of a tunnel: 0
  * @family: AF_INET or AF_INET6 (v4-mapped addresses count as AF_INET)
  * @saddr: local address, v4-mapped for AF_INET
  * @daddr: peer address, same form
@@ -102,11 +108,16 @@ struct smc_dev_info {
  * @mtu: what the route allows if that is less than its device does, else 0
  * @tclass: TOS or traffic class of the connection's packets, without ECN bits
  * @priority: of the socket
+ * @secured: IPsec protects the packets after they have left their namespace
  * @rtt_us: TCP's round-trip time in microseconds, 0 = not known
  */
 struct smc_route {
 	struct net *net;
 	struct net_device *ndev;
+	struct net_device *out;
+	struct in6_addr out_addr;
+	u16 out_vlan_id;
+	u8 out_tclass;
 	sa_family_t family;
 	struct in6_addr saddr;
 	struct in6_addr daddr;
@@ -117,6 +128,7 @@ struct smc_route {
 	u32 mtu;
 	u8 tclass;
 	u32 priority;
+	bool secured;
 	u32 rtt_us;
 };
 
@@ -131,7 +143,8 @@ struct smc_route {
  * @gid_v1: RoCE v1 GID
  * @gid_v1_index: index of @gid_v1
  * @mac: MAC address of the port
- * @ifindex: network device of the GID
+ * @ifindex: network device of the GID; the route's if that one is in another
+ *	namespace
  * @mtu_code: MTU of RDMA packets as a CLC MTU code (1..5)
  * @ism_gid: SMC-D GID
  * @ism_gid_ext: SMC-D GID extension of an emulated device

@@ -43,6 +43,10 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 		return SMC_REASON_DISABLED;
 	if (smc_route_get(hs->setup.sk, &data->route))
 		return SMC_REASON_NOSMCDEV;
+	if (data->route.secured) {
+		smc_route_put(&data->route);
+		return SMC_REASON_IPSEC;
+	}
 	data->route.gid_family = gid_family(hs);
 	for (id = 0; id < SMC_XPORT_NUM; id++) {
 		xport = smc_xport_get(id);

@@ -11,6 +11,8 @@
 #include "hs.h"
 #include "select.h"
 
+struct dst_entry;
+
 /* What a handshake waits for; indexes the role's table of steps. */
 enum smc_hs_state {
 	SMC_HS_OPEN,		/* client: the Proposal to be sent */
@@ -50,7 +52,7 @@ enum smc_hs_bits {
  * @path: offer of each transport, valid with @has_path
  * @choice: what both sides use
  * @local: what this host can do
- * @route: of @path; the device is not held
+ * @route: of @path; no device is held
  * @peer: client: the Accept
  * @direct: no gateway between the RoCE ports
  */
@@ -306,6 +308,9 @@ void smc_hs_cache_net_exit(struct smc_net *sn);
 bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa);
 bool smc_hs_count(struct smc_hs *hs);
 void smc_hs_uncount(struct smc_hs *hs);
+
+/* handshake/egress.c */
+void smc_route_follow(struct smc_route *route, const struct dst_entry *dst);
 
 /* handshake/route.c */
 int smc_route_get(struct sock *tcp, struct smc_route *route);

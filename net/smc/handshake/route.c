@@ -3,7 +3,8 @@
  * What the established TCP connection tells about the way to the peer: device,
  * addresses, VLAN, round-trip time, IP prefixes.
  *
- * The device is that of the socket's route.  The VLAN is the device's own or
+ * The device is that of the socket's route; from a container packets leave the
+ * host by another one (egress.c).  The VLAN is the device's own or
  * that of the first VLAN device below it, through bonds and bridges.  IP
  * prefixes are for SMC-R version 1, which needs both hosts in one subnet
  * (RFC 7609 section 3.5.1).
@@ -95,7 +96,7 @@ static u32 narrowed(const struct dst_entry *dst, const struct net_device *ndev)
 /**
  * smc_route_get() - find out how a connection leaves this host
  * @tcp: socket, established
- * @route: filled in; the device is held until smc_route_put()
+ * @route: filled in; the devices are held until smc_route_put()
  *
  * Return: 0 or -ENETUNREACH.
  */
@@ -111,22 +112,28 @@ int smc_route_get(struct sock *tcp, struct smc_route *route)
 	route->ndev = dst ? READ_ONCE(dst->dev) : by_address(route);
 	dev_hold(route->ndev);
 	rcu_read_unlock();
+	if (route->ndev)
+		smc_route_follow(route, dst);
 	if (route->ndev && dst)
 		route->mtu = narrowed(dst, route->ndev);
 	dst_release(dst);
 	if (!route->ndev)
 		return -ENETUNREACH;
 	route->vlan_id = find_vlan(route->ndev);
+	if (route->out)
+		route->out_vlan_id = find_vlan(route->out);
 	route->rtt_us = READ_ONCE(tcp_sk(tcp)->srtt_us) >> 3;
 	return 0;
 }
 
 /**
- * smc_route_put() - let go of the device; the addresses stay
+ * smc_route_put() - let go of the devices; the addresses stay
  * @route: from smc_route_get()
  */
 void smc_route_put(struct smc_route *route)
 {
+	dev_put(route->out);
+	route->out = NULL;
 	dev_put(route->ndev);
 	route->ndev = NULL;
 }
