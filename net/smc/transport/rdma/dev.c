@@ -15,6 +15,10 @@
  * serves that is in the network of the route's device.  A row of the table
  * names the port, or the port's network device.
  *
+ * If that has none, too, a port that another namespace lends is taken if the
+ * packets leave this host by its network device (handshake/egress.c).  All its
+ * GIDs of version 2 will do, as a container's addresses are not the host's.
+ *
  * Context: process; the registry of devices is locked while they are looked at.
  * Tests: selftests/vm/tests.
  */
@@ -26,6 +30,7 @@
 #include <linux/pci.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
+#include <net/route.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
@@ -105,10 +110,12 @@ static bool same_subnet_v4(struct net_device *ndev, __be32 a, __be32 b)
 	return false;
 }
 
-/* Do a GID and an address of its family belong to one subnet of @ndev?  RCU. */
+/* Do a GID and an address belong to one subnet of @ndev?  RCU. */
 static bool same_subnet(struct net_device *ndev, const struct in6_addr *gid,
 			const struct in6_addr *addr)
 {
+	if (ipv6_addr_v4mapped(gid) != ipv6_addr_v4mapped(addr))
+		return false;
 	return ipv6_addr_v4mapped(gid) ?
 	       same_subnet_v4(ndev, gid->s6_addr32[3], addr->s6_addr32[3]) :
 	       same_subnet_v6(ndev, gid, addr);
@@ -170,6 +177,22 @@ static int rank_v2(const struct smc_route *route, struct net_device *ndev,
 				 rank_remote(route, ndev, addr);
 }
 
+/* The same for one that another namespace lends. */
+static int rank_lent(const struct smc_route *route, struct net_device *ndev,
+		     const union ib_gid *gid)
+{
+	const struct in6_addr *addr = (const struct in6_addr *)gid->raw;
+
+	if (route->family == AF_INET6 && ipv6_addr_v4mapped(addr))
+		return RANK_V4;
+	if (ipv6_addr_equal(addr, &route->out_addr))
+		return RANK_EXACT;
+	if (same_subnet(ndev, addr, &route->out_addr) ||
+	    same_subnet(route->out, addr, &route->out_addr))
+		return RANK_SUBNET;
+	return RANK_DEVICE;
+}
+
 static bool ndev_up(const struct net_device *ndev)
 {
 	return netif_running(ndev) && netif_carrier_ok(ndev);
@@ -211,6 +234,7 @@ static int port_ifindex(struct ib_device *ibdev, u32 port,
  * struct search - what is being looked for
  * @route: from the TCP connection
  * @pnet_id: "": a port of the route's device, else one in this network
+ * @lent: a port that another namespace lends
  * @port_in: the port at hand is in this network, from its own row
  * @max_mtu: the largest MTU of the port at hand
  * @path: the best one so far
@@ -219,6 +243,7 @@ static int port_ifindex(struct ib_device *ibdev, u32 port,
 struct search {
 	const struct smc_route *route;
 	char pnet_id[SMC_PNET_ID_LEN + 1];
+	bool lent;
 	bool port_in;
 	u8 max_mtu;
 	struct smc_path *path;
@@ -234,13 +259,36 @@ static bool in_network(const struct search *search, struct net_device *ndev)
 		!strcmp(id, search->pnet_id));
 }
 
+/*
+ * Is it lent, and do the packets leave by it?  Not below a bridge, which may
+ * filter VLANs.  Soft-RoCE works in the initial namespace on all kernels.  RCU.
+ */
+static bool is_lent(const struct smc_route *route, struct ib_device *ibdev,
+		    struct net_device *ndev)
+{
+	const struct net *net = dev_net(ndev);
+
+	if (net_eq(net, route->net) || !smc_net_lends(net))
+		return false;
+	if (ibdev->ops.driver_id == RDMA_DRIVER_RXE && !net_eq(net, &init_net))
+		return false;
+	return ndev == route->out || (!netif_is_bridge_master(route->out) &&
+				      stands_on(route->out, ndev));
+}
+
 /* May a GID of this device serve the route at all?  RCU. */
-static bool ndev_fits(const struct search *search, struct net_device *ndev)
+static bool ndev_fits(const struct search *search, struct ib_device *ibdev,
+		      struct net_device *ndev)
 {
 	const struct smc_route *route = search->route;
 	u16 vlan_id = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
 
-	if (!net_eq(dev_net(ndev), route->net) || !ndev_up(ndev))
+	if (!ndev_up(ndev))
+		return false;
+	if (search->lent)
+		return vlan_id == route->out_vlan_id &&
+		       is_lent(route, ibdev, ndev);
+	if (!net_eq(dev_net(ndev), route->net))
 		return false;
 	if (is_local(route))
 		return true;
@@ -264,7 +312,7 @@ static u8 gid_mtu(const struct search *search, const struct net_device *ndev)
 	return min_t(u8, iboe_get_mtu(mtu), search->max_mtu);
 }
 
-/* Of packets of the socket's priority, as rdma_cm has it.  RCU. */
+/* Of packets of this priority, as rdma_cm has it.  RCU. */
 static u8 service_level(struct net_device *ndev, u32 priority)
 {
 	struct net_device *real = rdma_vlan_dev_real_dev(ndev);
@@ -294,12 +342,13 @@ static int gid_rank(const struct search *search,
 		return RANK_NONE;
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (IS_ERR_OR_NULL(ndev) || !ndev_fits(search, ndev))
+	if (IS_ERR_OR_NULL(ndev) || !ndev_fits(search, attr->device, ndev))
 		goto out;
 	if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP)
-		rank = rank_v2(route, ndev, &attr->gid);
+		rank = search->lent ? rank_lent(route, ndev, &attr->gid) :
+				      rank_v2(route, ndev, &attr->gid);
 	else
-		rank = is_local(route) ? RANK_NONE : RANK_V1;
+		rank = is_local(route) || search->lent ? RANK_NONE : RANK_V1;
 	/* by the table of physical networks this port reaches the peer */
 	if (rank == RANK_NONE && search->pnet_id[0])
 		rank = RANK_DEVICE;
@@ -308,10 +357,12 @@ static int gid_rank(const struct search *search,
 		rank = RANK_NONE;
 		goto out;
 	}
-	rank = 2 * rank + (ndev == route->ndev);
+	rank = 2 * rank + (ndev == (search->lent ? route->out : route->ndev));
 	ether_addr_copy(found->mac, ndev->dev_addr);
-	found->sl = service_level(ndev, route->priority);
-	found->ifindex = ndev->ifindex;
+	found->sl = service_level(ndev, search->lent ?
+				  rt_tos2priority(route->out_tclass) :
+				  route->priority);
+	found->ifindex = search->lent ? route->ndev->ifindex : ndev->ifindex;
 out:
 	rcu_read_unlock();
 	return rank;
@@ -402,9 +453,11 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 					   port, id) &&
 			  !strcmp(id, search->pnet_id);
 	path->port = port;
-	path->vlan_id = search->route->vlan_id;
+	path->vlan_id = search->lent ? search->route->out_vlan_id :
+				       search->route->vlan_id;
 	path->rtt_us = search->route->rtt_us;
-	path->tclass = search->route->tclass;
+	path->tclass = search->lent ? search->route->out_tclass :
+				      search->route->tclass;
 	return scan_gids(ibdev, port, search, path);
 }
 
@@ -416,7 +469,9 @@ static int scan_dev(struct smc_dev *dev, void *arg)
 	unsigned int port;
 	int rank;
 
-	if (!ns_usable(rdev->ibdev, search->route->net))
+	if (!(search->lent ?
+	      rdma_dev_access_netns(rdev->ibdev, search->route->net) :
+	      ns_usable(rdev->ibdev, search->route->net)))
 		return 0;
 	rdma_for_each_port(rdev->ibdev, port) {
 		struct smc_path try = {};
@@ -458,6 +513,11 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 	if (!search.best &&
 	    smc_pnet_of_ndev(route->net, route->ndev, search.pnet_id))
 		smc_dev_walk(xport, scan_dev, &search);
+	if (!search.best && route->out) {
+		search.pnet_id[0] = 0;
+		search.lent = true;
+		smc_dev_walk(xport, scan_dev, &search);
+	}
 	return search.best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
 }
 
