@@ -121,5 +121,8 @@ if [ "${SMC_EXPECT_ALL:-${CI:+1}}" = 1 ] && [ "$skipped" -gt 0 ]; then
 fi
 lost=$((planned - passed - failed - skipped))
 [ $lost = 0 ] || { echo "# $lost tests left no result"; failed=$((failed + lost)); }
-echo "$passed passed, $failed failed, $skipped skipped"
+# boots in which the emulator crashed before a guest was up (lab.py)
+again=$(cat "$run"/boot-*/again 2>/dev/null | wc -l)
+[ "$again" != 0 ] || again=
+echo "$passed passed, $failed failed, $skipped skipped${again:+, $again repeated}"
 [ "$failed" = 0 ]

@@ -13,6 +13,7 @@
 # failed, N skipped"; one that exits with an error without naming a failure, or
 # says nothing, counts as one failure.  The last line is the sum of all, and is
 # printed before BUDGET (80m) is over: what was not reached until then has failed.
+# It says how many boots were repeated, if any were (run.sh).
 #
 # What does not fit into one run is rotated by the commit: SMC_ROTATE, the
 # number of commits, chooses modes, SMC_SEED, the commit's name, what is random.
@@ -21,7 +22,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 case ${1:-} in
 check | ci | long) ;;
-*) sed -n '4,21s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) sed -n '4,22s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 . tools/dev/budget.sh
 
@@ -32,7 +33,7 @@ begun=$(date +%s)
 cache=${SMC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/smc-lab}
 mkdir -p "$cache"
 budget_set "${BUDGET:-80m}"
-passed=0 failed=0 skipped=0 report=
+passed=0 failed=0 skipped=0 repeated=0 report=
 export SMC_RESULTS="${SMC_RESULTS:-$tmp/results}"
 
 id=$(git rev-parse HEAD 2>/dev/null | cut -c1-7)
@@ -63,8 +64,8 @@ stage() {
 	} | tee "$tmp/out"
 	grep -aE '^([A-Za-z_-]+: )?[0-9]+ passed, [0-9]+ failed' "$tmp/out" |
 		tail -1 >"$tmp/verdict"
-	p=$(number passed) f=$(number failed) s=$(number skipped)
-	: "${p:=0}" "${f:=0}" "${s:=0}"
+	p=$(number passed) f=$(number failed) s=$(number skipped) r=$(number repeated)
+	: "${p:=0}" "${f:=0}" "${s:=0}" "${r:=0}"
 	if [ "$f" = 0 ] && [ "$(cat "$tmp/rc")" != 0 ]; then
 		echo "$name: failed without a verdict"
 		f=1
@@ -73,6 +74,7 @@ stage() {
 		f=1
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	repeated=$((repeated + r))
 	report="$report
   $name: $p passed, $f failed, $(($(date +%s) - start)) s"
 	echo "stage $name $(($(date +%s) - start))" >>"$cache/seconds"
@@ -115,5 +117,6 @@ fi
 
 echo "== $1, $(($(date +%s) - begun)) s$report"
 [ "$1" != long ] || [ $failed != 0 ] || shard_passed "$SHARD" "$passed"
-echo "$passed passed, $failed failed, $skipped skipped"
+[ $repeated != 0 ] || repeated=
+echo "$passed passed, $failed failed, $skipped skipped${repeated:+, $repeated repeated}"
 [ $failed = 0 ]

@@ -174,3 +174,33 @@ debug) with_checkers ;;
 kcsan) with_races ;;
 *) anywhere ;;
 esac
+
+# An emulator that crashes before its guest is up: told, counted, booted again.
+# One that crashes twice is no guest.
+[ "$LAB_K" = 6.12 ] || exit 0
+what="an emulator that crashes"
+vm=$(dirname "$0")
+boot=$(sh "$vm/boot.sh" "$LAB_K")
+# crash TIMES: boot a guest of our own, whose emulator crashes so often
+crash() {
+	own=$LAB_RUN/crash
+	rm -rf "$own"
+	mkdir "$own"
+	echo "$1" >"$own/left"
+	cat >"$own/qemu" <<-'EOF'
+		#!/bin/sh
+		read -r left </mnt/run/left
+		[ "$left" != 0 ] || exec qemu-system-x86_64 "$@"
+		echo $((left - 1)) >/mnt/run/left
+		exec python3 -c 'import ctypes; ctypes.string_at(1)'
+	EOF
+	chmod +x "$own/qemu"
+	rc=0
+	python3 "$vm/lab.py" --boot "$boot" --lab "$LAB_RUN/lab" --run "$own" \
+		--qemu /mnt/run/qemu -- true || rc=$?
+	equal 1 "$(grep -c "^A signal 11" "$own/again")" "boots repeated"
+}
+crash 1
+equal 0 $rc "a guest after a crash"
+crash 2
+equal 125 $rc "no guest after two crashes"
