@@ -159,7 +159,7 @@ get_checkpatch() {
 patch_check() {
 	files "$1" | grep -v '/trace\.h$' | sed "s,^,$top/," >"$tmp/list"
 	shift
-	(cd "$cp" && xargs perl ./checkpatch.pl --no-tree --terse \
+	(cd "$cp" && xargs -n 40 -P "$(nproc)" perl ./checkpatch.pl --no-tree --terse \
 		--show-types --no-summary --quiet --file "$@" \
 		--ignore "$(sed 's/[[:space:]]*#.*//; /^$/d' \
 			"$top/tools/dev/checkpatch.ignore" | paste -sd,)" \
@@ -192,7 +192,7 @@ check_shellcheck() {
 		*) case $f in *.sh) echo "$f" >>"$tmp/sourced" ;; esac ;;
 		esac
 	done
-	set -- shellcheck -x -S warning --source-path=SCRIPTDIR
+	set -- -n 20 -P "$(nproc)" shellcheck -x -S warning --source-path=SCRIPTDIR
 	xargs "$@" -e SC3013 <"$tmp/run" &&
 		xargs "$@" -e SC2148,SC2034,SC2154 <"$tmp/sourced"
 }
