@@ -2,6 +2,7 @@
 # What a peer, a user, a namespace and the host may hold of link groups and
 # rings, and what becomes of idle ones: selftests/smc/accounts.py.  TCP's memory is
 # not charged to control groups here, as it is not with cgroup v1: the rings are.
+# when: 1/2 debug, takes a minute there
 # guests: 1
 # rdma: lo
 # append: cgroup.memory=nosocket

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # connect, bind and names are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/sockconn.c.
+# when: 2/2 6.12, takes half a minute
 # guests: 1
 # timeout: 300
 # rdma: lo
