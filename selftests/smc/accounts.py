@@ -456,6 +456,29 @@ def case_rings_of_a_user():
         gone(c, *held)
 
 
+def case_rings_of_another_effective_user():
+    """the user pays, and not the one that its program acts for"""
+    sysctl("transports", "smcd")
+    c = Counters()
+
+    def user():
+        os.setresuid(1234, 1234, 1234)
+        refused(Counters(), "UserLimit")
+
+    def program():
+        os.setgroups([])
+        os.setresuid(1234, 1235, 1235)
+        held = smc()
+        cases.in_child(user)
+        for s in held:
+            s.close()
+
+    with limits(host_max_ring_kbytes_per_user=4 * RING):
+        cases.in_child(program)
+        await_that("connections stay", lambda: c.moved()["ConnDestroyed"] ==
+                   c.moved()["ConnCreated"], LIMIT)
+
+
 def disconnect(sock):
     """connect(AF_UNSPEC)"""
     rc = ctypes.CDLL(None).connect(sock.fileno(), bytes(16), 16)

@@ -245,17 +245,19 @@ static void attach(struct smc_sock *smc)
 }
 
 /*
- * Rings are locked memory, which is limited for a user without CAP_IPC_LOCK.
- * @user: its account, or NULL.  0 or -ENOMEM.
+ * Rings are locked memory, which is limited for a user without CAP_IPC_LOCK.  As
+ * with other such memory user and capability are those of the caller: the socket's
+ * user is the file system's user ID, or another one by fchown().
+ * @user: the user's account, or NULL.  0 or -ENOMEM.
  */
-static int user_account(const struct sock *sk, struct smc_account **user)
+static int user_account(struct smc_account **user)
 {
 	*user = NULL;
 	/* not ns_capable(): each socket would ask the security modules */
 	if (cap_raised(current_cap(), CAP_IPC_LOCK) &&
 	    current_user_ns() == &init_user_ns)
 		return 0;
-	*user = smc_account_user(sk->sk_uid);
+	*user = smc_account_user(current_uid());
 	return *user ? 0 : -ENOMEM;
 }
 
@@ -275,7 +277,7 @@ int smc_sock_attach(struct sock *sk, unsigned long bits)
 	struct smc_account *user;
 	struct smc_sock *smc;
 
-	if (user_account(sk, &user))
+	if (user_account(&user))
 		return -ENOMEM;
 	smc = kmem_cache_alloc(cache, GFP_KERNEL);
 	if (!smc) {
