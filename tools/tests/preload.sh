@@ -292,7 +292,7 @@ expect 'make install puts all files' "$tmp/always" <<'END'
 ./usr/share/man/man8/smctop.8
 ./usr/share/zsh/site-functions/_smc-tools
 END
-make -s --eval 'named:; @echo $(activate:%=./usr/libexec/%)' named |
+make -s --no-print-directory --eval 'named:; @echo $(activate:%=./usr/libexec/%)' named |
 	grep . >"$tmp/built"
 grep '/smc_activate$' "$tmp/files" >"$tmp/out"
 expect 'make install puts smc_activate if it can be built' "$tmp/out" <"$tmp/built"
