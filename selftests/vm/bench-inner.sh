@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# bench-inner.sh - the part of bench.sh that runs while the guest lives, after
-# test-lib.sh.  Lines of results/bench.txt: WAY PATTERN SIZE CONNS VALUE
+# bench-inner.sh - the part of bench.sh that runs
+# while the guest lives, after test-lib.sh: measures WAYS, with all rows or
+# (ROWS=short) a few.  Lines of results/bench.txt: WAY PATTERN SIZE CONNS VALUE
 s=/lab/selftests/smc
 table=$LAB_RUN/results/bench.txt
 
+# memory first: rings of connections that are gone are used again
 rows() {
-	if [ "$ROWS" = short ]; then
+	echo "memory 64 256"
+	case $ROWS in
+	short)
 		printf '%s\n' 'latency 64 1' 'latency 32768 1' 'stream 1024 1' \
-			'stream 131072 1' 'rate 64 16' 'setup 64 1' \
-			'memory 64 256'
-		return
-	fi
+			'stream 131072 1' 'rate 64 16' 'setup 64 1'
+		return ;;
+	esac
 	for size in 1 64 1024 4096 16384 32768 65536 131072 1048576; do
 		echo "latency $size 1"
 	done
@@ -26,16 +29,11 @@ rows() {
 		echo "stream 16384 $conns"
 	done
 	echo "setup 64 1"
-	echo "memory 64 256"
 }
 
-# way NAME KIND: measure all rows; the kernel's own uses the rings of connections
-# that are gone again, so what one needs is not seen
+# way NAME KIND: measure all rows
 way() {
-	case $1 in
-	own-*) rows | grep -v '^memory' ;;
-	*) rows ;;
-	esac >"$LAB_RUN/rows"
+	rows >"$LAB_RUN/rows"
 	while read -r row; do
 		line=$(g A "$s/bench $2 $row" </dev/null) || fail "$1: $row"
 		echo "$1 ${line#* }" >>"$table"
@@ -50,20 +48,61 @@ smc_way() {
 	way "$1" ipproto
 }
 
+# perf PROGRAM SIZE: a server and a client of perftest that sleep where they wait;
+# the client's line for this size
+perf() {
+	n=$(((32 << 20) / $2))
+	n=$((n < 100 ? 100 : n > 1000 ? 1000 : n))
+	g A "$1 -e -F -d rxe0 -s $2 -n $n >/dev/null 2>&1" </dev/null &
+	listening A 18515
+	g A "$1 -e -F -d rxe0 -s $2 -n $n 127.0.0.1" </dev/null |
+		awk -v size="$2" '$1 == size'
+	wait $!
+}
+
+# verbs: messages and streams without SMC, in nanoseconds of a message and a byte
+verbs() {
+	rows | grep -E '^(latency|stream) [0-9]+ 1$' >"$LAB_RUN/rows"
+	while read -r pattern size _; do
+		case $pattern in
+		latency) ns=$(perf ib_send_lat "$size" |
+			awk '{ print $6 * 1000 }') ;;
+		stream) ns=$(perf ib_send_bw "$size" |
+			awk '{ print 1e9 / 1048576 / $4 }') ;;
+		esac
+		[ -n "$ns" ] || fail "verbs: $pattern $size"
+		echo "verbs $pattern $size 1 $ns" >>"$table"
+	done <"$LAB_RUN/rows"
+	note "verbs: measured"
+}
+
+# own_lo: the kernel's own with shared memory; what it needs comes with Debian's
+own_lo() {
+	g A 'module.sh load upstream; module.sh unload; set -e
+		insmod /lab/own-lo/smc.ko; insmod /lab/own-lo/smc_diag.ko
+		/lab/selftests/smc/peercfg.py ueid add SMCV2-DEFAULT-UEID' \
+		>/dev/null
+}
+
 : >"$table"
 g A 'uname -r' >"$LAB_RUN/results/kernel"
 # no TIME_WAIT: where ports are taken connect() looks for one that is not
-g A 'sysctl -q net.ipv4.tcp_max_tw_buckets=0; module.sh rdma lo
-	module.sh load ours'
-way tcp tcp
-way unix unix
-
-g A 'sysctl -q net.smc.transports=smcd'
-smc_way smcd SMCD
-g A 'sysctl -q net.smc.transports=smcr'
-smc_way smcr SMCR
-g A 'sysctl -q net.smc.transports='
-way fallback ipproto
-
-upstream_on_lo
-smc_way own-smcr SMCR
+g A 'sysctl -q net.ipv4.tcp_max_tw_buckets=0; module.sh rdma lo'
+for way in $WAYS; do
+	case $way in
+	tcp | unix) way "$way" "$way" ;;
+	smcd | smcr)
+		g A "module.sh load ours; sysctl -q net.smc.transports=$way"
+		smc_way "$way" "$(echo "$way" | tr '[:lower:]' '[:upper:]')" ;;
+	fallback)
+		g A 'module.sh load ours; sysctl -q net.smc.transports='
+		way fallback ipproto ;;
+	own-smcr)
+		upstream_on_lo
+		smc_way own-smcr SMCR ;;
+	own-smcd)
+		own_lo
+		smc_way own-smcd SMCD ;;
+	verbs) verbs ;;
+	esac
+done
