@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# bench-inner.sh - the part of bench.sh that runs
+# bench-inner.sh - the part of bench.sh, and of the test bench_ratios, that runs
 # while the guest lives, after test-lib.sh: measures WAYS, with all rows or
 # (ROWS=short) a few.  Lines of results/bench.txt: WAY PATTERN SIZE CONNS VALUE
 s=/lab/selftests/smc

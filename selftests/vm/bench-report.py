@@ -1,14 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""bench-report - what bench.sh has measured, as a table or JSON
+"""bench-report - what bench.sh has measured, as a table or JSON, and compared
 
     table FILE          each way, and its time (or memory) in relation to TCP's
     json FILE COMMIT KERNEL
                         the same for programs
     compare OLD NEW     rows that differ by 1 % or more, in relation to TCP in
                         the same boot; exit code 1 if one is 3 % slower
+    ratios FILE BEST    the ratios that BEST lists; exit code 1 if one is 3 %
+                        behind the best so far
+    best FILE BEST COMMIT
+                        BEST with what is better in FILE
 
-FILE is as in benchdata.py.
+FILE is as in benchdata.py.  BEST has lines WAY OTHER PATTERN SIZE CONNS RATIO
+COMMIT: what WAY takes of the time or memory of OTHER.
 """
 import json
 import sys
@@ -66,6 +71,57 @@ def compare(old, new):
     return 1 if worse else 0
 
 
+def best_lines(path):
+    """each line, and what it says: None or (way, other, row, ratio)"""
+    with open(path, encoding="ascii") as f:
+        for line in f.read().splitlines():
+            if not line or line.startswith("#"):
+                yield line, None
+                continue
+            way, other, pattern, size, conns, ratio, _ = line.split()
+            yield line, (way, other, (pattern, int(size), int(conns)),
+                         float(ratio))
+
+
+def ratios(ways, path):
+    worse, better = 0, 0
+    print(f"{'':40}    now   best")
+    for _, what in best_lines(path):
+        if what is None:
+            continue
+        way, other, row, best = what
+        now = ways[way][row] / ways[other][row]
+        if now > WORSE * best:
+            worse, note = worse + 1, "  worse"
+        elif now < best / 1.01:
+            better, note = better + 1, "  better"
+        else:
+            note = ""
+        print(f"{way:8} of {other:8} {row_text(row):18} {now:6.3f} {best:6.3f}"
+              f"{note}")
+    if worse:
+        print(f"{worse} ratios are more than 3 % behind the best so far")
+    if better:
+        print(f"{better} ratios are better: to keep them, "
+              "bench-report.py best FILE BEST COMMIT")
+    return 1 if worse else 0
+
+
+def best(ways, path, commit):
+    out = []
+    for line, what in best_lines(path):
+        if what is not None:
+            way, other, row, old = what
+            now = ways[way][row] / ways[other][row]
+            if now < old:
+                pattern, size, conns = row
+                line = (f"{way:8} {other:8} {pattern:8} {size:6} {conns:3} "
+                        f"{now:7.4f} {commit}")
+        out.append(line + "\n")
+    with open(path, "w", encoding="ascii") as f:
+        f.writelines(out)
+
+
 def main():
     what, args = sys.argv[1], sys.argv[2:]
     ways = load(args[0])
@@ -75,6 +131,10 @@ def main():
         as_json(ways, args[1], args[2])
     elif what == "compare":
         return compare(ways, load(args[1]))
+    elif what == "ratios":
+        return ratios(ways, args[1])
+    elif what == "best":
+        best(ways, args[1], args[2])
     else:
         sys.exit(__doc__)
     return 0
