@@ -31,9 +31,9 @@ rows() {
 	echo "setup 64 1"
 }
 
-# way NAME KIND: measure all rows
+# way NAME KIND [REGEX]: measure all rows, or those that match
 way() {
-	rows >"$LAB_RUN/rows"
+	rows | grep -E "${3:-.}" >"$LAB_RUN/rows"
 	while read -r row; do
 		line=$(g A "$s/bench $2 $row" </dev/null) || fail "$1: $row"
 		echo "$1 ${line#* }" >>"$table"
@@ -41,11 +41,30 @@ way() {
 	note "$1: measured"
 }
 
-# smc_way NAME MODE: the same of IPPROTO_SMC, if a connection of now has that
+# smc_way NAME MODE [REGEX]: the same of IPPROTO_SMC, if a connection of now has
+# that mode
 smc_way() {
 	pingpong_held ipproto 1
 	want_mode "$2"
-	way "$1" ipproto
+	way "$1" ipproto "${3:-}"
+}
+
+# option: this module writes the SYN option, by a hook that sees all packets of the
+# namespace while it has a listener of ours
+option() {
+	g A 'module.sh unload; SMC_SYN_OPTION=own module.sh load ours
+		sysctl -q net.smc.transports=smcd
+		grep -q own /sys/module/smc/parameters/syn_option'
+	g A 'python3 -c "
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
+s.bind((\"127.0.0.1\", 7999))
+s.listen()
+time.sleep(100000)" >/dev/null 2>&1 & echo $! >/tmp/listener'
+	listening A 7999
+	way tcp-option tcp '^(latency 64|stream 16384|setup 64) '
+	smc_way smcd-option SMCD '^setup '
+	g A 'kill $(cat /tmp/listener); module.sh unload'
 }
 
 # perf PROGRAM SIZE: a server and a client of perftest that sleep where they wait;
@@ -97,6 +116,7 @@ for way in $WAYS; do
 	fallback)
 		g A 'module.sh load ours; sysctl -q net.smc.transports='
 		way fallback ipproto ;;
+	option) option ;;
 	own-smcr)
 		upstream_on_lo
 		smc_way own-smcr SMCR ;;

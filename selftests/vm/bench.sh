@@ -26,7 +26,7 @@ boot() {
 }
 
 # only one of the kernel's own in a boot: it cannot be unloaded at once
-boot tcp unix smcd smcr fallback own-smcr verbs
+boot tcp unix smcd smcr fallback option own-smcr verbs
 boot own-smcd
 report=$vm_dir/bench-report.py
 # the last commit of what is measured

@@ -13,7 +13,8 @@ UNIT = {"latency": "one way, us", "rate": "round trips, 1000/s",
 LABEL = {"tcp": "TCP", "unix": "AF_UNIX", "smcd": "SMC-D",
          "own-smcd": "kernel's own SMC-D", "smcr": "SMC-R",
          "own-smcr": "kernel's own SMC-R", "verbs": "RDMA verbs alone",
-         "fallback": "after fallback"}
+         "fallback": "after fallback",
+         "tcp-option": "TCP, option's hook", "smcd-option": "SMC-D, own option"}
 
 
 def load(path):
