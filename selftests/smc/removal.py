@@ -47,9 +47,11 @@ longest = [0, ""]                       # command, in seconds
 
 
 def run(*words, may_fail=False):
+    """a command, before the load: it would wait for twelve busy processes"""
     start = time.monotonic()
-    done = subprocess.run(" ".join(words).split(), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(["nice", "-n", "-15", *" ".join(words).split()],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
     assert may_fail or not done.returncode, f"{words}: {done.stdout}"
     longest[:] = max(longest, [time.monotonic() - start, " ".join(words)])
     return done

@@ -135,8 +135,11 @@ lab_up() {
 	_boot=$(sh "$vm_dir/boot.sh" "$1") || return
 	_mem=1024
 	[ "$1" = 6.12 ] || _mem=2560
-	# for the programs in the guests (agent.py)
-	_env="SMC_TEST_SCALE=$(scale_of "$1")"
+	# for the programs in the guests (agent.py); and after how many seconds the
+	# kernel complains that a network device cannot go, 10 by default
+	_scale=$(scale_of "$1")
+	_env="SMC_TEST_SCALE=$_scale"
+	_env="$_env sysctl.net.core.netdev_unregister_timeout_secs=$((10 * _scale))"
 	for _v in SMC_SEED SMC_ROTATE SMC_MODES SMC_GCOV SMC_SYN_OPTION; do
 		eval "_w=\${$_v:-}"
 		# words of the kernel's command line

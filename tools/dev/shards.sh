@@ -8,7 +8,7 @@
 #   4      debug kernel, one guest: all modes of every suite, but
 #   5      debug kernel: hostile peers, mixed outcomes and removals in full
 #          numbers (20,000 handshakes, 100,000 CDC and 20,000 LLC messages, 10,000
-#          connections, 200 removals); two guests
+#          connections, 60 removals); two guests
 #   6      Debian's kernel: 20,000 scripts of difftest a mode, 10^6 messages
 #   7      KCSAN kernel, one guest at a time: SMC-D and SMC-R
 #   8      Debian's kernel: the other long tests, 1,000 silent and 1,000 slow

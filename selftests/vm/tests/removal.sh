@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # RDMA device, network device, namespace, process and module go in random order
 # under load, addresses and MTUs change, a port flaps: selftests/smc/removal.py.
-# 200 of these with LONG=1.
+# 200 of these with LONG=1, 60 on the debug kernel, where each takes 20 s.
 # kernels: 6.12 debug
 # when: 2/4 debug, takes minutes there
 # guests: 1
 # timeout: 300
 # rdma: lo
 n=11
-[ -z "${LONG:-}" ] || n=200
+case ${LONG:+$LAB_K} in
+'') ;;
+debug) n=60 ;;
+*) n=200 ;;
+esac
 g A "/lab/selftests/smc/removal.py ${REMOVALS:-$n}"
