@@ -45,7 +45,7 @@
 	  "run the peer under smc_run; no firewall may remove TCP option 254", \
 	  0)								\
 	X(IPSEC, 0x03020000, "IPSEC",					\
-	  "IPsec protects this connection, and SMC would bypass it",	\
+	  "IPsec or MACsec protects this connection, and SMC would bypass it", \
 	  "", 0)							\
 	X(NOSMCDEV, 0x03030000, "NOSMCDEV",				\
 	  "no RDMA port and no ISM device for this route",		\

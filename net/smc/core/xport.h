@@ -108,7 +108,8 @@ struct smc_dev_info {
  * @mtu: what the route allows if that is less than its device does, else 0
  * @tclass: TOS or traffic class of the connection's packets, without ECN bits
  * @priority: of the socket
- * @secured: IPsec protects the packets after they have left their namespace
+ * @secured: IPsec or MACsec protects the packets, here or on the way: RDMA would
+ *	bypass it (RFC 7609 section 5.5)
  * @rtt_us: TCP's round-trip time in microseconds, 0 = not known
  */
 struct smc_route {

@@ -14,11 +14,13 @@
  * that forwards by itself is not followed, nor what stands on one: the kernel
  * does not tell a module whether it filters VLANs.
  *
- * Where a step leads to this host itself, to MACsec or to nowhere, no device is
- * found.  Where it leads to IPsec the connection is plain TCP.
+ * Where a step leads to this host itself or to nowhere, no device is found.
+ *
+ * IPsec and MACsec protect what passes through them, and RDMA would bypass them.
+ * A connection that they protect, here or on the way, is plain TCP.
  *
  * Context: any; RCU inside.
- * Test: selftests/vm/tests/rdma_pods.sh
+ * Tests: selftests/vm/tests/rdma_pods.sh, selftests/smc/ipsec.sh
  */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
@@ -42,8 +44,9 @@
  * @src: whose packets they are: of the connection, or of a tunnel
  * @dst: where they go
  * @borrowed: of a step, or of a device below: the namespace lends its ports
+ * @bridged: a device that they have left by stands on a bridge
  * @tunnel: they are in a tunnel
- * @secured: IPsec protects them, or may do so
+ * @secured: IPsec or MACsec protects them, or may do so
  * @proto: TCP or UDP
  * @sport: their ports
  * @dport: likewise
@@ -55,6 +58,7 @@ struct way {
 	struct in6_addr src;
 	struct in6_addr dst;
 	bool borrowed;
+	bool bridged;
 	bool tunnel;
 	bool secured;
 	u8 proto;
@@ -221,38 +225,42 @@ static int step(struct way *way)
 	return netif_is_vxlan(way->ndev) ? enter_tunnel(way) : 0;
 }
 
-/* A device of the way, or one below: what does it mean?  Not 0: no RDMA. */
+/* A device of the way, or one below: what does it mean?  Not 0: it protects. */
 static int look(struct net_device *ndev, struct netdev_nested_priv *priv)
 {
 	const struct vxlan_dev *vxlan = netdev_priv(ndev);
 	struct way *way = priv->data;
 
 	if (netif_is_macsec(ndev) ||
-	    (ndev != way->ndev && netif_is_bridge_master(ndev)))
-		return -EACCES;
-	if (netif_is_vxlan(ndev) && has_policies(vxlan->net)) {
-		way->secured = way->borrowed || smc_net_lends(vxlan->net);
-		return -EACCES;
-	}
+	    (netif_is_vxlan(ndev) && has_policies(vxlan->net)))
+		way->secured = true;
+	if (ndev != way->ndev && netif_is_bridge_master(ndev))
+		way->bridged = true;
 	if (!net_eq(dev_net(ndev), way->net) && smc_net_lends(dev_net(ndev)))
 		way->borrowed = true;
-	return 0;
+	return way->secured;
+}
+
+/* The device that has been reached, and those below.  False: one protects. */
+static bool look_down(struct way *way)
+{
+	struct netdev_nested_priv priv = { .data = way };
+
+	return !look(way->ndev, &priv) &&
+	       !netdev_walk_all_lower_dev_rcu(way->ndev, look, &priv);
 }
 
 /* Is there a way to a port of another namespace? */
 static bool follow(struct way *way)
 {
-	struct netdev_nested_priv priv = { .data = way };
 	int i, rc = 1;
 
 	for (i = 0; i < MAX_STEPS && rc > 0; i++) {
-		if (look(way->ndev, &priv))
-			return false;
 		rc = step(way);
+		if (rc > 0 && !look_down(way))
+			return false;
 	}
-	if (rc || netdev_walk_all_lower_dev_rcu(way->ndev, look, &priv))
-		return false;
-	return way->borrowed;
+	return !rc && way->borrowed && !way->bridged;
 }
 
 /* The address that the host itself would use there. */
@@ -274,9 +282,9 @@ static void own_addr(const struct way *way, struct in6_addr *addr)
 
 /**
  * smc_route_follow() - find the device by which packets leave this host
- * @route: its device and addresses are known; the other device, if there is
- *	one, its address, traffic class and @secured are filled in, and that
- *	device is held
+ * @route: its device and addresses are known, and whether the socket has IPsec
+ *	policies; the other device, if there is one, its address, traffic class
+ *	and @secured are filled in, and that device is held
  * @dst: the socket's route, NULL: it has lost it
  *
  * Link-local addresses are of one link: they are not followed.
@@ -288,14 +296,16 @@ void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 		.ndev = route->ndev,
 		.src = route->saddr,
 		.dst = route->daddr,
+		.secured = route->secured || (dst && is_xfrm(dst)),
 		.proto = IPPROTO_TCP,
 		.sport = htons(route->sport),
 		.dport = htons(route->dport),
 	};
 
-	if (!dst || ipv6_addr_type(&route->daddr) & IPV6_ADDR_LINKLOCAL)
-		return;
 	rcu_read_lock();
+	if (!look_down(&way) || !dst ||
+	    ipv6_addr_type(&route->daddr) & IPV6_ADDR_LINKLOCAL)
+		goto out;
 	learn_hop(&way, dst);
 	if (follow(&way)) {
 		route->out = way.ndev;
@@ -306,6 +316,7 @@ void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 		else
 			own_addr(&way, &route->out_addr);
 	}
+out:
 	route->secured = way.secured;
 	rcu_read_unlock();
 }

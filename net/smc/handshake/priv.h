@@ -320,7 +320,6 @@ void smc_route_prefixes(const struct smc_route *route,
 enum smc_reason smc_route_direct(struct net *net,
 				 const struct smc_select_local *local,
 				 const u8 gid[SMC_GID_LEN], bool *direct);
-bool smc_hs_secured(struct sock *tcp);
 
 /* synopt.c */
 int smc_synopt_init(void);

@@ -93,6 +93,16 @@ static u32 narrowed(const struct dst_entry *dst, const struct net_device *ndev)
 	return mtu < READ_ONCE(ndev->mtu) ? mtu : 0;
 }
 
+static bool has_policy(const struct sock *tcp)
+{
+#ifdef CONFIG_XFRM
+	return rcu_access_pointer(tcp->sk_policy[0]) ||
+	       rcu_access_pointer(tcp->sk_policy[1]);
+#else
+	return false;
+#endif
+}
+
 /**
  * smc_route_get() - find out how a connection leaves this host
  * @tcp: socket, established
@@ -107,6 +117,7 @@ int smc_route_get(struct sock *tcp, struct smc_route *route)
 	memset(route, 0, sizeof(*route));
 	route->net = sock_net(tcp);
 	fill_addresses(tcp, route);
+	route->secured = has_policy(tcp);
 	rcu_read_lock();
 	/* A device that is being removed has been replaced in @dst. */
 	route->ndev = dst ? READ_ONCE(dst->dev) : by_address(route);
@@ -266,30 +277,4 @@ enum smc_reason smc_route_direct(struct net *net,
 {
 	return smc_gid_is_v4(gid) ? direct_v4(net, local, gid, direct) :
 				    direct_v6(net, local, gid, direct);
-}
-
-/**
- * smc_hs_secured() - does IPsec protect the connection?
- * @tcp: TCP socket, established
- *
- * By a policy of the socket, or by one of the host that its route goes through.
- *
- * What goes by RDMA is not seen by IPsec (RFC 7609 section 5.5).
- */
-bool smc_hs_secured(struct sock *tcp)
-{
-#ifdef CONFIG_XFRM
-	struct dst_entry *dst;
-	bool secured;
-
-	if (rcu_access_pointer(tcp->sk_policy[0]) ||
-	    rcu_access_pointer(tcp->sk_policy[1]))
-		return true;
-	dst = sk_dst_get(tcp);
-	secured = dst && dst_xfrm(dst);
-	dst_release(dst);
-	return secured;
-#else
-	return false;
-#endif
 }

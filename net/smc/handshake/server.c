@@ -150,8 +150,6 @@ static enum smc_reason proposed(struct smc_hs *hs)
 		return hs->setup.refuse;
 	if (test_bit(SMC_HS_LIMITED, &hs->bits))
 		return SMC_REASON_HSLIMIT;
-	if (smc_hs_secured(hs->setup.sk))
-		return SMC_REASON_IPSEC;
 	why = smc_hs_find_paths(hs);
 	if (why != SMC_REASON_OK)
 		return why;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# IPsec policies of the host force plain TCP: selftests/smc/ipsec.sh.
+# IPsec policies of the host and MACsec force plain TCP: selftests/smc/ipsec.sh.
 # when: 2/2 debug; long kcsan, a minute for what has no threads
 # guests: 1
 # rdma: none
