@@ -4,7 +4,8 @@
  *
  * A container's interface may be one end of a pair (veth, netkit), and what is
  * behind the other end belongs to another namespace.  Each step follows the
- * packets over one such border, if the namespace behind it lends its ports:
+ * packets over one such border, if the namespace behind it lends its ports and
+ * the initial one does, too:
  *
  *   pair		the other end's namespace has the route to the peer
  *   tunnel (vxlan)	the namespace of its packets has the route to its end
@@ -287,7 +288,8 @@ static void own_addr(const struct way *way, struct in6_addr *addr)
  *	and @secured are filled in, and that device is held
  * @dst: the socket's route, NULL: it has lost it
  *
- * Link-local addresses are of one link: they are not followed.
+ * Link-local addresses are of one link: they are not followed.  Where the host
+ * lends nothing no handshake pays for more than the look at its own devices.
  */
 void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 {
@@ -303,7 +305,7 @@ void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 	};
 
 	rcu_read_lock();
-	if (!look_down(&way) || !dst ||
+	if (!look_down(&way) || !dst || !smc_net_lends(&init_net) ||
 	    ipv6_addr_type(&route->daddr) & IPV6_ADDR_LINKLOCAL)
 		goto out;
 	learn_hop(&way, dst);
