@@ -267,7 +267,7 @@ static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 		return false;
 	return ipv6_addr_equal(&lgr->peer_addr, &route->daddr) &&
 	       (lgr->role == SMC_CLNT ||
-		ipv6_addr_equal(&lgr->own_addr, &route->saddr));
+		ipv6_addr_equal(&lgr->own_addr, &route->own.addr));
 }
 
 /*
@@ -517,7 +517,7 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			kfree(lgr);
 			return ERR_PTR(-ENOMEM);
 		}
-		lgr->own_addr = route->saddr;
+		lgr->own_addr = route->own.addr;
 		lgr->peer_addr = route->daddr;
 	}
 	atomic_inc(&sn->lgr_count);

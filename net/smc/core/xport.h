@@ -89,46 +89,48 @@ struct smc_dev_info {
 };
 
 /**
+ * struct smc_egress - by what packets leave
+ * @ndev: device; held by the caller for the call
+ * @addr: own address there, v4-mapped for IPv4
+ * @vlan_id: VLAN of @ndev or the first below it, 0 = none
+ * @tclass: TOS or traffic class of the packets, without ECN bits
+ * @priority: theirs
+ */
+struct smc_egress {
+	struct net_device *ndev;
+	struct in6_addr addr;
+	u16 vlan_id;
+	u8 tclass;
+	u32 priority;
+};
+
+/**
  * struct smc_route - what the TCP connection tells about the way to the peer
  * @net: the network namespace of the socket
- * @ndev: the device the route leaves by; held by the caller for the call
- * @out: device of another namespace, or above one, that lends its RoCE ports
- *	(smc_net_lends()), by which the packets leave this host; NULL: none; held
- *	likewise
- * @out_addr: own address there
- * @out_vlan_id: VLAN of @out or the first below it, 0 = none
- * @out_tclass: as @tclass; of a tunnel: 0
+ * @own: how the packets leave that: the socket's device, address and priority
+ * @lent: how they leave this host, if by a device of another namespace, or above
+ *	one, that lends its RoCE ports (smc_net_lends()); its device is NULL if
+ *	there is none, the traffic class of a tunnel 0
  * @family: AF_INET or AF_INET6 (v4-mapped addresses count as AF_INET)
- * @saddr: local address, v4-mapped for AF_INET
- * @daddr: peer address, same form
+ * @daddr: peer address, v4-mapped for AF_INET
  * @gid_family: with AF_INET6: take RoCE v2 GIDs of this family alone; 0: any
  * @sport: local TCP port, host order
  * @dport: peer TCP port, host order
- * @vlan_id: VLAN of the route's device or the first below it, 0 = none
  * @mtu: what the route allows if that is less than its device does, else 0
- * @tclass: TOS or traffic class of the connection's packets, without ECN bits
- * @priority: of the socket
  * @secured: IPsec or MACsec protects the packets, here or on the way: RDMA would
  *	bypass it (RFC 7609 section 5.5)
  * @rtt_us: TCP's round-trip time in microseconds, 0 = not known
  */
 struct smc_route {
 	struct net *net;
-	struct net_device *ndev;
-	struct net_device *out;
-	struct in6_addr out_addr;
-	u16 out_vlan_id;
-	u8 out_tclass;
+	struct smc_egress own;
+	struct smc_egress lent;
 	sa_family_t family;
-	struct in6_addr saddr;
 	struct in6_addr daddr;
 	sa_family_t gid_family;
 	u16 sport;
 	u16 dport;
-	u16 vlan_id;
 	u32 mtu;
-	u8 tclass;
-	u32 priority;
 	bool secured;
 	u32 rtt_us;
 };
@@ -151,7 +153,7 @@ struct smc_route {
  * @ism_gid_ext: SMC-D GID extension of an emulated device
  * @chid: SMC-D channel id
  * @vlan_id: VLAN used
- * @tclass: as the route says
+ * @tclass: as struct smc_egress says
  * @sl: SMC-R: service level
  * @rtt_us: as the route says
  */

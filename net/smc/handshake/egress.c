@@ -281,11 +281,26 @@ static void own_addr(const struct way *way, struct in6_addr *addr)
 #endif
 }
 
+/* The priority of a socket is for devices of its own namespace. */
+static void lend(struct smc_route *route, const struct way *way)
+{
+	struct smc_egress *lent = &route->lent;
+
+	lent->ndev = way->ndev;
+	dev_hold(lent->ndev);
+	lent->tclass = way->tunnel ? 0 : route->own.tclass;
+	lent->priority = rt_tos2priority(lent->tclass);
+	if (way->ndev == route->own.ndev)
+		lent->addr = route->own.addr;
+	else
+		own_addr(way, &lent->addr);
+}
+
 /**
  * smc_route_follow() - find the device by which packets leave this host
  * @route: its device and addresses are known, and whether the socket has IPsec
- *	policies; the other device, if there is one, its address, traffic class
- *	and @secured are filled in, and that device is held
+ *	policies; @lent without the VLAN, and @secured are filled in, and its
+ *	device, if there is one, is held
  * @dst: the socket's route, NULL: it has lost it
  *
  * Link-local addresses are of one link: they are not followed.  Where the host
@@ -295,8 +310,8 @@ void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 {
 	struct way way = {
 		.net = route->net,
-		.ndev = route->ndev,
-		.src = route->saddr,
+		.ndev = route->own.ndev,
+		.src = route->own.addr,
 		.dst = route->daddr,
 		.secured = route->secured || (dst && is_xfrm(dst)),
 		.proto = IPPROTO_TCP,
@@ -309,15 +324,8 @@ void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 	    ipv6_addr_type(&route->daddr) & IPV6_ADDR_LINKLOCAL)
 		goto out;
 	learn_hop(&way, dst);
-	if (follow(&way)) {
-		route->out = way.ndev;
-		dev_hold(route->out);
-		route->out_tclass = way.tunnel ? 0 : route->tclass;
-		if (way.ndev == route->ndev)
-			route->out_addr = route->saddr;
-		else
-			own_addr(&way, &route->out_addr);
-	}
+	if (follow(&way))
+		lend(route, &way);
 out:
 	route->secured = way.secured;
 	rcu_read_unlock();

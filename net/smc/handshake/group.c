@@ -60,7 +60,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 		data->has_path[id] = why[id] == SMC_REASON_OK;
 	}
 	smc_route_prefixes(&data->route, &local->prefixes);
-	local->same_host = data->route.ndev->flags & IFF_LOOPBACK;
+	local->same_host = data->route.own.ndev->flags & IFF_LOOPBACK;
 	smc_route_put(&data->route);
 
 	path = &data->path[SMC_XPORT_R];

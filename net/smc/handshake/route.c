@@ -53,22 +53,22 @@ static void fill_addresses(const struct sock *tcp, struct smc_route *route)
 
 	route->sport = inet->inet_num;
 	route->dport = ntohs(inet->inet_dport);
-	route->tclass = READ_ONCE(inet->tos) & ~INET_ECN_MASK;
-	route->priority = READ_ONCE(tcp->sk_priority);
+	route->own.tclass = READ_ONCE(inet->tos) & ~INET_ECN_MASK;
+	route->own.priority = READ_ONCE(tcp->sk_priority);
 #if IS_ENABLED(CONFIG_IPV6)
 	if (tcp->sk_family == AF_INET6) {
-		route->saddr = tcp->sk_v6_rcv_saddr;
+		route->own.addr = tcp->sk_v6_rcv_saddr;
 		route->daddr = tcp->sk_v6_daddr;
 		route->family = ipv6_addr_v4mapped(&route->daddr) ?
 				AF_INET : AF_INET6;
 		if (route->family == AF_INET6)
-			route->tclass = READ_ONCE(inet6_sk(tcp)->tclass) &
-					~INET_ECN_MASK;
+			route->own.tclass = READ_ONCE(inet6_sk(tcp)->tclass) &
+					    ~INET_ECN_MASK;
 		return;
 	}
 #endif
 	route->family = AF_INET;
-	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &route->saddr);
+	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &route->own.addr);
 	ipv6_addr_set_v4mapped(inet->inet_daddr, &route->daddr);
 }
 
@@ -76,10 +76,10 @@ static void fill_addresses(const struct sock *tcp, struct smc_route *route)
 static struct net_device *by_address(const struct smc_route *route)
 {
 	if (route->family == AF_INET)
-		return __ip_dev_find(route->net, route->saddr.s6_addr32[3],
+		return __ip_dev_find(route->net, route->own.addr.s6_addr32[3],
 				     false);
 #if IS_ENABLED(CONFIG_IPV6)
-	return ipv6_dev_find(route->net, &route->saddr, NULL);
+	return ipv6_dev_find(route->net, &route->own.addr, NULL);
 #else
 	return NULL;
 #endif
@@ -120,19 +120,19 @@ int smc_route_get(struct sock *tcp, struct smc_route *route)
 	route->secured = has_policy(tcp);
 	rcu_read_lock();
 	/* A device that is being removed has been replaced in @dst. */
-	route->ndev = dst ? READ_ONCE(dst->dev) : by_address(route);
-	dev_hold(route->ndev);
+	route->own.ndev = dst ? READ_ONCE(dst->dev) : by_address(route);
+	dev_hold(route->own.ndev);
 	rcu_read_unlock();
-	if (route->ndev)
+	if (route->own.ndev)
 		smc_route_follow(route, dst);
-	if (route->ndev && dst)
-		route->mtu = narrowed(dst, route->ndev);
+	if (route->own.ndev && dst)
+		route->mtu = narrowed(dst, route->own.ndev);
 	dst_release(dst);
-	if (!route->ndev)
+	if (!route->own.ndev)
 		return -ENETUNREACH;
-	route->vlan_id = find_vlan(route->ndev);
-	if (route->out)
-		route->out_vlan_id = find_vlan(route->out);
+	route->own.vlan_id = find_vlan(route->own.ndev);
+	if (route->lent.ndev)
+		route->lent.vlan_id = find_vlan(route->lent.ndev);
 	route->rtt_us = READ_ONCE(tcp_sk(tcp)->srtt_us) >> 3;
 	return 0;
 }
@@ -143,19 +143,19 @@ int smc_route_get(struct sock *tcp, struct smc_route *route)
  */
 void smc_route_put(struct smc_route *route)
 {
-	dev_put(route->out);
-	route->out = NULL;
-	dev_put(route->ndev);
-	route->ndev = NULL;
+	dev_put(route->lent.ndev);
+	route->lent.ndev = NULL;
+	dev_put(route->own.ndev);
+	route->own.ndev = NULL;
 }
 
 static void v4_prefix(const struct smc_route *route, struct smc_prefixes *pfx)
 {
-	__be32 addr = route->saddr.s6_addr32[3];
+	__be32 addr = route->own.addr.s6_addr32[3];
 	const struct in_ifaddr *ifa;
 	struct in_device *in_dev;
 
-	in_dev = __in_dev_get_rcu(route->ndev);
+	in_dev = __in_dev_get_rcu(route->own.ndev);
 	if (!in_dev)
 		return;
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
@@ -177,7 +177,7 @@ static void v6_prefixes(const struct smc_route *route,
 	struct smc_clc_v6 *v6;
 	struct in6_addr addr;
 
-	in6_dev = __in6_dev_get(route->ndev);
+	in6_dev = __in6_dev_get(route->own.ndev);
 	if (!in6_dev)
 		return;
 	read_lock_bh(&in6_dev->lock);

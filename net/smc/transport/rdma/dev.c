@@ -123,7 +123,7 @@ static bool same_subnet(struct net_device *ndev, const struct in6_addr *gid,
 
 static bool is_local(const struct smc_route *route)
 {
-	return route->ndev->flags & IFF_LOOPBACK;
+	return route->own.ndev->flags & IFF_LOOPBACK;
 }
 
 /*
@@ -143,7 +143,7 @@ static bool family_fits(const struct smc_route *route, const u8 *gid)
 static int rank_local(const struct smc_route *route, struct net_device *ndev,
 		      const struct in6_addr *gid)
 {
-	const struct in6_addr *first = &route->saddr, *second = &route->daddr;
+	const struct in6_addr *first = &route->own.addr, *second = &route->daddr;
 
 	if (memcmp(first, second, sizeof(*first)) > 0)
 		swap(first, second);
@@ -157,10 +157,10 @@ static int rank_local(const struct smc_route *route, struct net_device *ndev,
 static int rank_remote(const struct smc_route *route, struct net_device *ndev,
 		       const struct in6_addr *gid)
 {
-	if (ipv6_addr_equal(gid, &route->saddr))
+	if (ipv6_addr_equal(gid, &route->own.addr))
 		return RANK_EXACT;
-	if (same_subnet(ndev, gid, &route->saddr) ||
-	    same_subnet(route->ndev, gid, &route->saddr))
+	if (same_subnet(ndev, gid, &route->own.addr) ||
+	    same_subnet(route->own.ndev, gid, &route->own.addr))
 		return RANK_SUBNET;
 	return RANK_NONE;
 }
@@ -185,10 +185,10 @@ static int rank_lent(const struct smc_route *route, struct net_device *ndev,
 
 	if (route->family == AF_INET6 && ipv6_addr_v4mapped(addr))
 		return RANK_V4;
-	if (ipv6_addr_equal(addr, &route->out_addr))
+	if (ipv6_addr_equal(addr, &route->lent.addr))
 		return RANK_EXACT;
-	if (same_subnet(ndev, addr, &route->out_addr) ||
-	    same_subnet(route->out, addr, &route->out_addr))
+	if (same_subnet(ndev, addr, &route->lent.addr) ||
+	    same_subnet(route->lent.ndev, addr, &route->lent.addr))
 		return RANK_SUBNET;
 	return RANK_DEVICE;
 }
@@ -272,8 +272,9 @@ static bool is_lent(const struct smc_route *route, struct ib_device *ibdev,
 		return false;
 	if (ibdev->ops.driver_id == RDMA_DRIVER_RXE && !net_eq(net, &init_net))
 		return false;
-	return ndev == route->out || (!netif_is_bridge_master(route->out) &&
-				      stands_on(route->out, ndev));
+	return ndev == route->lent.ndev ||
+	       (!netif_is_bridge_master(route->lent.ndev) &&
+		stands_on(route->lent.ndev, ndev));
 }
 
 /* May a GID of this device serve the route at all?  RCU. */
@@ -286,17 +287,17 @@ static bool ndev_fits(const struct search *search, struct ib_device *ibdev,
 	if (!ndev_up(ndev))
 		return false;
 	if (search->lent)
-		return vlan_id == route->out_vlan_id &&
+		return vlan_id == route->lent.vlan_id &&
 		       is_lent(route, ibdev, ndev);
 	if (!net_eq(dev_net(ndev), route->net))
 		return false;
 	if (is_local(route))
 		return true;
-	if (vlan_id != route->vlan_id)
+	if (vlan_id != route->own.vlan_id)
 		return false;
 	if (search->pnet_id[0])
 		return in_network(search, ndev);
-	return ndev == route->ndev || stands_on(route->ndev, ndev);
+	return ndev == route->own.ndev || stands_on(route->own.ndev, ndev);
 }
 
 /*
@@ -357,12 +358,12 @@ static int gid_rank(const struct search *search,
 		rank = RANK_NONE;
 		goto out;
 	}
-	rank = 2 * rank + (ndev == (search->lent ? route->out : route->ndev));
+	rank = 2 * rank + (ndev == (search->lent ? route->lent.ndev :
+						   route->own.ndev));
 	ether_addr_copy(found->mac, ndev->dev_addr);
-	found->sl = service_level(ndev, search->lent ?
-				  rt_tos2priority(route->out_tclass) :
-				  route->priority);
-	found->ifindex = search->lent ? route->ndev->ifindex : ndev->ifindex;
+	found->sl = service_level(ndev, search->lent ? route->lent.priority :
+				  route->own.priority);
+	found->ifindex = search->lent ? route->own.ndev->ifindex : ndev->ifindex;
 out:
 	rcu_read_unlock();
 	return rank;
@@ -453,11 +454,11 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 					   port, id) &&
 			  !strcmp(id, search->pnet_id);
 	path->port = port;
-	path->vlan_id = search->lent ? search->route->out_vlan_id :
-				       search->route->vlan_id;
+	path->vlan_id = search->lent ? search->route->lent.vlan_id :
+				       search->route->own.vlan_id;
 	path->rtt_us = search->route->rtt_us;
-	path->tclass = search->lent ? search->route->out_tclass :
-				      search->route->tclass;
+	path->tclass = search->lent ? search->route->lent.tclass :
+				      search->route->own.tclass;
 	return scan_gids(ibdev, port, search, path);
 }
 
@@ -511,9 +512,9 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 	memset(path, 0, sizeof(*path));
 	smc_dev_walk(xport, scan_dev, &search);
 	if (!search.best &&
-	    smc_pnet_of_ndev(route->net, route->ndev, search.pnet_id))
+	    smc_pnet_of_ndev(route->net, route->own.ndev, search.pnet_id))
 		smc_dev_walk(xport, scan_dev, &search);
-	if (!search.best && route->out) {
+	if (!search.best && route->lent.ndev) {
 		search.pnet_id[0] = 0;
 		search.lent = true;
 		smc_dev_walk(xport, scan_dev, &search);
