@@ -121,6 +121,32 @@ static bool same_subnet(struct net_device *ndev, const struct in6_addr *gid,
 	       same_subnet_v6(ndev, gid, addr);
 }
 
+/**
+ * struct search - what is being looked for
+ * @route: from the TCP connection
+ * @pnet_id: "": a port of the route's device, else one in this network
+ * @via: how the packets leave, &route->own or &route->lent
+ * @port_in: the port at hand is in this network, from its own row
+ * @max_mtu: the largest MTU of the port at hand
+ * @path: the best one so far
+ * @best: its rank, 0: none
+ */
+struct search {
+	const struct smc_route *route;
+	char pnet_id[SMC_PNET_ID_LEN + 1];
+	const struct smc_egress *via;
+	bool port_in;
+	u8 max_mtu;
+	struct smc_path *path;
+	int best;
+};
+
+/* Is it for a port that another namespace lends? */
+static bool by_lent(const struct search *search)
+{
+	return search->via == &search->route->lent;
+}
+
 static bool is_local(const struct smc_route *route)
 {
 	return route->own.ndev->flags & IFF_LOOPBACK;
@@ -139,7 +165,7 @@ static bool family_fits(const struct smc_route *route, const u8 *gid)
 	return smc_gid_is_v6(gid) && route->gid_family != AF_INET;
 }
 
-/* Both ends are on this host: the other one has saddr and daddr swapped. */
+/* Both ends are on this host: the other one has the addresses swapped. */
 static int rank_local(const struct smc_route *route, struct net_device *ndev,
 		      const struct in6_addr *gid)
 {
@@ -154,43 +180,31 @@ static int rank_local(const struct smc_route *route, struct net_device *ndev,
 	return same_subnet(ndev, gid, first) ? RANK_SUBNET : RANK_DEVICE;
 }
 
-static int rank_remote(const struct smc_route *route, struct net_device *ndev,
+/* A container's addresses are not the host's: any GID of the device will do. */
+static int rank_remote(const struct search *search, struct net_device *ndev,
 		       const struct in6_addr *gid)
 {
-	if (ipv6_addr_equal(gid, &route->own.addr))
+	const struct smc_egress *via = search->via;
+
+	if (ipv6_addr_equal(gid, &via->addr))
 		return RANK_EXACT;
-	if (same_subnet(ndev, gid, &route->own.addr) ||
-	    same_subnet(route->own.ndev, gid, &route->own.addr))
+	if (same_subnet(ndev, gid, &via->addr) ||
+	    same_subnet(via->ndev, gid, &via->addr))
 		return RANK_SUBNET;
-	return RANK_NONE;
+	return by_lent(search) ? RANK_DEVICE : RANK_NONE;
 }
 
 /* Rank of a RoCE v2 GID of a family that fits. */
-static int rank_v2(const struct smc_route *route, struct net_device *ndev,
+static int rank_v2(const struct search *search, struct net_device *ndev,
 		   const union ib_gid *gid)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)gid->raw;
+	const struct smc_route *route = search->route;
 
 	if (route->family == AF_INET6 && ipv6_addr_v4mapped(addr))
 		return RANK_V4;
 	return is_local(route) ? rank_local(route, ndev, addr) :
-				 rank_remote(route, ndev, addr);
-}
-
-/* The same for one that another namespace lends. */
-static int rank_lent(const struct smc_route *route, struct net_device *ndev,
-		     const union ib_gid *gid)
-{
-	const struct in6_addr *addr = (const struct in6_addr *)gid->raw;
-
-	if (route->family == AF_INET6 && ipv6_addr_v4mapped(addr))
-		return RANK_V4;
-	if (ipv6_addr_equal(addr, &route->lent.addr))
-		return RANK_EXACT;
-	if (same_subnet(ndev, addr, &route->lent.addr) ||
-	    same_subnet(route->lent.ndev, addr, &route->lent.addr))
-		return RANK_SUBNET;
-	return RANK_DEVICE;
+				 rank_remote(search, ndev, addr);
 }
 
 static bool ndev_up(const struct net_device *ndev)
@@ -230,26 +244,6 @@ static int port_ifindex(struct ib_device *ibdev, u32 port,
 	return ifindex;
 }
 
-/**
- * struct search - what is being looked for
- * @route: from the TCP connection
- * @pnet_id: "": a port of the route's device, else one in this network
- * @lent: a port that another namespace lends
- * @port_in: the port at hand is in this network, from its own row
- * @max_mtu: the largest MTU of the port at hand
- * @path: the best one so far
- * @best: its rank, 0: none
- */
-struct search {
-	const struct smc_route *route;
-	char pnet_id[SMC_PNET_ID_LEN + 1];
-	bool lent;
-	bool port_in;
-	u8 max_mtu;
-	struct smc_path *path;
-	int best;
-};
-
 static bool in_network(const struct search *search, struct net_device *ndev)
 {
 	char id[SMC_PNET_ID_LEN + 1];
@@ -263,18 +257,18 @@ static bool in_network(const struct search *search, struct net_device *ndev)
  * Is it lent, and do the packets leave by it?  Not below a bridge, which may
  * filter VLANs.  Soft-RoCE works in the initial namespace on all kernels.  RCU.
  */
-static bool is_lent(const struct smc_route *route, struct ib_device *ibdev,
+static bool is_lent(const struct search *search, struct ib_device *ibdev,
 		    struct net_device *ndev)
 {
+	struct net_device *above = search->via->ndev;
 	const struct net *net = dev_net(ndev);
 
-	if (net_eq(net, route->net) || !smc_net_lends(net))
+	if (net_eq(net, search->route->net) || !smc_net_lends(net))
 		return false;
 	if (ibdev->ops.driver_id == RDMA_DRIVER_RXE && !net_eq(net, &init_net))
 		return false;
-	return ndev == route->lent.ndev ||
-	       (!netif_is_bridge_master(route->lent.ndev) &&
-		stands_on(route->lent.ndev, ndev));
+	return ndev == above || (!netif_is_bridge_master(above) &&
+				 stands_on(above, ndev));
 }
 
 /* May a GID of this device serve the route at all?  RCU. */
@@ -286,14 +280,13 @@ static bool ndev_fits(const struct search *search, struct ib_device *ibdev,
 
 	if (!ndev_up(ndev))
 		return false;
-	if (search->lent)
-		return vlan_id == route->lent.vlan_id &&
-		       is_lent(route, ibdev, ndev);
-	if (!net_eq(dev_net(ndev), route->net))
-		return false;
 	if (is_local(route))
-		return true;
-	if (vlan_id != route->own.vlan_id)
+		return net_eq(dev_net(ndev), route->net);
+	if (vlan_id != search->via->vlan_id)
+		return false;
+	if (by_lent(search))
+		return is_lent(search, ibdev, ndev);
+	if (!net_eq(dev_net(ndev), route->net))
 		return false;
 	if (search->pnet_id[0])
 		return in_network(search, ndev);
@@ -346,10 +339,9 @@ static int gid_rank(const struct search *search,
 	if (IS_ERR_OR_NULL(ndev) || !ndev_fits(search, attr->device, ndev))
 		goto out;
 	if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP)
-		rank = search->lent ? rank_lent(route, ndev, &attr->gid) :
-				      rank_v2(route, ndev, &attr->gid);
+		rank = rank_v2(search, ndev, &attr->gid);
 	else
-		rank = is_local(route) || search->lent ? RANK_NONE : RANK_V1;
+		rank = is_local(route) || by_lent(search) ? RANK_NONE : RANK_V1;
 	/* by the table of physical networks this port reaches the peer */
 	if (rank == RANK_NONE && search->pnet_id[0])
 		rank = RANK_DEVICE;
@@ -358,12 +350,11 @@ static int gid_rank(const struct search *search,
 		rank = RANK_NONE;
 		goto out;
 	}
-	rank = 2 * rank + (ndev == (search->lent ? route->lent.ndev :
-						   route->own.ndev));
+	rank = 2 * rank + (ndev == search->via->ndev);
 	ether_addr_copy(found->mac, ndev->dev_addr);
-	found->sl = service_level(ndev, search->lent ? route->lent.priority :
-				  route->own.priority);
-	found->ifindex = search->lent ? route->own.ndev->ifindex : ndev->ifindex;
+	found->sl = service_level(ndev, search->via->priority);
+	found->ifindex = by_lent(search) ? route->own.ndev->ifindex :
+					   ndev->ifindex;
 out:
 	rcu_read_unlock();
 	return rank;
@@ -454,11 +445,9 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 					   port, id) &&
 			  !strcmp(id, search->pnet_id);
 	path->port = port;
-	path->vlan_id = search->lent ? search->route->lent.vlan_id :
-				       search->route->own.vlan_id;
+	path->vlan_id = search->via->vlan_id;
 	path->rtt_us = search->route->rtt_us;
-	path->tclass = search->lent ? search->route->lent.tclass :
-				      search->route->own.tclass;
+	path->tclass = search->via->tclass;
 	return scan_gids(ibdev, port, search, path);
 }
 
@@ -470,7 +459,7 @@ static int scan_dev(struct smc_dev *dev, void *arg)
 	unsigned int port;
 	int rank;
 
-	if (!(search->lent ?
+	if (!(by_lent(search) ?
 	      rdma_dev_access_netns(rdev->ibdev, search->route->net) :
 	      ns_usable(rdev->ibdev, search->route->net)))
 		return 0;
@@ -507,7 +496,11 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 				   struct smc_path *path)
 {
 	const struct smc_xport *xport = smc_xport_get(SMC_XPORT_R);
-	struct search search = { .route = route, .path = path };
+	struct search search = {
+		.route = route,
+		.via = &route->own,
+		.path = path,
+	};
 
 	memset(path, 0, sizeof(*path));
 	smc_dev_walk(xport, scan_dev, &search);
@@ -516,7 +509,7 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 		smc_dev_walk(xport, scan_dev, &search);
 	if (!search.best && route->lent.ndev) {
 		search.pnet_id[0] = 0;
-		search.lent = true;
+		search.via = &route->lent;
 		smc_dev_walk(xport, scan_dev, &search);
 	}
 	return search.best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
