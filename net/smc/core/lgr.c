@@ -204,7 +204,7 @@ static void kill_work_fn(struct work_struct *work)
 	up = lgr->up;
 	lgr->up = false;
 	mutex_unlock(&lgr->setup);
-	if (up && lgr->xport->lgr_down)
+	if (up && smc_xport_has_links(lgr->xport))
 		lgr->xport->lgr_down(lgr, orderly);
 	if (up)
 		smc_path_put(&lgr->path);

@@ -28,7 +28,7 @@ int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path)
 	mutex_lock(&lgr->setup);
 	if (READ_ONCE(lgr->state) == SMC_LGR_DEAD)
 		rc = -ENOLINK;
-	else if (lgr->xport->lgr_up)
+	else if (smc_xport_has_links(lgr->xport))
 		rc = lgr->xport->lgr_up(lgr);
 	lgr->up = !rc;
 	mutex_unlock(&lgr->setup);
