@@ -205,23 +205,15 @@ static enum smc_reason client_use_group(struct smc_hs *hs,
 	return why != SMC_REASON_OK ? why : send_confirm(hs);
 }
 
-/* Without links: the group of the namespace, which is none of the peer's. */
-static enum smc_reason client_any_group(struct smc_hs *hs)
+/* The group of the namespace is none of the peer's: each contact is a first one. */
+static enum smc_reason client_shared_group(struct smc_hs *hs)
 {
-	const struct smc_lgr_key key = smc_hs_group_key(hs);
 	enum smc_reason why;
-	struct smc_lgr *lgr;
-	bool others;
 
 	if (!hs->data->peer.first_contact)
 		return SMC_REASON_SYNCERR;
-	lgr = smc_lgr_find(hs->setup.sn, &key, &others);
-	if (!lgr) {
-		why = smc_hs_create_group(hs, NULL, NULL, &key, &lgr);
-		if (why != SMC_REASON_OK)
-			return why;
-	}
-	return client_use_group(hs, lgr);
+	why = smc_hs_join_shared(hs);
+	return why != SMC_REASON_OK ? why : send_confirm(hs);
 }
 
 static enum smc_reason next_contact(struct smc_hs *hs)
@@ -266,7 +258,7 @@ static enum smc_reason step_accept(struct smc_hs *hs)
 	hs->version = data->msg.version;
 	data->peer = data->msg.accept;
 	if (!smc_xport_has_links(smc_xport_get(data->choice.mode)))
-		return client_any_group(hs);
+		return client_shared_group(hs);
 	return data->peer.first_contact ? client_first_contact(hs) :
 					  next_contact(hs);
 }

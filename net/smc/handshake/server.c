@@ -60,12 +60,10 @@ static enum smc_reason server_use_group(struct smc_hs *hs,
 
 static enum smc_reason server_first_contact(struct smc_hs *hs)
 {
-	struct smc_lgr *lgr;
-	enum smc_reason why = open_group(hs, NULL, &lgr);
+	struct smc_lgr *none;
+	enum smc_reason why = open_group(hs, NULL, &none);
 
-	if (why != SMC_REASON_OK)
-		return why;
-	return lgr ? server_use_group(hs, lgr) : send_accept(hs);
+	return why != SMC_REASON_OK ? why : send_accept(hs);
 }
 
 /* @lgr: a group to be joined, or NULL: the connection has joined a new one. */
@@ -84,6 +82,10 @@ static enum smc_reason set_up(struct smc_hs *hs)
 	enum smc_reason why;
 	struct smc_lgr *lgr;
 
+	if (!smc_xport_has_links(smc_xport_get(hs->data->choice.mode))) {
+		why = smc_hs_join_shared(hs);
+		return why != SMC_REASON_OK ? why : send_accept(hs);
+	}
 	why = find_or_open(hs, &lgr);
 	if (why != SMC_REASON_OK)
 		return why;
