@@ -22,7 +22,8 @@ import sys
 
 import cases
 from clcmsg import UEID, proposal
-from counters import LIMIT, LO, RDMA, Counters, pair, smc_socket, sysctl
+from counters import LIMIT, LO, RDMA, Counters, await_ends, pair, smc_socket, \
+    sysctl
 from limits import await_that
 from minitcp import MAGIC, Net
 from smcpeer import DELETE_LINK, HONEST, Peer, Server
@@ -488,10 +489,6 @@ def disconnect(sock):
 def case_rings_that_are_kept():
     """a user pays for a ring as long as the peer has it, which may be after the
     connection has ended"""
-    def all_gone():
-        got = c.moved()
-        return got["ConnDestroyed"] == got["ConnCreated"]
-
     def user():
         cli, srv = client_of_root()
         assert mode(cli) == SMCD
@@ -502,7 +499,7 @@ def case_rings_that_are_kept():
         assert c.moved()["UserLimit"] == 1
         for s in cli, srv, *others:
             s.close()
-        await_that("connections stay", all_gone, LIMIT)
+        await_ends("connections", c.moved)
         cli, srv = client_of_root()
         assert mode(cli) == SMCD
 
@@ -510,7 +507,7 @@ def case_rings_that_are_kept():
     c = Counters()
     with limits(host_max_ring_kbytes_per_user=2 * RING):
         cases.in_child(user)
-    await_that("connections stay", all_gone, LIMIT)
+    await_ends("connections", c.moved)
 
 
 def fill(sock):

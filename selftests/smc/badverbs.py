@@ -19,7 +19,7 @@ import sys
 import time
 
 import cases
-from counters import read, sysctl
+from counters import await_ends, read, sysctl
 from limits import await_that, limit
 
 PARAMETERS = "/sys/module/badverbs/parameters/"
@@ -41,15 +41,10 @@ def number(name):
         return int(f.read())
 
 
-def links_gone():
-    c = read()
-    return c["LinkCreated"] == c["LinkDestroyed"]
-
-
 def fresh():
     """no link group is left: the device says that it has failed"""
     bad("event", "fatal")
-    await_that("links stay", links_gone, LIMIT)
+    await_ends("links", seconds=LIMIT)
 
 
 def counted(before):
@@ -183,7 +178,7 @@ class Life:
 
 def one_cause_each():
     """each link that is gone ended for one of the reasons counted"""
-    await_that("links stay", links_gone, LIMIT)
+    await_ends("links", seconds=LIMIT)
     c = read()
     downs = {n: v for n, v in c.items() if n.startswith("LinkDown") and v}
     assert sum(downs.values()) == c["LinkDestroyed"], (downs, c)

@@ -66,6 +66,22 @@ class Counters:
             time.sleep(0.02)
 
 
+ENDS = {"connections": ("ConnCreated", "ConnDestroyed"),
+        "links": ("LinkCreated", "LinkDestroyed"),
+        "handshakes": ("HsStarted", "HsEnded")}
+
+
+def await_ends(what, now=read, seconds=LIMIT):
+    """as many of them have ended as have begun; now() has the counters"""
+    begun, ended = ENDS[what]
+
+    def is_so():
+        got = now()
+        return got[begun] == got.get(ended)
+
+    await_that(f"{what} stay", is_so, seconds)
+
+
 def smc_socket():
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, PROTO_SMC)
     s.settimeout(LIMIT)

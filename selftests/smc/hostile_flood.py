@@ -9,6 +9,7 @@ import threading
 import time
 
 from clcmsg import accept_r, proposal
+from counters import await_ends
 from hostile import ANSWER, LIMIT, LONG, SLOW, STREAMS, begin, elsewhere, \
     end_group, gone, group_lost, lab, lost, no_leak, refused, said, waiting
 from hostile_llc import answered, of_any_kind
@@ -403,12 +404,7 @@ def case_silent_handshakes():
     peer.round()
     at_once(peer.lst.close)
     elsewhere()
-
-    def over():
-        c = lab.moved()
-        return c["HsStarted"] == c.get("HsEnded")
-
-    await_that("a handshake stays", over, LIMIT)
+    await_ends("handshakes", lab.moved, LIMIT)
     for tcp in tcps:
         tcp.rst()
     peer.listen()

@@ -19,7 +19,7 @@ import time
 import cases
 from badverbs import bad, number
 from clcmsg import proposal_v1
-from counters import Counters, read, sysctl
+from counters import Counters, await_ends, sysctl
 from genetlink import port_active
 from hostile import elsewhere, waiting
 from limits import await_that, limit
@@ -31,11 +31,6 @@ LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
 BADPORT = 0x0a0f0005
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
-
-
-def conns_gone():
-    c = read()
-    return c["ConnCreated"] == c["ConnDestroyed"]
 
 
 def port(up):
@@ -57,7 +52,7 @@ class Link:
         self.begin()
         bad("rule", "off")
         # those of the case before end in their own time
-        await_that("older connections stay", conns_gone, LIMIT)
+        await_ends("connections")
         self.counters = Counters()
         self.peer = Peer(Link.net, ring)
         self.sock = self.peer.sock

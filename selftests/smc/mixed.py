@@ -17,8 +17,7 @@ import sys
 import threading
 
 import cases
-from counters import LIMIT, LO, RDMA, read, sysctl
-from limits import await_that
+from counters import LIMIT, LO, RDMA, await_ends, read, sysctl
 from sockdiag import PROTO_SMC
 
 COUNT = int(sys.argv[1])
@@ -188,8 +187,7 @@ def case_mixed():
     assert sum(done.values()) == AT_ONCE * (COUNT // AT_ONCE)
     assert all(moved[n] > COUNT // 50 for n in (
         "HsClientSmcr", "HsClientSmcd", "HsClientTcp", "HsClientErr")), moved
-    await_that("connections stay", lambda: read()["ConnCreated"] ==
-               read()["ConnDestroyed"], LIMIT)
+    await_ends("connections")
 
 
 if __name__ == "__main__":

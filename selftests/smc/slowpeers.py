@@ -20,7 +20,7 @@ import time
 
 import cases
 from clcmsg import UEID, accept_r, proposal
-from counters import Counters, sysctl
+from counters import Counters, await_ends, sysctl
 from limits import await_that, limit
 from minitcp import Net, Reset
 from sockdiag import PROTO_SMC
@@ -214,8 +214,7 @@ def case_all():
     assert crowd.kib < 4 * COUNT * KIB_EACH, "memory"
     assert slowest < AT_ONCE and slow_listener < AT_ONCE, "close()"
     assert crowded < RATIO * plain, f"{crowded} ms, beside plain TCP {plain} ms"
-    await_that("handshakes stay", lambda: crowd.c.moved()["HsStarted"] ==
-               crowd.c.moved()["HsEnded"], LIMIT)
+    await_ends("handshakes", crowd.c.moved, LIMIT)
 
 
 if __name__ == "__main__":
