@@ -87,13 +87,15 @@ static void settle(struct smc_lgr *lgr, enum smc_reason why)
 	}
 }
 
-/* @if_idle: only without connections.  False: nothing was done. */
-static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
+/*
+ * Out of the table and dead; bury() has to follow.  @if_idle: only without
+ * connections.  False: nothing was done.
+ */
+static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 {
-	struct smc_net *sn = lgr->sn;
 	bool ours;
 
-	spin_lock_bh(&sn->lgr_lock);
+	lockdep_assert_held(&lgr->sn->lgr_lock);
 	spin_lock(&lgr->lock);
 	ours = lgr->state != SMC_LGR_DEAD && !(if_idle && lgr->conns_num);
 	if (ours) {
@@ -105,12 +107,26 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 		refcount_inc(&lgr->refs);	/* the worker's */
 	}
 	spin_unlock(&lgr->lock);
-	spin_unlock_bh(&sn->lgr_lock);
-	if (!ours)
-		return false;
-	settle(lgr, why);
-	queue_work(sn->kill_wq, &lgr->kill_work);
-	return true;
+	return ours;
+}
+
+/* Without a lock: its waiters are told, and a worker does the rest. */
+static void bury(struct smc_lgr *lgr)
+{
+	settle(lgr, lgr->why);
+	queue_work(lgr->sn->kill_wq, &lgr->kill_work);
+}
+
+static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
+{
+	bool ours;
+
+	spin_lock_bh(&lgr->sn->lgr_lock);
+	ours = kill_locked(lgr, why, if_idle);
+	spin_unlock_bh(&lgr->sn->lgr_lock);
+	if (ours)
+		bury(lgr);
+	return ours;
 }
 
 /**
@@ -663,24 +679,21 @@ int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
 			  enum smc_reason why)
 {
-	struct smc_lgr *lgr, *found;
+	struct smc_lgr *lgr, *next;
+	LIST_HEAD(dead);
 
-	do {
-		found = NULL;
-		spin_lock_bh(&sn->lgr_lock);
-		list_for_each_entry(lgr, &sn->lgrs, node) {
-			if (dev && lgr->path.dev != dev)
-				continue;
-			refcount_inc(&lgr->refs);
-			found = lgr;
-			break;
-		}
-		spin_unlock_bh(&sn->lgr_lock);
-		if (found) {
-			kill(found, why, false);
-			lgr_put(found);
-		}
-	} while (found);
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry_safe(lgr, next, &sn->lgrs, node) {
+		if ((!dev || lgr->path.dev == dev) &&
+		    kill_locked(lgr, why, false))
+			list_add_tail(&lgr->node, &dead);
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	/* nothing else looks at the node of a dead group, and its worker waits */
+	list_for_each_entry_safe(lgr, next, &dead, node) {
+		list_del_init(&lgr->node);
+		bury(lgr);
+	}
 }
 
 /**
