@@ -138,6 +138,8 @@ struct smc_route {
 /**
  * struct smc_path - one way a transport can serve a route
  * @dev: the device, referenced; smc_path_put() drops it
+ * @id: names the way of a link: another one for another device, port or
+ *	address, and after an event that may have repaired it; 0: no links
  * @port: RDMA port number, 0 for shared memory
  * @gid_index: index of @gid in the port's GID table
  * @v1: usable for SMC-R version 1 (@gid_v1 is valid)
@@ -159,6 +161,7 @@ struct smc_route {
  */
 struct smc_path {
 	struct smc_dev *dev;
+	u64 id;
 	u8 port;
 	u16 gid_index;
 	u16 gid_v1_index;

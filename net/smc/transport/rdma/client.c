@@ -80,6 +80,8 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	struct smc_rdma_link *link;
 	enum smc_reason why;
 
+	if (event->event == IB_EVENT_PORT_ACTIVE)
+		atomic_inc(&rdev->ups);
 	if (event->event == IB_EVENT_PORT_ACTIVE ||
 	    event->event == IB_EVENT_PORT_ERR)
 		mod_delayed_work(smc_rdma_wq, &rdev->ports_work, 0);

@@ -28,6 +28,7 @@
 #include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
+#include <linux/siphash.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 #include <net/route.h>
@@ -484,6 +485,31 @@ static int scan_dev(struct smc_dev *dev, void *arg)
 	return 0;
 }
 
+/*
+ * smc_path.id.  All that goes in is ours, so the key need not be secret; a hash,
+ * as a peer's entry in the memory of the handshakes should be small.
+ */
+static u64 path_id(const struct smc_path *path)
+{
+	static const siphash_key_t key;
+	struct {
+		u64 seq;
+		u32 ups;
+		u16 port;
+		u16 vlan_id;
+		u8 gid[2][SMC_GID_LEN];
+	} way = {
+		.seq = path->dev->seq,
+		.ups = atomic_read(&smc_rdma_dev(path->dev)->ups),
+		.port = path->port,
+		.vlan_id = path->vlan_id,
+	};
+
+	memcpy(way.gid[0], path->gid, SMC_GID_LEN);
+	memcpy(way.gid[1], path->gid_v1, SMC_GID_LEN);
+	return siphash(&way, sizeof(way), &key) ?: 1;
+}
+
 /**
  * smc_rdma_find_path() - find the RDMA port for a route
  * @route: from the TCP connection
@@ -512,7 +538,10 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 		search.via = &route->lent;
 		smc_dev_walk(xport, scan_dev, &search);
 	}
-	return search.best ? SMC_REASON_OK : SMC_REASON_NOSMCRDEV;
+	if (!search.best)
+		return SMC_REASON_NOSMCRDEV;
+	path->id = path_id(path);
+	return SMC_REASON_OK;
 }
 
 /**

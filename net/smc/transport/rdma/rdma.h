@@ -112,6 +112,7 @@ struct smc_rdma_port {
  * @events: port and GID changes
  * @ports: what the driver last said, by number
  * @ports_work: asks it
+ * @ups: how often one of them came up
  * @lock: @links
  * @links: links that use the device
  */
@@ -121,6 +122,7 @@ struct smc_rdma_dev {
 	struct ib_event_handler events;
 	struct smc_rdma_port ports[U8_MAX + 1];
 	struct delayed_work ports_work;
+	atomic_t ups;
 	spinlock_t lock;	/* protects links */
 	struct list_head links;
 };
