@@ -34,7 +34,7 @@ struct smc_hs_cache;
  * @lend_ports: may other namespaces use RoCE ports of network devices of this
  *	one? (smc_net_lends())
  * @handshake_timeout_ms: floor of the handshake deadline
- * @fallback_memory_s: how long an incompatible peer is remembered
+ * @fallback_memory_s: how long what failed with a peer is remembered
  * @orphan_timeout_s: how long data of a closed socket waits for a peer that
  *	takes nothing
  * @account: what the namespace holds
@@ -65,7 +65,7 @@ struct smc_hs_cache;
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
  * @peer_id: of this host, told to peers (handshake/peer_id.c)
- * @hs_cache: incompatible peers (handshake/cache.c)
+ * @hs_cache: what failed with which peer (handshake/cache.c)
  */
 struct smc_net {
 	struct net *net;

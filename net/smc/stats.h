@@ -51,6 +51,7 @@
 	X(HS_SRV_ERR, "HsServerErr", "server handshakes that failed")	\
 	X(HS_RECONNECT, "HsReconnect", "clients that connected again without the option") \
 	X(HS_REMEMBERED, "HsRemembered", "connects to remembered peers, plain TCP") \
+	X(HS_NO_LINK, "HsNoLink", "handshakes without SMC-R: no link could be confirmed lately") \
 	X(HS_LIMIT, "HsLimit", "handshakes refused by a limit")		\
 	X(PEER_LIMIT, "PeerLimit", "groups and rings refused: the peer has its share") \
 	X(USER_LIMIT, "UserLimit", "rings refused: the user has its share") \

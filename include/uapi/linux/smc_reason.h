@@ -188,6 +188,10 @@
 	  "the peer, the user, the namespace or the host has too much memory in rings", \
 	  "see max_ring_kbytes and host_max_ring_kbytes in af_smc(7)", \
 	  0)								\
+	X(NOLINK, 0x0a0f0007, "NOLINK",					\
+	  "an RDMA link to this peer failed a short while ago, so SMC-R was not tried", \
+	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
+	  0)								\
 	X(NOSYNOPT, 0x0a0f0010, "NOSYNOPT",				\
 	  "nothing here writes the TCP option that offers SMC",	\
 	  "load smc.ko without syn_option=none", 0)		\

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Incompatible peers of a namespace: addresses and ports where something
- * answered the SYN option and then did not speak CLC.  For
- * net.smc.fallback_memory_s seconds connects to them go out as plain TCP.  A
- * set-associative cache of fixed size: a set that is full forgets its oldest
- * entry.
+ * What a namespace remembers of failures for net.smc.fallback_memory_s seconds:
+ *
+ *   addresses and ports where something answered the SYN option and then did not
+ *   speak CLC: connects to them go out as plain TCP;
+ *
+ *   peers and paths of our own over which a link could not be confirmed, for
+ *   each role: SMC-R is not offered or accepted there.  A server is its address,
+ *   whatever is behind that; a client its address and peer ID, so that one does
+ *   not take SMC-R from others behind the same address.
+ *
+ * A table of each kind, a set-associative cache of fixed size: a set that is full
+ * forgets its oldest entry.
  *
  * Context: process; smc_hs_cache.lock (spinlock, BH) protects everything, a
  * leaf.
- * Test: selftests/smc/fallback*.sh
+ * Test: selftests/smc/fallback*.sh, selftests/vm/tests/fallback_rdma.sh
  */
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/jhash.h>
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 #include <net/ipv6.h>
 #include <net/inet_sock.h>
 #include "priv.h"
@@ -20,10 +29,24 @@
 #define SETS		128
 #define WAYS		4
 
-struct entry {
-	struct in6_addr addr;	/* v4-mapped for IPv4 */
+enum kind {
+	NO_CLC,
+	NO_LINK_CLNT,
+	NO_LINK_SERV,
+	KINDS,
+};
+
+/* @addr: v4-mapped for IPv4; @port: of NO_CLC; @path: of the others */
+struct cache_key {
+	struct in6_addr addr;
+	u64 path;
+	u64 peer_id;
 	u32 scope;
 	u16 port;
+};
+
+struct entry {
+	struct cache_key key;
 	bool used;
 	unsigned long until;	/* jiffies */
 };
@@ -31,10 +54,11 @@ struct entry {
 struct smc_hs_cache {
 	spinlock_t lock;		/* protects the rest */
 	u32 seed;
-	struct entry (*sets)[WAYS];	/* SETS of them, made when needed */
+	/* SETS of them for each kind, made when needed */
+	struct entry (*sets[KINDS])[WAYS];
 };
 
-static bool make_key(const struct sockaddr *addr, struct entry *key)
+static bool key_of_addr(const struct sockaddr *addr, struct cache_key *key)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
@@ -53,39 +77,74 @@ static bool make_key(const struct sockaddr *addr, struct entry *key)
 	return true;
 }
 
-static struct entry *set_of(const struct smc_hs_cache *cache,
-			    const struct entry *key)
+static enum kind no_link(const struct smc_hs *hs)
+{
+	return hs->setup.role == SMC_CLNT ? NO_LINK_CLNT : NO_LINK_SERV;
+}
+
+/*
+ * @kind: NO_LINK_*: the peer as a server or as a client.  A link-local address is
+ * one of a device, to which TCP has bound the socket.
+ */
+static struct cache_key key_of_path(const struct smc_hs *hs, enum kind kind,
+				    u64 path)
+{
+	const struct smc_hs_data *data = hs->data;
+	struct cache_key key = {
+		.addr = data->route.daddr,
+		.path = path,
+	};
+
+	if (ipv6_addr_type(&key.addr) & IPV6_ADDR_LINKLOCAL)
+		key.scope = READ_ONCE(hs->setup.sk->sk_bound_dev_if);
+	if (kind == NO_LINK_SERV)
+		key.peer_id = get_unaligned_be64(hs->setup.role == SMC_SERV ?
+						 data->prop.peer_id :
+						 data->peer.r.peer_id);
+	return key;
+}
+
+static bool same_key(const struct cache_key *a, const struct cache_key *b)
+{
+	return a->port == b->port && a->scope == b->scope &&
+	       a->path == b->path && a->peer_id == b->peer_id &&
+	       ipv6_addr_equal(&a->addr, &b->addr);
+}
+
+static struct entry *set_of(const struct smc_hs_cache *cache, enum kind kind,
+			    const struct cache_key *key)
 {
 	u32 hash = __ipv6_addr_jhash(&key->addr, cache->seed ^ key->port);
 
-	return cache->sets[hash % SETS];
+	hash = jhash_2words(key->peer_id, key->path, hash);
+
+	return cache->sets[kind][hash % SETS];
 }
 
-static struct entry *cache_find(struct smc_hs_cache *cache,
-				const struct entry *key)
+static struct entry *cache_find(struct smc_hs_cache *cache, enum kind kind,
+				const struct cache_key *key)
 {
 	struct entry *set;
 	int i;
 
-	if (!cache->sets)
+	lockdep_assert_held(&cache->lock);
+	if (!cache->sets[kind])
 		return NULL;
-	set = set_of(cache, key);
+	set = set_of(cache, kind, key);
 	for (i = 0; i < WAYS; i++)
-		if (set[i].used && set[i].port == key->port &&
-		    set[i].scope == key->scope &&
-		    ipv6_addr_equal(&set[i].addr, &key->addr))
+		if (set[i].used && same_key(&set[i].key, key))
 			return &set[i];
 	return NULL;
 }
 
 /* A place for a new entry: unused, else what would be forgotten first. */
-static struct entry *victim(struct smc_hs_cache *cache,
-			    const struct entry *key)
+static struct entry *victim(struct smc_hs_cache *cache, enum kind kind,
+			    const struct cache_key *key)
 {
 	struct entry *set, *old;
 	int i;
 
-	set = set_of(cache, key);
+	set = set_of(cache, kind, key);
 	old = set;
 	for (i = 0; i < WAYS; i++) {
 		if (!set[i].used)
@@ -96,6 +155,67 @@ static struct entry *victim(struct smc_hs_cache *cache,
 	return old;
 }
 
+static void cache_store(struct smc_net *sn, enum kind kind,
+			const struct cache_key *key)
+{
+	unsigned int span_s = READ_ONCE(sn->fallback_memory_s);
+	struct smc_hs_cache *cache = sn->hs_cache;
+	struct entry (*sets)[WAYS] = NULL;
+	struct entry *entry;
+
+	if (!span_s)
+		return;
+	if (!READ_ONCE(cache->sets[kind]))
+		sets = kvcalloc(SETS, sizeof(*sets), GFP_KERNEL);
+	spin_lock_bh(&cache->lock);
+	if (!cache->sets[kind]) {
+		WRITE_ONCE(cache->sets[kind], sets);
+		sets = NULL;
+	}
+	if (cache->sets[kind]) {
+		entry = cache_find(cache, kind, key) ?: victim(cache, kind, key);
+		entry->key = *key;
+		entry->used = true;
+		entry->until = jiffies + span_s * (unsigned long)HZ;
+	}
+	spin_unlock_bh(&cache->lock);
+	kvfree(sets);
+}
+
+static bool cache_has(struct smc_net *sn, enum kind kind,
+		      const struct cache_key *key)
+{
+	struct smc_hs_cache *cache = sn->hs_cache;
+	struct entry *entry;
+	bool known = false;
+
+	if (!READ_ONCE(cache->sets[kind]) || !READ_ONCE(sn->fallback_memory_s))
+		return false;
+	spin_lock_bh(&cache->lock);
+	entry = cache_find(cache, kind, key);
+	if (entry) {
+		known = time_before(jiffies, entry->until);
+		entry->used = known;
+	}
+	spin_unlock_bh(&cache->lock);
+	return known;
+}
+
+static void cache_drop(struct smc_net *sn, enum kind kind,
+		       const struct cache_key *key)
+{
+	struct smc_hs_cache *cache = sn->hs_cache;
+	struct entry *entry;
+
+	if (!READ_ONCE(cache->sets[kind]))
+		return;
+	spin_lock_bh(&cache->lock);
+	entry = cache_find(cache, kind, key);
+	if (entry)
+		entry->used = false;
+	spin_unlock_bh(&cache->lock);
+}
+
 /**
  * smc_hs_remember() - this peer was incompatible: plain TCP for a while
  * @sn: namespace state
@@ -103,30 +223,10 @@ static struct entry *victim(struct smc_hs_cache *cache,
  */
 void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr)
 {
-	unsigned int span_s = READ_ONCE(sn->fallback_memory_s);
-	struct smc_hs_cache *cache = sn->hs_cache;
-	struct entry (*sets)[WAYS] = NULL;
-	struct entry key, *entry;
+	struct cache_key key;
 
-	if (!span_s || !make_key(addr, &key))
-		return;
-	if (!READ_ONCE(cache->sets))
-		sets = kvcalloc(SETS, sizeof(*sets), GFP_KERNEL);
-	key.used = true;
-	key.until = jiffies + span_s * (unsigned long)HZ;
-	spin_lock_bh(&cache->lock);
-	if (!cache->sets) {
-		WRITE_ONCE(cache->sets, sets);
-		sets = NULL;
-	}
-	if (cache->sets) {
-		entry = cache_find(cache, &key);
-		if (!entry)
-			entry = victim(cache, &key);
-		*entry = key;
-	}
-	spin_unlock_bh(&cache->lock);
-	kvfree(sets);
+	if (key_of_addr(addr, &key))
+		cache_store(sn, NO_CLC, &key);
 }
 
 /**
@@ -136,21 +236,69 @@ void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr)
  */
 bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr)
 {
-	struct smc_hs_cache *cache = sn->hs_cache;
-	struct entry key, *entry;
-	bool known = false;
+	struct cache_key key;
 
-	if (!READ_ONCE(cache->sets) || !READ_ONCE(sn->fallback_memory_s) ||
-	    !make_key(addr, &key))
-		return false;
-	spin_lock_bh(&cache->lock);
-	entry = cache_find(cache, &key);
-	if (entry) {
-		known = time_before(jiffies, entry->until);
-		entry->used = known;
+	return key_of_addr(addr, &key) && cache_has(sn, NO_CLC, &key);
+}
+
+/* smc_lgr_walk() calls this: has another connection a link over this path? */
+static int reaches(struct smc_lgr *lgr, void *arg)
+{
+	const struct smc_hs *hs = arg;
+	const struct smc_hs_data *data = hs->data;
+
+	return lgr != hs->conn->lgr && lgr->role == hs->setup.role &&
+	       READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
+	       !READ_ONCE(lgr->stalled) &&
+	       lgr->path.id == data->path_id[data->choice.mode] &&
+	       ipv6_addr_equal(&lgr->peer_addr, &data->route.daddr);
+}
+
+/**
+ * smc_hs_path_remember() - no link could be confirmed over the path that was
+ * chosen: it is not used for a while
+ * @hs: handshake, in a group
+ *
+ * Not if another connection has a link over it: then something else was the
+ * cause, one of several hosts behind the peer's address for example.
+ */
+void smc_hs_path_remember(struct smc_hs *hs)
+{
+	const struct smc_hs_data *data = hs->data;
+	u64 id = data->path_id[data->choice.mode];
+	const struct cache_key key = key_of_path(hs, no_link(hs), id);
+
+	if (id && !smc_lgr_walk(hs->setup.sn, reaches, hs))
+		cache_store(hs->setup.sn, no_link(hs), &key);
+}
+
+/**
+ * smc_hs_path_remembered() - could no link be confirmed a short while ago?
+ * @hs: handshake with a route
+ * @id: smc_path.id
+ */
+bool smc_hs_path_remembered(const struct smc_hs *hs, u64 id)
+{
+	const struct cache_key key = key_of_path(hs, no_link(hs), id);
+
+	return id && cache_has(hs->setup.sn, no_link(hs), &key);
+}
+
+/**
+ * smc_hs_path_works() - a link was confirmed over the path that was chosen
+ * @hs: handshake
+ */
+void smc_hs_path_works(const struct smc_hs *hs)
+{
+	const struct smc_hs_data *data = hs->data;
+	u64 id = data->path_id[data->choice.mode];
+	struct cache_key key;
+	enum kind kind;
+
+	for (kind = NO_LINK_CLNT; id && kind <= NO_LINK_SERV; kind++) {
+		key = key_of_path(hs, kind, id);
+		cache_drop(hs->setup.sn, kind, &key);
 	}
-	spin_unlock_bh(&cache->lock);
-	return known;
 }
 
 int smc_hs_cache_net_init(struct smc_net *sn)
@@ -169,7 +317,10 @@ int smc_hs_cache_net_init(struct smc_net *sn)
 /* All handshakes of the namespace have ended: its sockets hold it. */
 void smc_hs_cache_net_exit(struct smc_net *sn)
 {
-	kvfree(sn->hs_cache->sets);
+	enum kind kind;
+
+	for (kind = 0; kind < KINDS; kind++)
+		kvfree(sn->hs_cache->sets[kind]);
 	kfree(sn->hs_cache);
 	sn->hs_cache = NULL;
 }

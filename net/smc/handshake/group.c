@@ -20,6 +20,26 @@ static sa_family_t gid_family(const struct smc_hs *hs)
 	return smc_gid_is_v6(prop->v2.gid) ? AF_INET6 : AF_INET;
 }
 
+/* A path over which no link could be confirmed lately is none. */
+static enum smc_reason find_path(struct smc_hs *hs,
+				 const struct smc_xport *xport)
+{
+	struct smc_hs_data *data = hs->data;
+	struct smc_path *path = &data->path[xport->id];
+	enum smc_reason why = xport->find_path(&data->route, path);
+
+	if (why != SMC_REASON_OK)
+		return why;
+	if (smc_hs_path_remembered(hs, path->id)) {
+		smc_stats_inc(hs->setup.sn, SMC_STAT_HS_NO_LINK);
+		smc_path_put(path);
+		return SMC_REASON_NOLINK;
+	}
+	data->has_path[xport->id] = true;
+	data->path_id[xport->id] = path->id;
+	return SMC_REASON_OK;
+}
+
 /**
  * smc_hs_find_paths() - find the paths of all transports for the route
  * @hs: handshake; data->path and data->local are filled in
@@ -56,8 +76,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 			why[id] = SMC_REASON_DISABLED;
 			continue;
 		}
-		why[id] = xport->find_path(&data->route, &data->path[id]);
-		data->has_path[id] = why[id] == SMC_REASON_OK;
+		why[id] = find_path(hs, xport);
 	}
 	smc_route_prefixes(&data->route, &local->prefixes);
 	local->same_host = data->route.own.ndev->flags & IFF_LOOPBACK;
@@ -88,7 +107,8 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 	local->max_links = 1;
 	if (data->has_path[SMC_XPORT_R] || data->has_path[SMC_XPORT_D])
 		return SMC_REASON_OK;
-	return SMC_REASON_NOSMCDEV;
+	return local->r_why == SMC_REASON_NOLINK ? local->r_why :
+						   SMC_REASON_NOSMCDEV;
 }
 
 /**
@@ -504,8 +524,10 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 		return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL :
 					    SMC_REASON_OK;
 	/* put_off: a system call owned the socket, look again. */
-	if (!READ_ONCE(hs->put_off))
-		smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
+	if (READ_ONCE(hs->put_off))
+		return SMC_REASON_OK;
+	smc_hs_path_works(hs);
+	smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
 	return SMC_REASON_OK;
 }
 

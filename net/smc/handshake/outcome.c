@@ -36,6 +36,25 @@ bool smc_hs_incompatible(enum smc_reason why)
 	}
 }
 
+/*
+ * Was the new link not confirmed because nothing came over it?  A peer that has
+ * closed the stream may have had no reason to confirm it.
+ */
+static bool no_link(const struct smc_hs *hs, enum smc_reason why)
+{
+	if (hs->state != SMC_HS_LINK)
+		return false;
+	switch (why) {
+	case SMC_REASON_PEERDECL:
+		return hs->peer_diagnosis == SMC_REASON_TIMEOUT_CL;
+	case SMC_REASON_TIMEOUT_CL:
+	case SMC_REASON_LINK_RETRY:
+		return !smc_hs_tcp_closed(hs->setup.sk);
+	default:
+		return false;
+	}
+}
+
 /**
  * smc_hs_conclude() - decide how a handshake without SMC ends
  * @hs: handshake
@@ -56,6 +75,8 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 	    why == SMC_REASON_BADPORT ||
 	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk)))
 		smc_stats_inc(hs->setup.sn, SMC_STAT_CLC_MALFORMED);
+	if (no_link(hs, why))
+		smc_hs_path_remember(hs);
 	smc_hs_drop_group(hs, why);
 	if (hs->state == SMC_HS_LINK && !smc_hs_incompatible(why) &&
 	    why != SMC_REASON_PEERDECL) {

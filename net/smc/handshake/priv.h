@@ -50,6 +50,7 @@ enum smc_hs_bits {
  * @msg: decoded message, or message to be encoded
  * @prop: the Proposal, sent or received
  * @path: offer of each transport, valid with @has_path
+ * @path_id: of @path, kept when a group has taken that over; 0: none
  * @choice: what both sides use
  * @local: what this host can do
  * @route: of @path; no device is held
@@ -65,6 +66,7 @@ struct smc_hs_data {
 	struct smc_clc_proposal prop;
 	struct smc_path path[SMC_XPORT_NUM];
 	bool has_path[SMC_XPORT_NUM];
+	u64 path_id[SMC_XPORT_NUM];
 	struct smc_choice choice;
 	struct smc_select_local local;
 	struct smc_route route;
@@ -302,6 +304,9 @@ bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg);
 /* handshake/cache.c */
 void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr);
 bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr);
+void smc_hs_path_remember(struct smc_hs *hs);
+bool smc_hs_path_remembered(const struct smc_hs *hs, u64 id);
+void smc_hs_path_works(const struct smc_hs *hs);
 int smc_hs_cache_net_init(struct smc_net *sn);
 void smc_hs_cache_net_exit(struct smc_net *sn);
 
