@@ -267,6 +267,12 @@ def case_query_port():
     assert (result, hits) == ("smcr", 0), (result, hits)
 
 
+def settings():
+    sysctl("handshake_timeout_ms", HANDSHAKE_MS)
+    # a link is made again after one that failed
+    sysctl("fallback_memory_s", 0)
+
+
 def case_query_port_at_load():
     """The driver does not answer when the module comes: the port is not used until
     it does."""
@@ -274,7 +280,7 @@ def case_query_port_at_load():
     for cmd in (("rmmod", "smc_diag"), ("rmmod", "smc"),
                 ("insmod", "/lab/smc.ko"), ("insmod", "/lab/smc_diag.ko")):
         subprocess.run(cmd, check=True)
-    sysctl("handshake_timeout_ms", HANDSHAKE_MS)
+    settings()
     sysctl("transports", "smcr")
     result = Life().run()
     hits = number("hits")
@@ -384,5 +390,5 @@ def case_autocork():
 
 
 if __name__ == "__main__":
-    sysctl("handshake_timeout_ms", HANDSHAKE_MS)
+    settings()
     sys.exit(cases.main(globals()))

@@ -11,7 +11,7 @@ import struct
 import subprocess
 
 from clcmsg import accept_r, decline
-from counters import Counters
+from counters import Counters, sysctl
 from hostile import ANSWER, LIMIT, begin, end_group, gone, group_lost, lab, \
     lost, no_leak, part, refused, said, third
 from park import Parked
@@ -256,6 +256,43 @@ def case_confirm_refused():
     assert lab.moved()["LinkDownSetup"] == 1, lab.moved()
     lab.peer.round()
     lab.honest.round()
+
+
+def unconfirmed():
+    """a host that has got the request, and does not answer"""
+    peer = third()
+    peer.contact()
+    peer.conn.tcp.send(accept_r(peer.args, 3, True, peer.conn.end))
+    peer.llc(CONFIRM_LINK)
+    return peer
+
+
+def case_unconfirmed():
+    """A host that does not confirm its link gets none for a while, if it did not
+    close the connection before it was time: and no other host."""
+    begin()
+    sysctl("handshake_timeout_ms", 2000)
+    sysctl("fallback_memory_s", 600)
+    try:
+        peer = unconfirmed()
+        peer.conn.tcp.rst()
+        part(peer)
+        peer = unconfirmed()
+        assert peer.clc(peer.conn.tcp, 3) is None, "no Decline"
+        peer.accept().close()
+        tcp, answer = peer.proposed()
+        assert not answer, "it gets a link"
+        peer.accept().close()
+        tcp.rst()
+        part(peer)
+        c = lab.moved()
+        assert c["LinkDownSetup"] == 2 and c["HsNoLink"] == 1, c
+        end_group()
+        begin()
+        lab.peer.round()
+    finally:
+        sysctl("handshake_timeout_ms", 20000)
+        sysctl("fallback_memory_s", 0)
 
 
 def case_decline_after_link():

@@ -277,6 +277,8 @@ class Host:
     def settings():
         sysctl("transports", "smcr")
         sysctl("handshake_timeout_ms", int(2000 * min(SCALE, 2)))
+        # a link is made again after one that failed
+        sysctl("fallback_memory_s", 0)
 
     @staticmethod
     def make_d0():

@@ -104,6 +104,8 @@ stcp="HsServerTcp=1 HsServerSmcr=0 HsServerErr=0"
 smc="HsClientSmcr=1 HsClientTcp=0"
 ssmc="HsServerSmcr=1 HsServerTcp=0"
 
+each() { for x in A B; do g $x "$1"; done; }
+each 'sysctl -q net.smc.fallback_memory_s=0'
 try "all is well" ipproto SMCR "$smc" "$ssmc" 0
 try "server without SMC" tcp "did not offer SMC" "$tcp" "" 0
 
@@ -130,7 +132,6 @@ try "RoCE is blocked" ipproto "not confirmed in time\|peer declined" \
 	"$tcp" "$stcp" 6000
 pass_roce B
 
-each() { for x in A B; do g $x "$1"; done; }
 each 'sysctl -q net.smc.handshake_timeout_ms=6000'
 cross
 each 'sysctl -q net.smc.handshake_timeout_ms=2000'
@@ -226,3 +227,88 @@ by 10.9.0.33 "$tcp LgrCreated=0"
 g A 'nft delete table ip lab'
 g B 'ip address del 10.9.0.22/24 dev eth0'
 by 10.9.0.2 "$smc LgrCreated=0"
+
+# back: a connection from B to A, over a link of its own
+back() {
+	port=$((port + 1))
+	for x in A B; do g $x "$s/smcstat.sh mark"; done
+	g A "$s/tcpecho -s -k ipproto 0.0.0.0 $port" &
+	spid=$!
+	listening A $port
+	g B "$s/tcpecho -c -k ipproto -b 100000 10.9.0.1 $port" ||
+		fail "from B to A: client"
+	wait $spid || fail "from B to A: server"
+	g B "$s/smcstat.sh expect $smc HsNoLink=0" || fail "from B to A: counters"
+}
+
+# blocked NAME: the one connection that has to wait; what it waited for, both
+# ends know then
+blocked() {
+	drop_roce B
+	try "$1" ipproto "not confirmed in time\|peer declined" \
+		"$tcp HsNoLink=0 LinkCreated=1" "$stcp HsNoLink=0 LinkCreated=1" 6000
+}
+
+# fresh: no group, so the next connection needs a link, and all is forgotten
+fresh() {
+	for x in A B; do
+		g $x 'rdma link delete rxe0
+			rdma link add rxe0 type rxe netdev eth0'
+		wait_for 30 $x "$s/genetlink.py active rxe0"
+	done
+}
+
+memory() { g "$1" "sysctl -q net.smc.fallback_memory_s=$2"; }
+
+greets=no
+known="RDMA link to this peer failed"
+none="LinkCreated=0"
+fresh
+for x in A B; do memory $x 600; done
+blocked "RoCE is blocked, which is remembered"
+try "no other connection waits" ipproto "$known" \
+	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=1 $none" 0
+memory B 0
+try "the client knows" ipproto "$known" \
+	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=0 $none" 0
+memory B 600
+memory A 0
+try "the server knows" ipproto "peer declined" \
+	"$tcp HsNoLink=0 $none" "$stcp HsNoLink=1 $none" 0
+memory A 600
+pass_roce B
+try "it is still remembered" ipproto "$known" \
+	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=1 $none" 0
+note "of this address of the peer's alone"
+g B 'ip address add 10.9.0.22/24 dev eth0'
+by 10.9.0.22 "$smc HsNoLink=0"
+by 10.9.0.2 "$tcp HsNoLink=1"
+g B 'ip address del 10.9.0.22/24 dev eth0'
+note "a link in the other direction shows that RoCE passes"
+back
+try "both ends have forgotten" ipproto SMCR "$smc HsNoLink=0" \
+	"$ssmc HsNoLink=0" 0
+
+fresh
+memory B 0
+blocked "RoCE is blocked, which the client remembers"
+pass_roce B
+try "the client knows" ipproto "$known" "$tcp HsNoLink=1" "$stcp HsNoLink=0" 0
+g A 'rdma link delete rxe0 && rdma link add rxe0 type rxe netdev eth0'
+wait_for 30 A "$s/genetlink.py active rxe0"
+try "another device is not the one that failed" ipproto SMCR \
+	"$smc HsNoLink=0" "$ssmc HsNoLink=0" 0
+
+fresh
+memory A 1
+blocked "RoCE is blocked, which is remembered for a second"
+pass_roce B
+port=$((port + 1))
+g B "exec $s/tcpecho -s -k ipproto -n 1000 0.0.0.0 $port" &
+spid=$!
+listening B $port
+wait_for 60 A "$s/smcstat.sh mark &&
+	$s/tcpecho -c -k ipproto -b 1000 10.9.0.2 $port &&
+	$s/smcstat.sh expect HsClientSmcr=1"
+kill $spid
+for x in A B; do memory $x 60; done

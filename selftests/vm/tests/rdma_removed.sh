@@ -23,6 +23,9 @@ one_cause() {
 		END { exit links != down }' /proc/net/smc_stat"
 }
 
+# a link is made again after one that failed
+for x in A B; do g $x 'sysctl -q net.smc.fallback_memory_s=0'; done
+
 # During handshakes: connections come one after another while the device goes.
 # One may end with an error: the one that was SMC-R when it went.  It is counted
 # as aborted there, and its error says so.
