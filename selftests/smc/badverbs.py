@@ -20,6 +20,7 @@ import time
 
 import cases
 from counters import await_ends, read, sysctl
+from genetlink import port_active
 from limits import await_that, limit
 
 PARAMETERS = "/sys/module/badverbs/parameters/"
@@ -287,6 +288,24 @@ def case_query_port_at_load():
     bad("rule", "off")
     assert result == "tcp" and hits, (result, hits)
     await_that("no SMC-R", lambda: Life().run() == "smcr", LIMIT)
+
+
+def case_pkey():
+    """The default P_Key is used where the table has it; without it the port is
+    down."""
+    sysctl("transports", "smcr")
+    fresh()
+    try:
+        bad("pkey", "1")
+        await_that("no SMC-R", lambda: Life().run() == "smcr", LIMIT)
+        bad("pkey", "2")
+        await_that("the port is up", lambda: not port_active("rxe0"), LIMIT)
+        assert Life().run() == "tcp"
+    finally:
+        bad("pkey", "0")
+    await_that("the port is down", lambda: port_active("rxe0"), LIMIT)
+    fresh()
+    assert Life().run() == "smcr"
 
 
 def case_post_recv():

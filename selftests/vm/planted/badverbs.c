@@ -31,7 +31,8 @@
  * event of a device that failed, "queue" one of the last queue pair made,
  * "port_down" and "port_up" are of port 1, whose state it changes.  From "v1_on"
  * to "v1_off" addresses get GIDs of RoCE version 1, too; there are no queue pairs
- * for these.
+ * for these.  "pkey" is where the default P_Key is among two, 2: it is not there;
+ * no queue pair can have the other one.
  */
 #define pr_fmt(fmt) "badverbs: " fmt
 
@@ -42,6 +43,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait_bit.h>
 #include <linux/xarray.h>
+#include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
 
 #define VERBS(X)							\
@@ -62,6 +64,9 @@ static const char * const verb_names[] = { VERBS(NAME) };
 static const char * const action_names[] = { ACTIONS(NAME) };
 
 #define OP_ANY	(-1)
+
+#define PKEYS		2	/* if the default one is not the first */
+#define PKEY_OTHER	0x8001
 
 static const struct {
 	const char *name;
@@ -118,6 +123,7 @@ struct swallowed {
  * @stopped: queue pairs that were stopped, by number
  * @qp_lock: protects @last_qp, which is not destroyed meanwhile
  * @port_down: what the port says of itself
+ * @pkey_at: where it has the default P_Key
  */
 static struct {
 	struct ib_device *dev;
@@ -134,6 +140,7 @@ static struct {
 	struct mutex qp_lock;
 	struct ib_qp *last_qp;
 	bool port_down;
+	u16 pkey_at;
 } bad = {
 	.inside = ATOMIC_INIT(0),
 	.lock = __SPIN_LOCK_UNLOCKED(bad.lock),
@@ -483,6 +490,9 @@ static int bad_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 		rc = stop_qp(qp, attr, mask, udata);
 	else if (hit(VERB_modify_qp, attr->qp_state, &rule))
 		rc = -rule.arg;
+	else if (mask & IB_QP_PKEY_INDEX &&
+		 attr->pkey_index != READ_ONCE(bad.pkey_at))
+		rc = -EINVAL;
 	else
 		rc = bad.orig->modify_qp(qp, attr, mask, udata);
 	atomic_dec(&bad.inside);
@@ -554,10 +564,22 @@ static int bad_query_port(struct ib_device *ibdev, u32 port,
 		rc = bad.orig->query_port(ibdev, port, attr);
 	if (!rc && READ_ONCE(bad.port_down))
 		attr->state = IB_PORT_DOWN;
+	if (!rc && READ_ONCE(bad.pkey_at))
+		attr->pkey_tbl_len = PKEYS;
 	if (hits && rule.action == DO_hold)
 		wait_var_event(&bad.rules, READ_ONCE(bad.rules) != rules);
 	atomic_dec(&bad.inside);
 	return rc;
+}
+
+static int bad_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
+			  u16 *pkey)
+{
+	atomic_inc(&bad.inside);
+	*pkey = index == READ_ONCE(bad.pkey_at) ? IB_DEFAULT_PKEY_FULL :
+						  PKEY_OTHER;
+	atomic_dec(&bad.inside);
+	return 0;
 }
 
 /* Parameters */
@@ -696,11 +718,22 @@ static int event_set(const char *val, const struct kernel_param *kp)
 	return 0;
 }
 
+static int pkey_set(const char *val, const struct kernel_param *kp)
+{
+	int rc = param_set_ushort(val, kp);
+
+	if (!rc && bad.dev)
+		port_event(IB_EVENT_PKEY_CHANGE);
+	return rc;
+}
+
 static const struct kernel_param_ops rule_ops = { .set = rule_set };
 static const struct kernel_param_ops event_ops = { .set = event_set };
+static const struct kernel_param_ops pkey_ops = { .set = pkey_set };
 
 module_param_cb(rule, &rule_ops, NULL, 0200);
 module_param_cb(event, &event_ops, NULL, 0200);
+module_param_cb(pkey, &pkey_ops, &bad.pkey_at, 0200);
 
 #define USE(name) \
 	WRITE_ONCE(bad.dev->ops.name, ours ? bad_##name : bad.orig->name)
@@ -719,6 +752,7 @@ static void use_ops(bool ours)
 	USE(alloc_mr);
 	USE(map_mr_sg);
 	USE(query_port);
+	USE(query_pkey);
 }
 
 static int __init badverbs_init(void)

@@ -15,6 +15,7 @@
 #include <net/neighbour.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
 
 #include "rdma.h"
 
@@ -146,11 +147,14 @@ static int qp_to_init(struct smc_rdma_link *link, struct ib_qp *qp, int access)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
-		.pkey_index = 0,
 		.port_num = link->port,
 		.qp_access_flags = access,
 	};
 
+	/* the only one that RoCE has */
+	if (ib_find_cached_pkey(link->ibdev, link->port, IB_DEFAULT_PKEY_FULL,
+				&attr.pkey_index))
+		return -ENODEV;
 	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
 			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 }

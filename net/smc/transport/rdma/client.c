@@ -8,6 +8,7 @@
 #include <linux/device.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
 
 #include "init.h"
 #include "rdma.h"
@@ -19,7 +20,8 @@
  * Ask the driver about the ports.  It may take RTNL to answer: no handshake
  * asks.  The RDMA core's own cache will not do: the core asks in one work for
  * each event, these run side by side, and an older answer may be written last.
- * This work runs once at a time, and again after the last event.
+ * This work runs once at a time, and again after the last event.  A port without
+ * the P_Key of RoCE is as good as down.
  */
 static void query_ports(struct work_struct *work)
 {
@@ -29,6 +31,7 @@ static void query_ports(struct work_struct *work)
 	struct ib_port_attr attr;
 	bool again = false;
 	unsigned int port;
+	u16 index;
 
 	rdma_for_each_port(rdev->ibdev, port) {
 		/* smc_path.port */
@@ -42,7 +45,9 @@ static void query_ports(struct work_struct *work)
 		}
 		WRITE_ONCE(rdev->ports[port].max_mtu, attr.max_mtu);
 		WRITE_ONCE(rdev->ports[port].active,
-			   attr.state == IB_PORT_ACTIVE);
+			   attr.state == IB_PORT_ACTIVE &&
+			   !ib_find_cached_pkey(rdev->ibdev, port,
+						IB_DEFAULT_PKEY_FULL, &index));
 	}
 	if (again)
 		queue_delayed_work(smc_rdma_wq, &rdev->ports_work, ASK_AGAIN);
@@ -83,7 +88,8 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	if (event->event == IB_EVENT_PORT_ACTIVE)
 		atomic_inc(&rdev->ups);
 	if (event->event == IB_EVENT_PORT_ACTIVE ||
-	    event->event == IB_EVENT_PORT_ERR)
+	    event->event == IB_EVENT_PORT_ERR ||
+	    event->event == IB_EVENT_PKEY_CHANGE)
 		mod_delayed_work(smc_rdma_wq, &rdev->ports_work, 0);
 	spin_lock_bh(&rdev->lock);
 	list_for_each_entry(link, &rdev->links, dev_node) {

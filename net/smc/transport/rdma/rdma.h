@@ -97,7 +97,7 @@ struct smc_rdma_stall {
 
 /**
  * struct smc_rdma_port - a port of an RDMA device; fields are read without lock
- * @active: as the RDMA core means it
+ * @active: as the RDMA core means it, and it has the default P_Key
  * @max_mtu: as a CLC MTU code
  */
 struct smc_rdma_port {
