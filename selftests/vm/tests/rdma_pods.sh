@@ -121,6 +121,23 @@ g A "ip xfrm policy add dir out src 192.0.2.1 dst 192.0.2.2 tmpl $sa \
 expect 'IPsec of the host, maybe after a translation' pod '' 10.9.0.2 "$tcp"
 g A 'ip xfrm policy flush'
 
+# So is MACsec, and it is for the host itself: its port is below.
+if g A 'modprobe -q macsec' && g B 'modprobe -q macsec'; then
+	key=0123456789abcdef0123456789abcdef
+	both 'sci=000000000000000
+		ip link add link eth0 name sec9 type macsec sci $sci$n
+		ip macsec add sec9 tx sa 0 pn 1 on key 01 '$key'
+		ip macsec add sec9 rx sci $sci$o on
+		ip macsec add sec9 rx sci $sci$o sa 0 pn 1 on key 01 '$key'
+		ip address add 10.62.0.$n/24 dev sec9
+		ip link set sec9 up'
+	expect 'MACsec' '' '' 10.62.0.2 "$tcp LgrCreated=0"
+	both 'ip route replace 10.60.$o.0/24 via 10.62.0.$o'
+	expect 'MACsec on the way' pod pod 10.60.2.2 "$tcp LgrCreated=0"
+	both 'ip link delete sec9
+		ip route add 10.60.$o.0/24 via 10.9.0.$o'
+fi
+
 # Two hops of the RDMA packets' way have a smaller MTU than their devices.
 drop='nft add table inet lab
 	nft add chain inet lab in "{ type filter hook input priority 0; }"
