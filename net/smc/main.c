@@ -135,7 +135,11 @@ static void parts_exit(unsigned int n)
 {
 	while (n--)
 		parts[n].exit();
-	/* objects freed by call_rcu() with code of this module */
+	/*
+	 * Before 6.12 the core ends a cache that is SLAB_TYPESAFE_BY_RCU in a
+	 * work, after a barrier of its own; until then its name cannot be used
+	 * again, when the module is loaded again.
+	 */
 	rcu_barrier();
 }
 
