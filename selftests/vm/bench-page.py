@@ -226,9 +226,9 @@ def option(ways):
     packet = ways["tcp-option"][row] - ways["tcp"][row]
     setup = ratio(ways, "smcd-option", "smcd", ("setup", 64, 1))
     return ("\n\nWhere this module writes the SYN option itself, as on a kernel "
-            f"without CONFIG_SMC, each\npacket takes {packet:.0f} ns more in a "
-            "namespace that has a listener of ours, and setting up\na connection "
-            f"of SMC-D takes {setup:.2f} of what it takes otherwise.")
+            "without\nCONFIG_SMC, each packet of a namespace with a listener of "
+            f"ours takes {packet:.0f} ns\nmore, and setting up a connection of "
+            f"SMC-D {setup:.2f} of what it takes otherwise.")
 
 
 def behind(ways):
