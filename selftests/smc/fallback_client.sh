@@ -83,8 +83,11 @@ rows() {
 		recv:proposal send:decline app
 	try "declines after our Confirm" no 0 "peer declined" PEERDECL \
 		recv:proposal send:accept-r recv:confirm send:decline app
+	# the path is not to be remembered: fallback_rdma has that
+	sysctl -q net.smc.fallback_memory_s=0
 	try "no link after our Confirm" no 6000 "not confirmed in time" TIMEOUT_CL \
 		recv:proposal send:accept-r recv:confirm recv:decline app
+	sysctl -q net.smc.fallback_memory_s=60
 	# 28: the address in the GID.  Ours, and the broadcast address
 	try "accepts with our RDMA port" no 0 "cannot be its own" BADPORT \
 		recv:proposal send-mut:accept-r:28=0a630001 recv:decline app

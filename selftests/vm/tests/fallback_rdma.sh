@@ -266,8 +266,9 @@ none="LinkCreated=0"
 fresh
 for x in A B; do memory $x 600; done
 blocked "RoCE is blocked, which is remembered"
+# it does not offer SMC-R: the server has nothing to decide
 try "no other connection waits" ipproto "$known" \
-	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=1 $none" 0
+	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=0 $none" 0
 memory B 0
 try "the client knows" ipproto "$known" \
 	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=0 $none" 0
@@ -278,7 +279,7 @@ try "the server knows" ipproto "peer declined" \
 memory A 600
 pass_roce B
 try "it is still remembered" ipproto "$known" \
-	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=1 $none" 0
+	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=0 $none" 0
 note "of this address of the peer's alone"
 g B 'ip address add 10.9.0.22/24 dev eth0'
 by 10.9.0.22 "$smc HsNoLink=0"
