@@ -2,7 +2,7 @@
 # Which port serves a route that leaves by a VLAN, a bond, a VLAN on a bond or a
 # veth pair: the port below it, or the one in its network by the table; and the
 # VLAN is the route's.
-# when: 3/4 6.12; long debug, not yet seen to pass there
+# when: 3/4 6.12; long debug, takes minutes there
 # guests: 2
 # timeout: 900
 s=/lab/selftests/smc

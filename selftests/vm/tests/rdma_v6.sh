@@ -2,7 +2,7 @@
 # TCP over IPv6 and the GIDs of SMC-R: IPv4's where a port has them, IPv6's where
 # there is no IPv4, also through a gateway; and plain TCP where the two ends have
 # none of one family.
-# when: 1/2 6.12; long debug, not yet seen to pass there
+# when: 1/2 6.12; 1/8 debug, takes a minute or two there
 # guests: 2
 # timeout: 300
 s=/lab/selftests/smc

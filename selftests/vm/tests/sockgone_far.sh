@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # As sockgone, with the peer on another host: nothing comes from it any more, or
 # nothing by RDMA alone.
-# when: 2/2 6.12; long debug, not yet seen to pass there
+# when: 2/2 6.12; 7/8 debug, takes a minute or two there
 # guests: 2
 # timeout: 180
 s=/lab/selftests/smc
