@@ -36,7 +36,14 @@ enum kind {
 	KINDS,
 };
 
-/* @addr: v4-mapped for IPv4; @port: of NO_CLC; @path: of the others */
+/*
+ * Unused members are 0.
+ * @addr: v4-mapped for IPv4
+ * @path: of NO_LINK_*: smc_path.id
+ * @peer_id: of NO_LINK_SERV: several clients may be behind one address
+ * @scope: of a link-local @addr
+ * @port: of NO_CLC
+ */
 struct cache_key {
 	struct in6_addr addr;
 	u64 path;
@@ -77,7 +84,7 @@ static bool key_of_addr(const struct sockaddr *addr, struct cache_key *key)
 	return true;
 }
 
-static enum kind no_link(const struct smc_hs *hs)
+static enum kind no_link_kind(const struct smc_hs *hs)
 {
 	return hs->setup.role == SMC_CLNT ? NO_LINK_CLNT : NO_LINK_SERV;
 }
@@ -266,10 +273,10 @@ void smc_hs_path_remember(struct smc_hs *hs)
 {
 	const struct smc_hs_data *data = hs->data;
 	u64 id = data->path_id[data->choice.mode];
-	const struct cache_key key = key_of_path(hs, no_link(hs), id);
+	const struct cache_key key = key_of_path(hs, no_link_kind(hs), id);
 
 	if (id && !smc_lgr_walk(hs->setup.sn, reaches, hs))
-		cache_store(hs->setup.sn, no_link(hs), &key);
+		cache_store(hs->setup.sn, no_link_kind(hs), &key);
 }
 
 /**
@@ -279,9 +286,9 @@ void smc_hs_path_remember(struct smc_hs *hs)
  */
 bool smc_hs_path_remembered(const struct smc_hs *hs, u64 id)
 {
-	const struct cache_key key = key_of_path(hs, no_link(hs), id);
+	const struct cache_key key = key_of_path(hs, no_link_kind(hs), id);
 
-	return id && cache_has(hs->setup.sn, no_link(hs), &key);
+	return id && cache_has(hs->setup.sn, no_link_kind(hs), &key);
 }
 
 /**

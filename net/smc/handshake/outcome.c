@@ -40,7 +40,7 @@ bool smc_hs_incompatible(enum smc_reason why)
  * Was the new link not confirmed because nothing came over it?  A peer that has
  * closed the stream may have had no reason to confirm it.
  */
-static bool no_link(const struct smc_hs *hs, enum smc_reason why)
+static bool went_unanswered(const struct smc_hs *hs, enum smc_reason why)
 {
 	if (hs->state != SMC_HS_LINK)
 		return false;
@@ -75,7 +75,7 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 	    why == SMC_REASON_BADPORT ||
 	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk)))
 		smc_stats_inc(hs->setup.sn, SMC_STAT_CLC_MALFORMED);
-	if (no_link(hs, why))
+	if (went_unanswered(hs, why))
 		smc_hs_path_remember(hs);
 	smc_hs_drop_group(hs, why);
 	if (hs->state == SMC_HS_LINK && !smc_hs_incompatible(why) &&
