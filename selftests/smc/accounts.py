@@ -476,8 +476,7 @@ def case_rings_of_another_effective_user():
 
     with limits(host_max_ring_kbytes_per_user=4 * RING):
         cases.in_child(program)
-        await_that("connections stay", lambda: c.moved()["ConnDestroyed"] ==
-                   c.moved()["ConnCreated"], LIMIT)
+        await_ends("connections", c.moved)
 
 
 def disconnect(sock):

@@ -199,47 +199,41 @@ stuck() {
 stuck "the link is stuck at the server" B ""
 stuck "the link is stuck at the client" A "@th,64,8 0x11"
 
-# by ADDRESS CLIENT_COUNTERS: a connection to the server by this address
-by() {
+other() { case $1 in A) echo B ;; *) echo A ;; esac; }
+
+# from CLIENT ADDRESS CLIENT_COUNTERS: a connection of this guest to the other
+# one, by that address; no group is lost
+from() {
 	port=$((port + 1))
-	for x in A B; do g $x "$s/smcstat.sh mark"; done
-	g B "$s/tcpecho -s -k ipproto 0.0.0.0 $port" &
+	server=$(other "$1")
+	each "$s/smcstat.sh mark"
+	g "$server" "$s/tcpecho -s -k ipproto 0.0.0.0 $port" &
 	spid=$!
-	listening B $port
-	g A "$s/tcpecho -c -k ipproto -b 100000 $1 $port" || fail "$1: client"
-	wait $spid || fail "$1: server"
-	g A "$s/smcstat.sh expect $2 LgrLost=0" || fail "$1: client counters"
-	g B "$s/smcstat.sh expect LgrLost=0" || fail "$1: server counters"
+	listening "$server" $port
+	g "$1" "$s/tcpecho -c -k ipproto -b 100000 $2 $port" ||
+		fail "from $1 to $2: client"
+	wait $spid || fail "from $1 to $2: server"
+	g "$1" "$s/smcstat.sh expect $3 LgrLost=0" ||
+		fail "from $1 to $2: client counters"
+	g "$server" "$s/smcstat.sh expect LgrLost=0" ||
+		fail "from $1 to $2: server counters"
 }
 
 # A group is for the addresses that it was made with: the client cannot know that
 # another one is the same host's.
 note "a server with two addresses"
 g B 'ip address add 10.9.0.22/24 dev eth0'
-by 10.9.0.2 "$smc LgrCreated=0"
-by 10.9.0.22 "$smc LgrCreated=1"
-by 10.9.0.22 "$smc LgrCreated=0"
+from A 10.9.0.2 "$smc LgrCreated=0"
+from A 10.9.0.22 "$smc LgrCreated=1"
+from A 10.9.0.22 "$smc LgrCreated=0"
 note "an address that is translated"
 g A 'nft add table ip lab
 	nft add chain ip lab out "{ type nat hook output priority -100; }"
 	nft add rule ip lab out ip daddr 10.9.0.33 dnat to 10.9.0.2'
-by 10.9.0.33 "$tcp LgrCreated=0"
+from A 10.9.0.33 "$tcp LgrCreated=0"
 g A 'nft delete table ip lab'
 g B 'ip address del 10.9.0.22/24 dev eth0'
-by 10.9.0.2 "$smc LgrCreated=0"
-
-# back: a connection from B to A, over a link of its own
-back() {
-	port=$((port + 1))
-	for x in A B; do g $x "$s/smcstat.sh mark"; done
-	g A "$s/tcpecho -s -k ipproto 0.0.0.0 $port" &
-	spid=$!
-	listening A $port
-	g B "$s/tcpecho -c -k ipproto -b 100000 10.9.0.1 $port" ||
-		fail "from B to A: client"
-	wait $spid || fail "from B to A: server"
-	g B "$s/smcstat.sh expect $smc HsNoLink=0" || fail "from B to A: counters"
-}
+from A 10.9.0.2 "$smc LgrCreated=0"
 
 # blocked NAME: the one connection that has to wait; what it waited for, both
 # ends know then
@@ -249,9 +243,10 @@ blocked() {
 		"$tcp HsNoLink=0 LinkCreated=1" "$stcp HsNoLink=0 LinkCreated=1" 6000
 }
 
-# fresh: no group, so the next connection needs a link, and all is forgotten
+# fresh GUEST...: a new device: the next connection needs a link, and all that was
+# remembered of the old device's is forgotten
 fresh() {
-	for x in A B; do
+	for x; do
 		g $x 'rdma link delete rxe0
 			rdma link add rxe0 type rxe netdev eth0'
 		wait_for 30 $x "$s/genetlink.py active rxe0"
@@ -263,8 +258,8 @@ memory() { g "$1" "sysctl -q net.smc.fallback_memory_s=$2"; }
 greets=no
 known="RDMA link to this peer failed"
 none="LinkCreated=0"
-fresh
-for x in A B; do memory $x 600; done
+fresh A B
+each 'sysctl -q net.smc.fallback_memory_s=600'
 blocked "RoCE is blocked, which is remembered"
 # it does not offer SMC-R: the server has nothing to decide
 try "no other connection waits" ipproto "$known" \
@@ -282,25 +277,24 @@ try "it is still remembered" ipproto "$known" \
 	"$tcp HsNoLink=1 $none" "$stcp HsNoLink=0 $none" 0
 note "of this address of the peer's alone"
 g B 'ip address add 10.9.0.22/24 dev eth0'
-by 10.9.0.22 "$smc HsNoLink=0"
-by 10.9.0.2 "$tcp HsNoLink=1"
+from A 10.9.0.22 "$smc HsNoLink=0"
+from A 10.9.0.2 "$tcp HsNoLink=1"
 g B 'ip address del 10.9.0.22/24 dev eth0'
 note "a link in the other direction shows that RoCE passes"
-back
+from B 10.9.0.1 "$smc HsNoLink=0"
 try "both ends have forgotten" ipproto SMCR "$smc HsNoLink=0" \
 	"$ssmc HsNoLink=0" 0
 
-fresh
+fresh A B
 memory B 0
 blocked "RoCE is blocked, which the client remembers"
 pass_roce B
 try "the client knows" ipproto "$known" "$tcp HsNoLink=1" "$stcp HsNoLink=0" 0
-g A 'rdma link delete rxe0 && rdma link add rxe0 type rxe netdev eth0'
-wait_for 30 A "$s/genetlink.py active rxe0"
+fresh A
 try "another device is not the one that failed" ipproto SMCR \
 	"$smc HsNoLink=0" "$ssmc HsNoLink=0" 0
 
-fresh
+fresh A B
 memory A 1
 blocked "RoCE is blocked, which is remembered for a second"
 pass_roce B
@@ -312,4 +306,4 @@ wait_for 60 A "$s/smcstat.sh mark &&
 	$s/tcpecho -c -k ipproto -b 1000 10.9.0.2 $port &&
 	$s/smcstat.sh expect HsClientSmcr=1"
 kill $spid
-for x in A B; do memory $x 60; done
+each 'sysctl -q net.smc.fallback_memory_s=60'
