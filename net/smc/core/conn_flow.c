@@ -17,6 +17,7 @@
  */
 #include <linux/errno.h>
 #include <linux/jiffies.h>
+#include <net/sock.h>
 
 #include "conn.h"
 #include "net.h"
@@ -537,6 +538,7 @@ bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc)
 
 	spin_lock(&conn->rx_lock);
 	if (!conn->detached) {
+		sk_incoming_cpu_update(conn->sk);
 		push = rx_locked(conn, cdc);
 		if (test_and_clear_bit(SMC_CONN_KICK, &conn->flags))
 			push = true;

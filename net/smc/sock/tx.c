@@ -198,6 +198,16 @@ static u32 chunk(const struct smc_conn *conn)
 }
 
 /*
+ * Has the reader of a shared ring last run on this CPU?  It cannot begin before
+ * this call sleeps or ends, so a push on the way only costs switches.
+ */
+static bool reader_is_here(const struct smc_conn *conn)
+{
+	return conn->merged && READ_ONCE(conn->sk->sk_incoming_cpu) ==
+			       raw_smp_processor_id();
+}
+
+/*
  * Copy what fits and commit exactly that; bytes copied, -EFAULT if none.
  * @last: what is copied now may be all that the call takes.
  */
@@ -328,7 +338,8 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 		copied += rc;
 		rc = 0;
 		if (msg_data_left(msg)) {
-			smc_conn_push(conn);
+			if (!reader_is_here(conn))
+				smc_conn_push(conn);
 			rc = check(conn);
 			continue;
 		}
