@@ -16,7 +16,7 @@
 #                           long [K...]  left to "make check-long" (LONG=1);
 #                           T/N [K...]   with SMC_MODES=rotate the T-th of every
 #                           N commits runs it
-#   # cpus: N                 of a guest, default 2, on the debug kernel 1
+#   # cpus: N                 of a guest, else as cpus_of() in plan.sh says
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py
 #   # mem: MIB              of a guest, if what its kernel gets is too little
 #   # append: WORD            more of the kernel's command line

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # All dumps at 10 Hz while connections come and go: selftests/smc/churn.py.
-# when: 4/8 debug, takes minutes there
+# when: 8/8 debug, takes minutes there
 # guests: 1
 # timeout: 240
 # rdma: lo

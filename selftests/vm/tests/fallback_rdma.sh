@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Two hosts that could use SMC-R, were it not for ...: the program gets TCP,
 # every byte right, in time, and smcss says why.
-# when: 2/2 6.12; long debug, takes minutes there
+# when: 2/4 6.12; long debug, takes minutes there
 # guests: 2
 # timeout: 900
 s=/lab/selftests/smc

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Generic netlink: selftests/smc/genl.py says what is tried.
-# when: 3/4 debug, programs start slowly there
+# when: 7/8 debug, programs start slowly there
 # guests: 1
 # timeout: 240
 # rdma: lo

@@ -3,7 +3,7 @@
 # selftests/smc/linkdown.py.  The device does it (planted/badverbs.c), or the
 # peer, in whose place a program is.
 # kernels: 6.12 debug kcsan
-# when: 2/2 6.12; 1/4 debug, takes a minute on either
+# when: 2/2 6.12; 6/8 debug, takes a minute on either
 # guests: 1
 # rdma: none
 s=/lab/selftests/smc

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A path longer (300 ms there and back) than any device waits by default: no
 # message is sent again before its acknowledgment can have come.
-# when: 3/8 debug, takes a minute or two there
+# when: 8/8 debug, takes a minute or two there
 # guests: 2
 # timeout: 120
 s=/lab/selftests/smc
