@@ -23,7 +23,10 @@
 #define sk_uid(sk) sock_i_uid(sk)
 #endif
 
-/* v6.16: data may be in a device's memory.  (The dots: see its declaration.) */
+/*
+ * v6.16: data may be in a device's memory.  The variable arguments let the
+ * macro match the header's declaration with three parameters, too.
+ */
 #ifndef SMC_HAVE_ZEROCOPY_DEVMEM
 #define msg_zerocopy_realloc(sk, size, uarg, ...) \
 	msg_zerocopy_realloc(sk, size, uarg)
@@ -57,7 +60,7 @@
 #define SMC_ACCEPT_OP(function) (function)
 #endif
 
-/* v6.10: __assign_str() knows the source from __string(); before, it is told. */
+/* v6.10: __assign_str() takes the source from __string(). */
 #ifdef SMC_HAVE_ASSIGN_STR_1
 #define SMC_ASSIGN_STR(dst, src) __assign_str(dst)
 #else
@@ -70,7 +73,7 @@
 #define TCP_AO_INFO 40
 #endif
 
-/* v6.6: the size is told; before, an empty entry ends the table. */
+/* v6.6: the size is a parameter; before, an empty entry ends the table. */
 #ifndef SMC_HAVE_NET_SYSCTL_SZ
 #define register_net_sysctl_sz(net, path, table, size) \
 	register_net_sysctl(net, path, table)

@@ -8,19 +8,19 @@
  * of them or to none.  Then the connection is plain TCP, and the counter of the
  * account that has no room says whose limit it was.
  *
- * A peer is an IPv4 address, or an IPv6 network of 64 bits, for a host has as many
- * addresses of that as it likes.  One address of it gets half of what it may have.
- * The networks above a peer, of 24 bits (127.0.0.0/8: of 8) and 48 bits, limit
- * handshakes alone.  Of handshakes and groups a peer gets less as others fill the
- * namespace: see share().
+ * A peer is an IPv4 address, or an IPv6 network of 64 bits: an IPv6 host can
+ * choose any address in it.  One address of such a network gets half of the
+ * network's limit.  The networks above a peer have 24 bits (127.0.0.0/8: 8) or
+ * 48 bits, and limit handshakes only.  A peer's limits of handshakes and groups
+ * shrink as the namespace fills: see share().
  *
  * A user is charged for the rings of its connections, on the whole host, and may
  * have half of them with one peer.
  *
- * References: a peer's and a user's account has one of each handshake, group, ring
- * and socket that is charged to it, of each connection with the peer, and of each
- * account below, and ends with the last.  A ring of shared memory may outlive its
- * namespace, so that of a namespace is counted, too.
+ * References: the account of a peer or user has one for each handshake, group,
+ * ring and socket that is charged to it, for each connection with the peer, and
+ * for each account below.  It is freed with the last one.  The account of a
+ * namespace is counted, too: a ring of shared memory may outlive the namespace.
  *
  * Context: any, unless a function says otherwise; table.lock (spinlock, IRQ)
  * protects the table and what accounts hold, and is a leaf.
@@ -54,7 +54,7 @@ static struct {
 int smc_account_host_limit[SMC_ACCT_KINDS];
 int smc_account_user_limit[SMC_ACCT_KINDS];
 
-/* Of a network that is no peer, but for handshakes. */
+/* Limits of a network above a peer; handshakes have another limit there. */
 static const int no_limit[SMC_ACCT_KINDS] = {
 	[0 ... SMC_ACCT_KINDS - 1] = SMC_ACCT_MAX,
 };
@@ -66,11 +66,12 @@ static struct smc_account host = {
 };
 
 /*
- * How many an account may hold of what others want, too: half of the room above
- * it, and less as that fills, 4 * left^3 / room^2.  With a quarter left it is a
- * sixteenth, of the last ones it is one: they are for those that have few.  One
- * alone gets half, and it takes a hundred to use all.  With a fixed part of what is
- * left, such as a third, two dozen would do.
+ * The limit of an account for a resource that other accounts want, too: half of
+ * the room above, and less as that room fills, 4 * left^3 / room^2.  With a
+ * quarter left this is a sixteenth of the room.  Near the end it is one: the
+ * last ones are for accounts that hold few.  A single account gets half, and it
+ * takes a hundred accounts to use all.  With a fixed part of what is left, such
+ * as a third, two dozen accounts could use all.
  */
 static int share(int room, int used)
 {
@@ -237,8 +238,8 @@ static bool same(const struct smc_account *a, const struct smc_account *b)
 }
 
 /*
- * The account that @key describes, with a reference; if there is none, @new goes
- * into the table.
+ * The account that @key describes, with a reference.  If there is none, @new is
+ * added to the table and NULL is returned.
  */
 static struct smc_account *find_or_add(const struct smc_account *key,
 				       struct smc_account *new)
@@ -264,7 +265,7 @@ static struct smc_account *find_or_add(const struct smc_account *key,
 	return acct;
 }
 
-/* As alloc(), unless there is one with the @space, @id and @bits of @key by now. */
+/* As alloc(), unless another task has added an account for @key meanwhile. */
 static struct smc_account *make(const struct smc_account *key,
 				struct smc_account *up, const int *limit,
 				enum smc_stat stat, gfp_t gfp)
@@ -285,8 +286,8 @@ static struct smc_account *make(const struct smc_account *key,
 }
 
 /*
- * The account of the network of so many bits that an address is in.  It is below
- * @up, whose reference is dropped; NULL stays NULL.
+ * The account of the network of @bits bits that @addr is in.  It is below @up,
+ * whose reference is dropped.  Returns NULL if @up is NULL.
  */
 static struct smc_account *below(struct smc_net *sn, struct smc_account *up,
 				 const struct in6_addr *addr, u8 bits,
@@ -359,8 +360,9 @@ struct smc_account *smc_account_user(kuid_t uid)
  * @user: account of the user
  * @peer: account of an address, in any namespace
  *
- * Half of what the user may have: no peer takes all from a user.  As that is less
- * than what a peer may have by default, no user takes all from a peer.
+ * Its limit is half of the user's, so that no peer uses all of that.  By
+ * default this is less than a peer's limit, so that no user uses all of a
+ * peer's.
  *
  * Context: process.
  * Return: account below @user, with a reference, or NULL: no memory.
@@ -406,7 +408,7 @@ static bool last_ref(struct smc_account *acct)
 	return last;
 }
 
-/* The verdict of a test looks for this line. */
+/* Tests look for this line in the kernel's log. */
 static void check_empty(const struct smc_account *acct)
 {
 	enum smc_acct_kind kind;

@@ -16,8 +16,8 @@
 struct smc_net;
 
 /*
- * Memory regions are bounded by the rings, queue pairs by the groups.  A group
- * counts if connections share it.
+ * Memory regions are bounded by the rings, queue pairs by the groups.  Groups
+ * without links are not charged.
  */
 enum smc_acct_kind {
 	SMC_ACCT_RINGS,		/* KiB of rings, idle and retired ones included */
@@ -32,7 +32,7 @@ enum smc_acct_kind {
 /* The largest limit. */
 #define SMC_ACCT_MAX	(INT_MAX / 2)
 
-/* Accounts above each other, at most. */
+/* The longest chain of accounts: address, two networks, namespace, host. */
 #define SMC_ACCT_DEPTH	5
 
 /* Handshakes of a namespace, of each role. */
@@ -51,7 +51,7 @@ enum smc_acct_kind {
  * @stat: counter of what was refused
  * @used: by kind; under table.lock
  * @idle: groups that no connection uses, by our role (core/lgr_idle.c)
- * @idle_num: how many of both
+ * @idle_num: how many, of both roles
  */
 struct smc_account {
 	struct hlist_node node;

@@ -42,26 +42,26 @@ struct smc_hs_cache;
  * @peer_limit: the same for each peer
  * @wmem: default send ring, bytes
  * @rmem: default receive ring, bytes
- * @autocork: bytes from which on a write waits for nothing that is on its way
+ * @autocork: unsent bytes from which on a write does not wait for earlier ones
  * @max_conns: connections per group, 16..255
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: sysctl limit_smc_hs: set and read back, has no effect
  * @hs_wq: steps of handshakes
- * @end_wq: ends of sockets, connections and idle groups: handshakes do not
- *	delay them, nor they a handshake
+ * @end_wq: ends of sockets, connections and idle groups; apart from @hs_wq, so
+ *	that neither delays the other
  * @kill_wq: ends of links, which wait for the peer's goodbye and the device
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first
  * @lgr_heads: the same by peer, and behind them those without links (lgr.c)
- * @lgr_seed: for the place in them
+ * @lgr_seed: hash seed of @lgr_heads
  * @lgr_last_id: smc_lgr.id of the newest
  * @lgr_seq: smc_lgr.seq of the newest
  * @lgr_count: groups not yet freed (dead ones included)
  * @socks_lock: protects @socks, @socks_nr, @past
  * @socks: struct smc_row of all our sockets, by number (rows.c)
  * @socks_nr: number of the newest
- * @past: those of connections that fell back
+ * @past: rows of connections that fell back
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
  * @peer_id: of this host, told to peers (handshake/peer_id.c)

@@ -159,7 +159,7 @@ struct smc_stats {
 struct smc_net;
 struct net;
 
-/* smc_stats_inc(sn, SMC_STAT_x), smc_stats_add(sn, SMC_STAT_x, n): any context */
+/* @stat is SMC_STAT_x; any context. */
 #define smc_stats_add(sn, stat, n) \
 	this_cpu_add((sn)->stats->val[(stat)], (n))
 #define smc_stats_inc(sn, stat)	smc_stats_add(sn, stat, 1)

@@ -3,7 +3,7 @@
  * Trace events of the system "smc".
  *
  * The first four are those of the Linux kernel's own SMC, with their fields
- * and formats.  The others show the machinery: every one carries the cookie of
+ * and formats.  The others show the internals: every one carries the cookie of
  * the network namespace and the connection's token (or the group and link), so
  * that the lines of a sender and of a receiver can be joined.  An event takes
  * values only, but for the one that BPF programs answer: this header knows no

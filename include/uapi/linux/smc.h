@@ -31,7 +31,7 @@
  */
 struct smc_policy {
 	__u8	plain;			/* 0 */
-	__u8	listens;		/* 1: of our address; 0: of the peer's */
+	__u8	listens;		/* 1: @addr is own; 0: the peer's */
 	__u16	family;			/* AF_INET or AF_INET6 */
 	__be16	port;
 	__u16	pad;
@@ -318,8 +318,9 @@ enum {					/* .._HS_LIMITATION */
 };
 
 /*
- * Ours alone, by which this module is known, or beside attributes that are too
- * narrow; numbers far above those in use, so that parsers skip them.
+ * Attributes of this module alone: they identify it, or repeat an attribute
+ * that is too narrow.  Their numbers are far above those in use, so that
+ * parsers skip them.
  */
 enum {			/* in SMC_GEN_SYS_INFO */
 	SMC_NLA_SYS_MODULE_VERSION = 256,	/* string: MODULE_VERSION */

@@ -9,15 +9,15 @@
  * transport invalidates a key that the peer may still use before it frees the
  * memory.
  *
- * A ring is charged until its memory is freed: to its peer, and to the user for
- * whose connection it was made, unless it is idle meanwhile.  The peer may keep one
- * of shared memory after the connection has ended.  Idle ones are given back when
- * the host is short of memory, and when an account is full.  The transport frees
- * with a mutex held under which it also allocates, so the shrinker takes them
- * out of the pools and leaves the rest to a worker of the group.
+ * A ring is charged until its memory is freed: to its peer, and, unless it is
+ * idle, to the user whose connection has it.  The peer may keep a ring of
+ * shared memory after the connection has ended.  Idle rings are given back when
+ * the host is short of memory, and when an account is full.  The transport
+ * frees with a mutex held under which it also allocates, so the shrinker takes
+ * them out of the pools and leaves the rest to a worker of the group.
  *
- * Context: process; idle.lock (spinlock, BH) protects the pools of all groups; a
- * leaf inside lgr->lock.
+ * Context: process; idle.lock (spinlock, BH) protects the pools of all groups;
+ * a leaf inside lgr->lock.
  * Tests: selftests/vm/tests (BufCreated, BufDestroyed, BufReused),
  * selftests/smc/accounts.py
  */
@@ -61,7 +61,6 @@ static unsigned long pages(const struct smc_buf *buf)
 	return DIV_ROUND_UP(buf->size, PAGE_SIZE);
 }
 
-/* Put a buffer into the pool. */
 static void pool_add(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	lockdep_assert_held(&idle.lock);
@@ -72,7 +71,6 @@ static void pool_add(struct smc_lgr *lgr, struct smc_buf *buf)
 	WRITE_ONCE(idle.pages, idle.pages + pages(buf));
 }
 
-/* Take it out. */
 static void pool_del(struct smc_buf *buf)
 {
 	lockdep_assert_held(&idle.lock);
@@ -84,7 +82,7 @@ static void pool_del(struct smc_buf *buf)
 
 /*
  * A buffer is charged to the control group of the handshake, and is reused for
- * that one only.
+ * connections of the same control group only.
  */
 static struct mem_cgroup *memcg_now(void)
 {
@@ -113,8 +111,8 @@ static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
 }
 
 /*
- * Returns the buffer to destroy: NULL, @buf, or the oldest in the pool.  Under
- * lgr->lock the group stays ACTIVE: its pool is drained later.
+ * Returns the buffer to destroy: NULL, @buf, or the oldest in the pool.  While
+ * lgr->lock is held the group stays ACTIVE, so its pool is drained after this.
  */
 static struct smc_buf *pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
 {
@@ -232,8 +230,8 @@ static void count_put(struct smc_lgr *lgr, const struct smc_buf *buf)
 }
 
 /*
- * A buffer of exactly this size, idle or new; -EDQUOT: there is no room for it in
- * the account @full.
+ * A buffer of exactly this size, idle or new; -EDQUOT: the account @full has no
+ * room for it.
  */
 static struct smc_buf *take_or_create(const struct smc_conn *conn,
 				      enum smc_buf_dir dir, u32 size,
@@ -257,8 +255,9 @@ static struct smc_buf *take_or_create(const struct smc_conn *conn,
 }
 
 /*
- * Take idle buffers of so many pages out of the pools: of the oldest SHED_MAX
- * those charged to the account @full; NULL: all.  Returns how many pages.
+ * Take idle buffers of @wanted pages out of the pools: those of the SHED_MAX
+ * oldest that are charged to @full, or any if @full is NULL.  Returns the
+ * number of pages.
  */
 static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 {
@@ -277,7 +276,7 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 		done += pages(buf);
 		pool_del(buf);
 		list_add_tail(&buf->node, &lgr->shed);
-		/* the work's; a group whose pool is not drained has others */
+		/* for the work; a group with a pool has other references */
 		refcount_inc(&lgr->refs);
 		if (!queue_work(lgr->sn->end_wq, &lgr->shed_work))
 			refcount_dec(&lgr->refs);	/* it has one */
@@ -288,7 +287,7 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 
 /**
  * smc_buf_get() - a zeroed buffer
- * @conn: whom it is for: its group's transport makes it
+ * @conn: connection that needs it; the transport of its group allocates
  * @dir: send or receive
  * @size: wanted bytes, rounded up to a power of two that has a size code
  *

@@ -19,8 +19,8 @@
  * @peer_may_write: the peer has not said that it is done with the ring
  * @memcg: cgroup the memory is charged to, a reference; or NULL
  * @account: the peer's, which the memory is charged to, a reference
- * @user: that of the user for whose connection it was made, a reference; NULL
- *	while idle, or if the user has no limit
+ * @user: account of the user whose connection has it, a reference; NULL while
+ *	idle, or if the user has no limit
  */
 struct smc_buf {
 	struct list_head node;

@@ -76,7 +76,7 @@ void smc_conn_get(struct smc_conn *conn)
  * smc_conn_last_put() - the last reference is gone: see smc_conn_put()
  * @conn: connection
  *
- * A work item takes it out of its group and drops its socket.
+ * A work item takes the connection out of its group and drops its socket.
  *
  * Context: any.
  */
@@ -90,8 +90,8 @@ void smc_conn_last_put(struct smc_conn *conn)
  * smc_conn_push_rcu() - smc_conn_push() for a connection found under RCU
  * @conn: connection
  *
- * One without references is pushed by its own worker: the socket, which a push
- * tells of its progress, may be gone.
+ * A connection without references is pushed by its release work instead: a push
+ * calls the socket, which may be gone.
  *
  * Context: any, RCU read section, no lock of a connection held.
  */
@@ -254,8 +254,9 @@ void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
  * smc_conn_described() - a describe() that was in progress has ended
  * @conn: may be freed by this
  *
- * Called whatever its outcome was; the core asks again.  The core keeps the
- * connection, its group and its rings until this call.
+ * Called after success and after failure: the core calls describe() again for
+ * the result.  It keeps the connection, its group and its rings until this
+ * call.
  *
  * Context: any, no lock of the transport held.
  */
@@ -370,11 +371,11 @@ static enum smc_conn_end get_end(struct smc_conn *conn)
 	return end;
 }
 
-/* Unpublish it; nothing is pushed and nothing delivered afterwards. */
+/* Unpublish the connection: no push and no up-call runs after this. */
 static void retract(struct smc_conn *conn)
 {
 	set_end(conn, SMC_END_DETACH);
-	/* a push may have queued it; conn_detach() counts its calls */
+	/* a push may have queued the work; conn_detach() counts its calls */
 	cancel_delayed_work(&conn->release);
 	if (left_silently(conn))
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
@@ -459,7 +460,7 @@ static void release_fn(struct work_struct *work)
 
 	if (!leave_step(conn))
 		return;
-	/* it may be queued once more; nothing queues it from now on */
+	/* the work may have been queued again; nothing queues it after this */
 	cancel_delayed_work(&conn->release);
 	smc_account_put(conn->account);
 	conn->events->release(conn);

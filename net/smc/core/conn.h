@@ -2,10 +2,11 @@
 /*
  * A connection: two byte rings and a token.
  *
- * References: the handshake that makes it, then its socket; each call that uses
- * it, each armed timer.  connect(AF_UNSPEC) and close() take it from the socket
- * (smc_conn_stop()).  After the last reference a work item takes it out of its
- * group (conn.c): group and rings stay valid while there is a reference.
+ * References: the handshake that makes a connection has one, later its socket;
+ * each call that uses it and each armed timer have one.  connect(AF_UNSPEC) and
+ * close() take the connection from its socket (smc_conn_stop()).  After the
+ * last reference a work item takes it out of its group (conn.c), so group and
+ * rings stay valid while there is a reference.
  *
  * Sending:  prod_pos >= sent_pos >= done_pos   peer_read_pos <= sent_pos
  * Receiving: rcvd_pos >= read_pos >= announced_pos
@@ -83,9 +84,9 @@ enum smc_conn_bits {
 	SMC_CONN_DESCRIBING,	/* describe() goes on; holds a reference */
 	/* the socket's */
 	SMC_CONN_STOPPED,	/* taken from its socket, for good */
-	SMC_CONN_PEER_DONE,	/* its last byte is here: end of file */
+	SMC_CONN_PEER_DONE,	/* the peer's last byte has arrived: EOF */
 	SMC_CONN_SHUT_RD,	/* the program has shut reading down */
-	SMC_CONN_UNWANTED,	/* bytes came after that, and were answered */
+	SMC_CONN_UNWANTED,	/* bytes came after shut_pos was set: reset */
 };
 
 /* No urgent mark. */
@@ -93,10 +94,10 @@ enum smc_conn_bits {
 
 /**
  * struct smc_keepalive - is the peer still there? (sock/keepalive.c)
- * @timer: holds a reference while armed; the rest is its own
+ * @timer: holds a reference while armed; its function writes the rest
  * @waiting: something was waiting at the last look
- * @stamp: jiffies when it began to, or when some of it was last taken
- * @taken: position then
+ * @stamp: jiffies when the waiting began, or the peer last took something
+ * @taken: position at @stamp
  * @alive: position of the last sign of life
  * @alive_stamp: jiffies when it was seen
  * @probe_stamp: jiffies of the last probe

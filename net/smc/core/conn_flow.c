@@ -246,7 +246,7 @@ void smc_conn_push(struct smc_conn *conn)
 	if (any) {
 		if (conn->xport->pushed)
 			conn->xport->pushed(conn);
-		/* sent_pos before the bit: pairs with limited() in tx.c */
+		/* sent_pos before the bit: pairs with limited(), sock/tx.c */
 		smp_mb();
 		if (test_bit(SMC_CONN_TELL_SENT, &conn->flags))
 			conn->events->writable(conn);
@@ -259,7 +259,8 @@ void smc_conn_push(struct smc_conn *conn)
  * smc_conn_push_data() - push what the program has written
  * @conn: as for smc_conn_push()
  *
- * A little data waits while the transport pushes it later.
+ * Less than net.smc.autocorking_size bytes wait if the transport has promised
+ * to push later (SMC_CONN_AUTOCORKED).
  *
  * Context: process, no lock of the connection held.
  */
@@ -296,7 +297,7 @@ static bool update_due(const struct smc_conn *conn)
 
 /**
  * smc_conn_read_done() - the reader advanced read_pos
- * @conn: bound
+ * @conn: attached
  * @force: announce it always (an urgent mark was passed)
  *
  * Context: process, no lock of the connection held.
@@ -347,7 +348,7 @@ void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
 
 /**
  * smc_conn_set_urgent() - the last byte of what is being written is urgent
- * @conn: bound; the caller is the only writer of prod_pos
+ * @conn: attached; the caller is the only writer of prod_pos
  * @end_pos: position behind that byte; prod_pos has not reached it yet
  *
  * The mark comes before the byte is published: a message of the peer can cause
@@ -364,7 +365,7 @@ void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
 
 /**
  * smc_conn_request_completion() - request a completion of everything sent
- * @conn: bound
+ * @conn: attached
  *
  * Few pushes are signalled: a caller that needs done_pos to catch up (SIOCOUTQ,
  * a full ring) requests it here.
@@ -420,7 +421,7 @@ static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
 	WRITE_ONCE(conn->urg_rx_pos, prod - 1);
 }
 
-/* Take both cursors, or none: false, the message is refused. */
+/* Take both cursors or none.  False: the message is refused. */
 static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	u64 read = smp_load_acquire(&conn->read_pos);

@@ -88,8 +88,9 @@ static void settle(struct smc_lgr *lgr, enum smc_reason why)
 }
 
 /*
- * Out of the table and dead; bury() has to follow.  @if_idle: only without
- * connections.  False: nothing was done.
+ * Take a group out of the table and mark it DEAD.  The caller calls bury() once
+ * it has dropped lgr_lock.  @if_idle: only if the group has no connections.
+ * False: nothing was done.
  */
 static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 {
@@ -110,7 +111,7 @@ static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 	return ours;
 }
 
-/* Without a lock: its waiters are told, and a worker does the rest. */
+/* Call the waiters and queue the worker; called without a lock. */
 static void bury(struct smc_lgr *lgr)
 {
 	settle(lgr, lgr->why);
@@ -245,8 +246,8 @@ static void linger_fn(struct work_struct *work)
 }
 
 /*
- * Take a place for one more connection, if there is one.  A client has to use
- * the group that the server names, or to decline.
+ * Take a place for one more connection, if there is one.  A client ignores the
+ * limit: it has to use the group that the server names, or to decline.
  */
 static bool reserve_place(struct smc_lgr *lgr)
 {
@@ -287,10 +288,11 @@ static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 }
 
 /*
- * Where to look for a group.  A server looks by the peer's address: groups that
- * one host has made cost the handshake of another nothing.  A client looks by the
- * id that the server says, and sees a group made with another address, too.
- * Groups without links, few at most, are apart.
+ * Where to look for a group.  A server looks by the peer's address, so that the
+ * groups of one host do not slow down the handshakes of others.  A client looks
+ * by the peer ID that the server says, and so finds groups that were made with
+ * another address, too.  Groups without links, few at most, have their own
+ * list.
  */
 static struct hlist_head *head_of(struct smc_net *sn,
 				  const struct smc_xport *xport,
@@ -374,9 +376,9 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
  * smc_lgr_close() - no connection joins the group any more
  * @lgr: group, referenced
  *
- * The peer says that the two ends disagree about it.  Those that use it stay; a
- * message shows whether the peer's device still has the link.  A group without
- * links is not the peer's matter.
+ * Called when the peer says that the two ends disagree about the group.  Its
+ * connections stay; lgr_test finds out whether the peer's device still has the
+ * link.  A group without links has no peer and stays open.
  *
  * Context: process.
  */
@@ -441,8 +443,8 @@ static void insert(struct smc_net *sn, struct smc_lgr *lgr)
 }
 
 /*
- * As smc_lgr_publish(), or -EUSERS: the account *@full has no room.  A group that
- * is not needed is not charged, so that none gives way to it.
+ * As smc_lgr_publish(); with -EUSERS the account *@full has no room.  A group
+ * that is not needed is not charged, so that no other group gives way to it.
  */
 static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		       struct smc_lgr **found, struct smc_account **full)
@@ -463,7 +465,7 @@ static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	return *full ? -EUSERS : 0;
 }
 
-/* Has an idle group ended for @lgr, charged to the account @full?  Try again. */
+/* End an idle group charged to @full, to make room for @lgr.  False: none. */
 static bool give_way(struct smc_lgr *lgr, struct smc_account *full)
 {
 	struct smc_lgr *old = smc_lgr_oldest_idle(lgr, full);
@@ -478,7 +480,7 @@ static bool give_way(struct smc_lgr *lgr, struct smc_account *full)
 
 /**
  * smc_lgr_publish() - let smc_lgr_find() find a new group
- * @lgr: from smc_lgr_new(), everything that is looked at is set
+ * @lgr: from smc_lgr_new(), with all members set that a look-up compares
  * @key: NULL, or look for another one first
  * @found: the other one, as smc_lgr_find() returns it, or NULL
  *
@@ -486,8 +488,8 @@ static bool give_way(struct smc_lgr *lgr, struct smc_account *full)
  * it up by smc_lgr_up(); the others wait until it has settled.
  *
  * Context: process.
- * Return: 0; -ENODEV if the device is being removed; -EUSERS for too many groups.
- * With an error, or if there is another one, @lgr is gone.
+ * Return: 0; -ENODEV if the device is being removed; -EUSERS if an account has
+ * no room.  With an error, or if @found is set, @lgr has been freed.
  */
 int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		    struct smc_lgr **found)
@@ -689,7 +691,7 @@ static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
 			list_add_tail(&lgr->node, &dead);
 	}
 	spin_unlock_bh(&sn->lgr_lock);
-	/* nothing else looks at the node of a dead group, and its worker waits */
+	/* a dead group's node is unused, and bury() queues its worker */
 	list_for_each_entry_safe(lgr, next, &dead, node) {
 		list_del_init(&lgr->node);
 		bury(lgr);

@@ -84,14 +84,18 @@ struct smc_lgr_idle {
  *	none without links
  * @peer_addr: the peer's, the same
  * @closed: no connection joins it any more; under @lock
- * @lock: @state, @waiters, @conns_num, @conns (writers).  BH-safe
- * @conns: alert token -> struct smc_conn, read under RCU
+ * @setup: held across lgr_up, lgr_connect and lgr_confirm, which the handshake
+ *	calls; the kill worker takes it to clear @up
+ * @up: lgr_up succeeded, lgr_down has not begun
+ * @lock: @state, @why, @closed, @waiters, @conns_num.  BH-safe
+ * @conns: alert token -> struct smc_conn; read under RCU, written under its own
+ *	lock
  * @conns_num: connections that hold a place
  * @stalled: written by the transport: nothing it sends arrives at present; no
  *	connection joins the group
  * @next_token: cyclic allocation of tokens
  * @waiters: handshakes waiting for the end of CONNECTING
- * @linger: frees an idle group
+ * @linger: ends an idle group
  * @idle: in the lists of its accounts while @is_idle; both of lgr_idle.c
  * @is_idle: ACTIVE, and no connection uses it
  * @gave_way: ended for want of room for another; read by the last reference
@@ -101,9 +105,6 @@ struct smc_lgr_idle {
  * @shed: buffers out of the pool that @shed_work frees
  * @shed_work: holds a reference while queued
  * @alloc: bytes of all buffers, idle ones included, by direction
- * @setup: held across lgr_up, lgr_connect and lgr_confirm, which the handshake
- *	calls; the kill worker takes it to clear @up
- * @up: lgr_up succeeded, lgr_down has not begun
  * @rcu: frees the group
  */
 struct smc_lgr {

@@ -2,14 +2,14 @@
 /*
  * What link groups are charged to, and which of them give way to others.
  *
- * A group is charged to its peer.  One without links has none: it has nothing of a
- * device, and is not charged.  If an account has no room for a new one, the oldest
- * group charged to it that no connection uses ends.  That takes time, as long as
- * the peer likes in part.  So the new group gets its room at once, and groups that
- * end in this way have a limit of their own.
+ * A group is charged to its peer.  A group without links has no peer and uses
+ * nothing of a device: it is not charged.  If an account has no room for a new
+ * group, the oldest idle group charged to the account ends.  That takes time,
+ * and the peer can delay it.  So the new group gets its room at once, and
+ * groups that end in this way have a limit of their own.
  *
- * Each account has a list of the idle groups charged to it: those of others do not
- * hide them.
+ * Each account has a list of the idle groups charged to it, so that a search
+ * does not have to pass over those of other accounts.
  *
  * Context: per function; idle_lock (spinlock, BH) protects these lists, inside
  * lgr->lock; inside it only accounts are charged.
@@ -56,9 +56,9 @@ void smc_lgr_set_idle(struct smc_lgr *lgr, bool on)
 }
 
 /*
- * Would a new group of @acct have room if idle ones ended, and may so many end?
- * Else they would end for nothing: of an account whose limit has become lower more
- * would have to go than are idle.
+ * Would a new group of @acct have room if idle groups ended, and may that many
+ * end?  If not, they would end for nothing.  After an account's limit has been
+ * lowered more groups may have to end than are idle.
  */
 static bool worth_it(struct smc_account *acct)
 {
@@ -75,8 +75,9 @@ static bool worth_it(struct smc_account *acct)
 }
 
 /*
- * The first one that may end.  A peer of which as many are ending as may be is
- * slow: its other ones go to the end of the list, for the next look.
+ * The first group that may end.  If as many groups of a peer are ending as may,
+ * the peer is slow: its other groups go to the end of the list, and the next
+ * look finds groups of other peers first.
  */
 static struct smc_lgr *oldest(struct smc_account *acct, enum smc_role role)
 {
@@ -98,11 +99,12 @@ static struct smc_lgr *oldest(struct smc_account *acct, enum smc_role role)
 
 /**
  * smc_lgr_oldest_idle() - the idle group that gives way
- * @lgr: to this one, not published
- * @full: its account that has no room for it
+ * @lgr: the group that needs room, not published
+ * @full: the account of @lgr that has no room
  *
- * It is charged as one that is ending, too: smc_lgr_gave_way() has to follow.
- * Servers' groups go first: the peer may be naming one of a client in an Accept.
+ * The idle group is charged as an ending one, too, until smc_lgr_gave_way().
+ * Groups of our servers go first: the peer may be naming a group of one of our
+ * clients in an Accept.
  *
  * Context: any, no lock of the core held.
  * Return: the oldest one charged to @full, with a reference; or NULL.
@@ -123,7 +125,7 @@ struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,
 }
 
 /**
- * smc_lgr_gave_way() - from now on a group is charged once
+ * smc_lgr_gave_way() - end the double charge of smc_lgr_oldest_idle()
  * @lgr: from smc_lgr_oldest_idle(), the caller has its reference
  * @done: it is ending
  *
@@ -151,7 +153,7 @@ struct smc_account *smc_lgr_charge(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_uncharge() - undo smc_lgr_charge(): the group is gone, and its account
+ * smc_lgr_uncharge() - undo smc_lgr_charge(), and drop the account
  * @lgr: group
  *
  * Context: any.

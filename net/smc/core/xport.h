@@ -222,7 +222,10 @@ enum smc_buf_dir {
  * @peer_gid: the peer's GID
  * @token: SMC-D: own buffer token
  * @peer_token: SMC-D: the peer's buffer token
- * @ism_gid: SMC-D GIDs, own and the peer's, with their extensions
+ * @ism_gid: own SMC-D GID
+ * @ism_gid_ext: its extension
+ * @peer_ism_gid: the peer's SMC-D GID
+ * @peer_ism_gid_ext: its extension
  */
 struct smc_xport_info {
 	char dev[64];
@@ -275,8 +278,8 @@ struct smc_xport_info {
  *	Context: process.  0 or -errno; a failure has undone everything.
  * @lgr_match: Is this ACTIVE or CONNECTING group the one to use towards the
  *	peer described?  The server passes the Proposal (@acc NULL), the
- *	client the Accept (@prop NULL).  The core has compared net, role,
- *	transport, VLAN and the dead mark already.
+ *	client the Accept (@prop NULL).  The group is in the namespace's table
+ *	and not dead; the core has compared transport, role and VLAN already.
  *	Context: spinlock held, must not sleep.
  * @lgr_connect: The peer's Accept (client) or Confirm (server) of the first
  *	contact has arrived: bring the link up to the point where the peer may
@@ -399,7 +402,7 @@ void smc_conn_detached(struct smc_conn *conn);
 void smc_buf_freed(struct smc_buf *buf);
 void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why);
 
-/* Are its groups for one peer each, and have a link? */
+/* Does each group of this transport have one peer and a link? */
 static inline bool smc_xport_has_links(const struct smc_xport *xport)
 {
 	return xport->lgr_up;

@@ -6,7 +6,7 @@
  * struct smc_net.  Every value is checked; what is not allowed is refused with
  * EINVAL and changes nothing.  Names, types and ranges of the first part are
  * those of the Linux kernel's own SMC, so that existing files in /etc/sysctl.d
- * go on working; four of them have nothing to act on here and are only kept: in
+ * go on working; three of them have no effect here and are only kept: two in
  * struct unused, and limit_smc_hs in struct smc_net, where netlink finds it,
  * too.  The second part is ours; the defaults of its limits are in account.c.
  *
@@ -121,8 +121,8 @@ static int transports_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 }
 
 /*
- * A limit of a namespace or of the host.  Without CAP_NET_ADMIN of the host it can
- * be lowered and not raised: root of a container gets no more than it was given.
+ * A limit of a namespace or of the host.  Without CAP_NET_ADMIN of the host it
+ * can only be lowered: root of a container gets no more than it was given.
  */
 static int limit_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 			 void *buffer, size_t *lenp, loff_t *ppos)

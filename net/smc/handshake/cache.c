@@ -2,16 +2,16 @@
 /*
  * What a namespace remembers of failures for net.smc.fallback_memory_s seconds:
  *
- *   addresses and ports where something answered the SYN option and then did not
- *   speak CLC: connects to them go out as plain TCP;
+ *   addresses and ports where something answered the SYN option and then did
+ *   not speak CLC: connects to them go out as plain TCP;
  *
- *   peers and paths of our own over which a link could not be confirmed, for
- *   each role: SMC-R is not offered or accepted there.  A server is its address,
- *   whatever is behind that; a client its address and peer ID, so that one does
- *   not take SMC-R from others behind the same address.
+ *   peers and own paths between which no link could be confirmed, for each
+ *   role: SMC-R is not offered or accepted there.  A server is identified by
+ *   its address, whatever is behind that, a client by its address and peer ID,
+ *   so that one client does not take SMC-R from others behind the same address.
  *
- * A table of each kind, a set-associative cache of fixed size: a set that is full
- * forgets its oldest entry.
+ * Each kind has a table, a set-associative cache of fixed size: a set that is
+ * full forgets its oldest entry.
  *
  * Context: process; smc_hs_cache.lock (spinlock, BH) protects everything, a
  * leaf.
@@ -90,8 +90,8 @@ static enum kind no_link_kind(const struct smc_hs *hs)
 }
 
 /*
- * @kind: NO_LINK_*: the peer as a server or as a client.  A link-local address is
- * one of a device, to which TCP has bound the socket.
+ * @kind: NO_LINK_*: the peer as a server or as a client.  A link-local address
+ * needs the device as its scope; TCP has bound the socket to that device.
  */
 static struct cache_key key_of_path(const struct smc_hs *hs, enum kind kind,
 				    u64 path)

@@ -132,7 +132,7 @@ static enum smc_reason step_open(struct smc_hs *hs)
 	if (!rc || rc == -EAGAIN)
 		return SMC_REASON_OK;
 	if (rc < 0) {
-		/* these two: it was established, and the peer closed it */
+		/* these two: TCP was established, and the peer closed it */
 		if (err != ECONNRESET && err != EPIPE)
 			hs->err = err ?: ECONNREFUSED;
 		return SMC_REASON_HSRESET;
@@ -205,7 +205,7 @@ static enum smc_reason client_use_group(struct smc_hs *hs,
 	return why != SMC_REASON_OK ? why : send_confirm(hs);
 }
 
-/* The group of the namespace is none of the peer's: each contact is a first one. */
+/* The peer does not share this group: each contact is a first contact. */
 static enum smc_reason client_shared_group(struct smc_hs *hs)
 {
 	enum smc_reason why;
@@ -343,7 +343,7 @@ static enum smc_hs_verdict reopen(struct smc_hs *hs)
 
 	/* not for the new connection */
 	hs->data->out_len = 0;
-	/* TCP may take minutes: a device that is removed does not wait for that */
+	/* TCP may take minutes: the removal of a device must not wait for it */
 	for (id = 0; id < SMC_XPORT_NUM; id++)
 		smc_hs_path_drop(hs, id);
 	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_RECONNECT);

@@ -17,8 +17,8 @@
  *
  * Where a step leads to this host itself or to nowhere, no device is found.
  *
- * IPsec and MACsec protect what passes through them, and RDMA would bypass them.
- * A connection that they protect, here or on the way, is plain TCP.
+ * IPsec and MACsec protect the packets, and RDMA would bypass them.  So a
+ * connection that they protect, here or on the way, is plain TCP.
  *
  * Context: any; RCU inside.
  * Tests: selftests/vm/tests/rdma_pods.sh, selftests/smc/ipsec.sh
@@ -44,7 +44,7 @@
  * @hop: the next hop there, v4-mapped for IPv4
  * @src: whose packets they are: of the connection, or of a tunnel
  * @dst: where they go
- * @borrowed: of a step, or of a device below: the namespace lends its ports
+ * @borrowed: a step, or a device below, is in a namespace that lends its ports
  * @bridged: a device that they have left by stands on a bridge
  * @tunnel: they are in a tunnel
  * @secured: IPsec or MACsec protects them, or may do so
@@ -138,7 +138,10 @@ static bool is_xfrm(const struct dst_entry *dst)
 #endif
 }
 
-/* @net sends them on.  False: it does not, or by IPsec, or they are for it. */
+/*
+ * Follow the packets through @net.  False: it does not forward them, or IPsec
+ * may protect them, or they are for @net itself.
+ */
 static bool routed(struct net *net, struct way *way)
 {
 	struct net_device *ndev;
@@ -189,7 +192,10 @@ static bool cross_pair(struct way *way, struct net_device *peer)
 	return routed(net, way) && way->ndev != peer;
 }
 
-/* 1: into the tunnel; 0: it stands on its device; or its other end varies. */
+/*
+ * 1: followed into the tunnel; 0: the tunnel stands on a device; -errno: its
+ * other end varies, or is not reached.
+ */
 static int enter_tunnel(struct way *way)
 {
 	const struct vxlan_dev *vxlan = netdev_priv(way->ndev);
@@ -226,7 +232,7 @@ static int step(struct way *way)
 	return netif_is_vxlan(way->ndev) ? enter_tunnel(way) : 0;
 }
 
-/* A device of the way, or one below: what does it mean?  Not 0: it protects. */
+/* Note what a device means for the way.  Not 0: the packets are protected. */
 static int look(struct net_device *ndev, struct netdev_nested_priv *priv)
 {
 	const struct vxlan_dev *vxlan = netdev_priv(ndev);
@@ -242,7 +248,7 @@ static int look(struct net_device *ndev, struct netdev_nested_priv *priv)
 	return way->secured;
 }
 
-/* The device that has been reached, and those below.  False: one protects. */
+/* look() at way->ndev and its lower devices.  False: one protects. */
 static bool look_down(struct way *way)
 {
 	struct netdev_nested_priv priv = { .data = way };
@@ -298,13 +304,13 @@ static void lend(struct smc_route *route, const struct way *way)
 
 /**
  * smc_route_follow() - find the device by which packets leave this host
- * @route: its device and addresses are known, and whether the socket has IPsec
- *	policies; @lent without the VLAN, and @secured are filled in, and its
- *	device, if there is one, is held
- * @dst: the socket's route, NULL: it has lost it
+ * @route: its device and addresses are set, and @secured if the socket has
+ *	IPsec policies.  Fills in @secured, and @lent without the VLAN; the
+ *	device of @lent, if there is one, is held
+ * @dst: the socket's route, NULL if it has lost it
  *
- * Link-local addresses are of one link: they are not followed.  Where the host
- * lends nothing no handshake pays for more than the look at its own devices.
+ * Link-local addresses are of one link: they are not followed.  If the host
+ * lends nothing, only the devices of the socket's namespace are looked at.
  */
 void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 {

@@ -297,7 +297,7 @@ static void work_fn(struct work_struct *work)
 /**
  * smc_hs_new() - make a handshake
  * @setup: copied
- * @conn: the connection to bind (no group yet); the caller's reference passes
+ * @conn: the connection, not joined yet; the caller's reference passes
  * @gfp: how memory may be had
  *
  * Context: any, by @gfp.
@@ -356,9 +356,10 @@ void smc_hs_put(struct smc_hs *hs)
 }
 
 /*
- * Both ends of a TCP connection have the same two numbers, whatever translates
- * their addresses, and only the ends know them: where the client's stream begins,
- * and where the server's does.  Nothing has been read or written yet; locked.
+ * A number that names the TCP connection: the first sequence numbers of the
+ * client's and of the server's stream.  Only the two ends know both, and the
+ * translation of addresses does not change them.  Nothing has been read or
+ * written yet; the socket is locked.
  */
 static u64 stream_of(const struct smc_hs *hs)
 {

@@ -20,7 +20,7 @@ static sa_family_t gid_family(const struct smc_hs *hs)
 	return smc_gid_is_v6(prop->v2.gid) ? AF_INET6 : AF_INET;
 }
 
-/* A path over which no link could be confirmed lately is none. */
+/* A path is refused if no link could be confirmed over it lately. */
 static enum smc_reason find_path(struct smc_hs *hs,
 				 const struct smc_xport *xport)
 {
@@ -227,7 +227,7 @@ static int join(struct smc_hs *hs, struct smc_lgr *lgr)
 			     hs->setup.rcv_len);
 }
 
-/* What a new group is known by.  Without links the peer is this host. */
+/* Describe a new group and its peer.  Without links the peer is this host. */
 static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr,
 		       const u8 *peer_id, const u8 *peer_gid)
 {
@@ -254,9 +254,9 @@ static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr,
  * @hs: handshake; data->choice names the transport
  * @peer_id: the peer's id
  * @peer_gid: GID of the peer's RoCE port; NULL: not known yet
- * @key: NULL, or do not make one if there is one for this
- * @found: that one, or the new one if it has no link: with a reference and a
- *	place, to be joined; else NULL
+ * @key: do not make a group if one matches this; NULL: always make one
+ * @found: the group that matches @key, or the new group if it has no link: with
+ *	a reference and a place, to be joined by the caller; else NULL
  *
  * Return: SMC_REASON_OK or why not.
  */
@@ -323,7 +323,7 @@ enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 }
 
 /**
- * smc_hs_join_shared() - join the namespace's group of a transport without links
+ * smc_hs_join_shared() - join the namespace's group without links
  * @hs: handshake; data->choice names the transport
  *
  * Makes it if there is none.
@@ -503,9 +503,9 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
  * smc_hs_step_link() - wait for our own group to settle, or for a Decline
  * @hs: handshake
  *
- * A peer that did not see the link confirmed declines, though we may have.  Ignores
- * the end of the TCP stream: the peer may have used the connection and closed it
- * already.
+ * A peer that did not see the link confirmed declines, even if this end did.
+ * Ignores the end of the TCP stream: the peer may have used the connection and
+ * closed it already.
  */
 enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 {

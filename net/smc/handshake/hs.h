@@ -19,7 +19,7 @@
 #include "net.h"
 
 enum smc_hs_outcome {
-	SMC_HS_SMC,	/* connection bound; data may flow */
+	SMC_HS_SMC,	/* connection attached; data may flow */
 	SMC_HS_TCP,	/* plain TCP, reason and diagnosis tell why */
 	SMC_HS_ERR,	/* the connection failed with an errno */
 };

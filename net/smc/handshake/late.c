@@ -62,7 +62,7 @@ static bool take_message(struct smc_hs *hs, u8 *buf, size_t len,
 	return true;
 }
 
-/* Peek at what is there.  True: nothing has to be held back any more. */
+/* Peek at the unread bytes.  True: none has to be held back any more. */
 static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {
 	struct sock *sk = hs->setup.sk;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many handshakes may run: of clients and of servers, as many as the account
- * of the peer's address allows (account.c).  Those beyond do without SMC: a server
- * answers with Decline, a client does not offer it.
+ * The limits of running handshakes, of clients and of servers: as many as the
+ * account of the peer's address allows (account.c).  Connections beyond them do
+ * without SMC: a server answers with Decline, a client does not offer it.
  *
  * Context: per function.
  * Test: selftests/smc/hslimit.py
@@ -54,7 +54,7 @@ bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa)
 	struct in6_addr addr;
 	bool ok;
 
-	/* an address alone may have so many: each connect() asks */
+	/* a single address may have so many: skip the look-up */
 	if (8 * READ_ONCE(sn->account->used[SMC_ACCT_CLIENTS]) <
 	    SMC_ACCT_HS_MAX)
 		return true;

@@ -3,13 +3,14 @@
  * The host's identity in CLC messages: host name, peer ID.
  *
  * The peer ID names one instance of an operating system (RFC 7609 section 4.1,
- * appendix A.2).  Each network namespace is one: they may share a port, and a
- * peer that looks for a group by peer ID and GID must not find another one's.
+ * appendix A.2).  Each network namespace counts as one: namespaces may share a
+ * port, and a peer that looks for a group by peer ID and GID must not find a
+ * group of another namespace.
  *
  * It is two random bytes and, in the initial namespace, the MAC address of the
  * first active RDMA port that a handshake meets.  Until then it is all zero.
- * Once known it stays, also if the port goes away.  In others a random address
- * is there from the start.
+ * Once known it stays, also if the port goes away.  Other namespaces have a
+ * random address from the start.
  *
  * Context: any; one spinlock, a leaf.
  */

@@ -49,7 +49,8 @@ enum smc_hs_bits {
  * @out_mark: bit of hs->bits to be set when it is sent, -1: none
  * @msg: decoded message, or message to be encoded
  * @prop: the Proposal, sent or received
- * @path: offer of each transport, valid with @has_path
+ * @path: offer of each transport
+ * @has_path: @path is valid
  * @path_id: of @path, kept when a group has taken that over; 0: none
  * @choice: what both sides use
  * @local: what this host can do

@@ -266,10 +266,11 @@ static enum smc_reason direct_v6(struct net *net,
  * @gid: the peer's, of the same family
  * @direct: the answer
  *
- * The route is that of the RDMA packets, from GID to GID, whatever addresses TCP
- * has.
+ * The route is that of the RDMA packets, from GID to GID; TCP may use other
+ * addresses.
  *
- * Return: SMC_REASON_OK, NOROUTE; or BADPORT: that is no address of another host.
+ * Return: SMC_REASON_OK; NOROUTE; BADPORT if @gid is no address of another
+ * host.
  */
 enum smc_reason smc_route_direct(struct net *net,
 				 const struct smc_select_local *local,

@@ -29,9 +29,9 @@ static bool no_mac(const u8 *mac)
 }
 
 /*
- * A device without MAC addresses (lo, a tunnel) has peers without.  With version
- * 2 there may be a gateway in front of a peer without, or with ours: where the
- * address is used, the transport checks it.
+ * Peers of a device without MAC addresses (lo, a tunnel) have none, either.
+ * With version 2 a gateway may be in front of a peer that has no MAC address,
+ * or has the same as we: where the address is used, the transport checks it.
  */
 static bool mac_plausible(const struct smc_select_local *local, u8 version,
 			  const u8 *mac)
@@ -73,8 +73,8 @@ static bool gid_plausible(const struct smc_select_local *local, u8 version,
 }
 
 /*
- * Can this be a port of the peer?  Not if the GID is ours or that of no host: our
- * writes would go elsewhere.
+ * Can this be a port of the peer?  Not if the GID is our own or belongs to no
+ * host: our writes would go elsewhere.
  */
 static enum smc_reason check_port(const struct smc_select_local *local,
 				  u8 version, const u8 *gid, const u8 *mac)

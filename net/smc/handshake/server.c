@@ -32,8 +32,8 @@ static enum smc_reason send_accept(struct smc_hs *hs)
 }
 
 /*
- * Join a new group.  @key: unless there is one for this, which is *@found then,
- * as for smc_lgr_find().
+ * Create a group and join it.  If a group matches @key, that is stored in
+ * *@found instead, as smc_lgr_find() returns it.
  */
 static enum smc_reason open_group(struct smc_hs *hs,
 				  const struct smc_lgr_key *key,

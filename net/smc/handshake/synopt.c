@@ -28,7 +28,7 @@
 #define PROVIDER NULL
 #endif
 
-/* NULL: nothing can write the option, or nothing is to. */
+/* NULL: nothing can write the option, or the parameter disables it. */
 static const struct smc_synopt_ops *writer =
 	IS_ENABLED(CONFIG_SMC) ? NATIVE : PROVIDER;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two that can write and read the SYN option (synopt.c chooses).
+ * The two implementations of the SYN option (synopt.c chooses one).
  */
 #ifndef SMC_SYNOPT_H
 #define SMC_SYNOPT_H
@@ -11,14 +11,15 @@ struct request_sock;
 struct sock;
 
 /**
- * struct smc_synopt_ops - one that writes and reads the SYN option
+ * struct smc_synopt_ops - an implementation of the SYN option
  * @name: as the module parameter has it
  * @init: get ready; 0 or -errno
  * @exit: no socket uses it any more; requests may
  * @offer: the next SYN has the option; the socket is owned
- * @answer: the same for SYN-ACKs to those that have it; the socket is owned
+ * @answer: SYN-ACKs that answer a SYN with the option have it; the socket is
+ *	owned
  * @off: undo either.  TCP may be destroying the socket, in any context
- * @answers: does this listener do that?
+ * @answers: has @answer been called for this listener?
  * @peer_has: client, established: had the SYN-ACK the option?
  * @req_has: had the SYN of a request and its SYN-ACK the option?  The child is
  *	a copy of its listener, and locked

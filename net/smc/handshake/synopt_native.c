@@ -53,7 +53,7 @@ static bool req_has(const struct request_sock *req, struct sock *child)
 {
 	struct inet_request_sock *ireq = inet_rsk((struct request_sock *)req);
 
-	/* only then nothing has a reference of the request yet */
+	/* Fast Open: only there the request has no reference yet */
 	if (!refcount_read(&req->rsk_refcnt))
 		ireq->smc_ok = 0;
 	return ireq->smc_ok && tcp_sk(child)->syn_smc;

@@ -6,19 +6,22 @@
  *
  * - A client's icsk_af_ops is a copy of the kernel's.  Its queue_xmit() adds the
  *   option to the SYN.  Its sk_rx_dst_set(), which TCP calls with the SYN-ACK,
- *   looks for the peer's, notes it in rx_opt.smc_ok, and puts the kernel's back.
- * - A listener's is another copy.  Its conn_request() looks at the SYN, and TCP
- *   sends the SYN-ACK before that returns.  No function of a socket sees it, so
- *   the option is added in NF_INET_LOCAL_OUT, before connection tracking.  A
- *   request whose SYN-ACK had it is marked: tcp_rsk(req)->af_specific is a copy
- *   with the same content.  So retransmissions have it, and a request that was
- *   made from a SYN cookie has no mark.  A child gets the kernel's operations
- *   while it is made.
- * - Where an IPv6 socket connects to an IPv4 address, TCP installs operations of
- *   its own and sends at once.  For that one call sk_prot->connect() is ours.
+ *   looks for the peer's option, notes it in rx_opt.smc_ok, and restores the
+ *   kernel's icsk_af_ops.
+ * - A listener's icsk_af_ops is another copy.  Its conn_request() looks at the
+ *   SYN, and TCP sends the SYN-ACK before conn_request() returns.  No function
+ *   of a socket sees the SYN-ACK, so the option is added in NF_INET_LOCAL_OUT,
+ *   before connection tracking.  A request whose SYN-ACK had it is marked:
+ *   tcp_rsk(req)->af_specific is a copy with the same content.  So
+ *   retransmissions have the option, and a request that was made from a SYN
+ *   cookie has no mark.  A child gets the kernel's operations while it is made.
+ * - Where an IPv6 socket connects to an IPv4 address, TCP installs operations
+ *   of its own and sends at once.  For that one call sk_prot->connect() is
+ *   ours.
  *
- * What is static here leaves a socket before its context does, which pins the
- * module.  A mark may stay longer, so its memory is not the module's.
+ * A socket loses its pointers to static objects of this file before it loses
+ * its context, which pins the module.  A mark may stay longer, so its memory is
+ * not the module's.
  *
  * Segments that are signed, and those without room, go without the option.
  *
@@ -76,7 +79,7 @@ static struct proto prot6_connects __ro_after_init;
 
 /*
  * A mark: what af_specific of a request was, and the copy that takes its place.
- * The first request shows what to copy, under the lock.
+ * The first request provides the content of the copy, under mark_lock.
  */
 static struct mark {
 	const struct tcp_request_sock_ops *kernels;
@@ -353,9 +356,9 @@ static unsigned int extend_synack(struct sk_buff *skb, struct request_sock *req,
 }
 
 /*
- * Whatever a namespace with a listener sends passes here.  The socket of a
- * SYN-ACK is its request, but for one with a cookie, which has none, and one
- * that Fast Open sends, whose socket is the child.
+ * Every packet that a namespace with a listener sends passes here.  The socket
+ * of a SYN-ACK is its request.  But a SYN-ACK with a cookie has no socket, and
+ * the socket of one that Fast Open sends is the child.
  */
 static struct request_sock *request_of(const struct sk_buff *skb)
 {
@@ -367,8 +370,8 @@ static struct request_sock *request_of(const struct sk_buff *skb)
 }
 
 /*
- * Does TCP's header follow that of IP, of so many bytes?  The packet of a tunnel
- * in which a SYN-ACK is has the same socket.
+ * Does TCP's header follow the IP header of @len bytes?  If the SYN-ACK is in a
+ * tunnel, the tunnel's packet has the same socket.
  */
 static bool is_tcp(const struct sk_buff *skb, u8 protocol, int len)
 {
@@ -418,7 +421,7 @@ static unsigned int out6(void *priv, struct sk_buff *skb,
 	return verdict;
 }
 
-/* Fast Open and cookies: only there nothing has a reference of the request. */
+/* With Fast Open and cookies, and only then, the request has no reference. */
 static bool req_has(const struct request_sock *req, struct sock *child)
 {
 	struct inet_connection_sock *icsk = inet_csk(child);
@@ -453,7 +456,7 @@ static struct hook *hook_of(const struct sock *sk)
 static void unhook(struct hook *h)
 {
 	mutex_lock(&hook_mutex);
-	/* one that comes now waits for the lock, and hooks again */
+	/* a listener that comes now waits for hook_mutex, and hooks again */
 	if (h->hooked && !atomic_read(&h->listeners)) {
 		nf_unregister_net_hooks(h->net, hooks, ARRAY_SIZE(hooks));
 		h->hooked = false;
@@ -625,7 +628,7 @@ static void learn6(void)
 }
 #endif
 
-/* A marked request may outlive the module: the copy is given away. */
+/* A marked request may outlive the module: a copy in use is never freed. */
 static void free_marks(void)
 {
 	struct mark *m;

@@ -59,7 +59,7 @@ static int ueid_find(const u8 *eid)
 {
 	int i;
 
-	/* the second bound is for compilers that unroll it: see fortify */
+	/* the second bound: FORTIFY_SOURCE may warn about an unrolled loop */
 	for (i = 0; i < table.num && i < SMC_MAX_UEIDS; i++)
 		if (!memcmp(table.eids[i], eid, SMC_EID_LEN))
 			return i;

@@ -119,7 +119,7 @@ void smc_hs_stop_waiting(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_need() - say what is worth a step
+ * smc_hs_need() - set for how many bytes a step is queued
  * @hs: handshake
  * @bytes: readable bytes
  */

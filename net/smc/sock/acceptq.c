@@ -8,14 +8,15 @@
  * its client connects again as plain TCP, and the program sees that connection.
  *
  * TCP moves children here from a listener of the same SO_REUSEPORT group that
- * has ended (net.ipv4.tcp_migrate_req, or a BPF program).  It holds the child's
- * spinlock until it has told this listener, and smc_acceptq_adopt() then has the
- * child tell this listener, too.
+ * has ended (net.ipv4.tcp_migrate_req, or a BPF program).  TCP holds the
+ * child's spinlock until it has called this listener's callback, in which
+ * smc_acceptq_adopt() makes this the listener that the child wakes.
  *
  * The queue is TCP's: its lock (rskq_lock; spinlock, BH) is taken with a
  * child's spinlock held, never the other way round.
  *
- * Context: any.  Tests: selftests/smc/socklisten.c, migrate.py, fallback_server.
+ * Context: any.
+ * Tests: selftests/smc/socklisten.c, migrate.py, fallback_server.sh.
  */
 #include <net/inet_connection_sock.h>
 #include <net/request_sock.h>
@@ -78,8 +79,8 @@ bool smc_acceptq_settle(struct sock *sk)
 }
 
 /*
- * A listener of the group that has ended is in it as long as children refer to
- * it.
+ * A listener that has ended stays in its SO_REUSEPORT group as long as children
+ * refer to it.
  */
 static bool group_has_ended_ones(const struct sock *sk)
 {
@@ -104,7 +105,7 @@ static void adopt(struct sock *sk, struct sock *child)
 		return;
 	if (READ_ONCE(smc->listener) != sk) {
 		sock_hold(sk);
-		/* pairs with smc_defer_tell(); the caller looks at the child */
+		/* pairs with tell_listener(); the caller looks at the child */
 		old = xchg(&smc->listener, sk);
 		if (old)
 			sock_put(old);
@@ -116,8 +117,8 @@ static void adopt(struct sock *sk, struct sock *child)
  * smc_acceptq_adopt() - children that TCP has moved here are this listener's
  * @sk: listening socket
  *
- * A child that settles at this moment may have told the listener that it had
- * before: the caller calls smc_acceptq_settle() next.
+ * A child that settles at this moment may have woken its former listener: the
+ * caller calls smc_acceptq_settle() next.
  */
 void smc_acceptq_adopt(struct sock *sk)
 {

@@ -3,9 +3,9 @@
  * The handshake of a socket: begun by connect() or for a listener's child, its
  * outcome, its end from outside, and calls that wait for it.
  *
- * A client has none before TCP says that the server answered the offer, which it
- * says in the SYN-ACK: until then, and without that answer, an attempt costs what
- * TCP's connect() costs.
+ * A client has no handshake before the SYN-ACK shows that the server answers
+ * the offer: until then, and without that answer, an attempt costs what TCP's
+ * connect() costs.
  *
  * While the phase is HS the TCP connection is the handshake's and nothing of it
  * is shown: data calls wait, poll() shows no event.  Its outcome is one of
@@ -65,7 +65,7 @@ static void drop_hs(struct smc_sock *smc)
 		smc_hs_put(hs);
 }
 
-/* The handshake ended with a bound connection, which becomes the socket's. */
+/* The handshake's connection is attached: it becomes the socket's; locked. */
 static void established(struct smc_sock *smc, struct smc_conn *conn)
 {
 	struct sock *sk = smc->sk;

@@ -42,7 +42,7 @@ static mempool_t *pool;
 static struct socket *model;
 static struct kmem_cache *cache;
 
-/* Calls for a socket that is TCP's which cannot be begun anew. */
+/* Running calls of TCP's operations that cannot be begun anew. */
 atomic_t smc_tcp_calls;
 
 const struct proto_ops *smc_base6 __ro_after_init;
@@ -60,7 +60,7 @@ struct tcp_ulp_ops smc_ulp_ops __ro_after_init = {
 	.init	= ulp_init,
 };
 
-/* One of AF_SMC that smc_sock_begin() has not seen: is it of IPv6? */
+/* Is an AF_SMC socket that smc_sock_begin() has not seen yet one of IPv6? */
 static bool is_new6(const struct sock *sk)
 {
 #if IS_ENABLED(CONFIG_IPV6)
@@ -228,7 +228,7 @@ static void setup(struct smc_sock *smc, struct sock *sk)
 	mutex_init(&smc->accept_mutex);
 }
 
-/* It is complete: it can be found and seen from now on. */
+/* Publish a complete context: look-ups and sock_diag find it from now on. */
 static void attach(struct smc_sock *smc)
 {
 	struct inet_connection_sock *icsk = inet_csk(smc->sk);
@@ -245,10 +245,10 @@ static void attach(struct smc_sock *smc)
 }
 
 /*
- * Rings are locked memory, which is limited for a user without CAP_IPC_LOCK.  As
- * with other such memory user and capability are those of the caller: the socket's
- * user is the file system's user ID, or another one by fchown().
- * @user: the user's account, or NULL.  0 or -ENOMEM.
+ * Rings are locked memory, which is limited for a user without CAP_IPC_LOCK.
+ * User and capability are those of the caller, as with other locked memory: the
+ * socket's user is the file system's user ID, or another one after fchown().
+ * @user: the user's account, or NULL.  Returns 0 or -ENOMEM.
  */
 static int user_account(struct smc_account **user)
 {
@@ -321,8 +321,8 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk,
 
 /**
  * smc_sock_detach() - the socket has no context any more
- * @smc: context of a locked socket, or of one that TCP destroys; the caller drops
- *	its reference
+ * @smc: context of a locked socket, or of one that TCP destroys; the caller
+ *	drops the socket's reference
  */
 void smc_sock_detach(struct smc_sock *smc)
 {
@@ -409,7 +409,7 @@ void smc_sock_hook(struct smc_sock *smc)
 
 /**
  * smc_sock_unhook() - TCP's callbacks are its own again
- * @smc: context of a locked socket, hooked or a listener's, or not
+ * @smc: context of a locked socket; nothing happens without callbacks of ours
  */
 void smc_sock_unhook(struct smc_sock *smc)
 {

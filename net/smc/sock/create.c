@@ -61,7 +61,7 @@ static struct inet_protosw protosw4 = {
 	.flags		= INET_PROTOSW_ICSK,
 };
 
-/* The core says ENFILE where there is no memory, which insmod would tell. */
+/* The core returns -ENFILE without memory; insmod should print -ENOMEM. */
 static int no_socket(int rc)
 {
 	return rc == -ENFILE ? -ENOMEM : rc;
@@ -166,7 +166,10 @@ static void move_sock(struct socket *from, struct socket *to,
 	sk_set_socket(sk, to);
 	rcu_assign_pointer(sk->sk_wq, &to->wq);
 	sk->sk_uid = SOCK_INODE(to)->i_uid;
-	/* see smc_sock_begin(); a sockmap, too, would take it for no TCP socket */
+	/*
+	 * The family is for the LSM, see smc_sock_begin_locked().  A sockmap
+	 * would take the socket for no TCP socket: user data keeps it out.
+	 */
 	rcu_assign_sk_user_data(sk, sk);
 	WRITE_ONCE(sk->sk_family, PF_SMC);
 	write_unlock_bh(&sk->sk_callback_lock);
@@ -244,8 +247,9 @@ err_context:
 /**
  * smc_sock_exit() - undo smc_sock_init()
  *
- * No socket exists any more (each pins the module); the last RCU callback may
- * still be running, and the last work, for which its namespace waits.
+ * No socket exists any more, because each pins the module.  The last RCU
+ * callback may still run.  So may the last work; its namespace waits for that
+ * in smc_lgr_net_exit().
  */
 void smc_sock_exit(void)
 {

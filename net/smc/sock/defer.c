@@ -2,11 +2,11 @@
 /*
  * TCP_DEFER_ACCEPT: when a listener's child can be accepted.
  *
- * A child is settled only when its first data is there, or when the time is
- * over: the first segment, for which TCP has waited, was the handshake's.  One
- * that has become TCP's stays ours that long (phase LATE, no handshake).  TCP
- * keeps such connections out of its queue; here the last place of the queue is
- * never left to one that waits.
+ * A child is settled only when its first data has arrived, or when the time is
+ * over: the first segment, for which TCP has waited, was the handshake's.  A
+ * child that falls back keeps its context that long (phase LATE, no handshake).
+ * TCP keeps such connections out of its queue; here they are in it, but a child
+ * does not wait if the queue is full.
  *
  * Context: per function.  Tests: selftests/smc/socklisten.c, sockwait.c.
  */

@@ -11,9 +11,9 @@
  * FIN of the TCP connection means nothing while SMC is in use (RFC 7609
  * section 4.7): it may overtake the last RDMA write.  A reset counts in one
  * case: the peer has given up after our last handshake message, so that it
- * does not know our ring and no abort can come.  Nor do bytes mean anything
- * else: a peer whose device lost the link in the last moment of the handshake
- * has declined, and what its program writes goes where nothing reads it.
+ * does not know our ring and no abort can come.  Bytes received by TCP mean the
+ * same: a peer whose device lost the link in the last moment of the handshake
+ * has declined, and its program writes to TCP, which nothing reads here.
  *
  * Context: per function.  Tests: selftests/unit/unit_state.c for the table,
  * selftests/smc for the rest.
@@ -95,7 +95,7 @@ bool smc_conn_look_error(const struct smc_conn *conn)
 }
 
 /**
- * smc_conn_error() - take that error
+ * smc_conn_error() - take the error of the connection
  * @conn: connection
  *
  * Context: any, state_lock not held.
@@ -154,7 +154,7 @@ void smc_close_tcp_event(struct smc_sock *smc)
 	int err = 0;
 
 	spin_lock_bh(&smc->state_lock);
-	/* without a connection it is for the program, or another one's */
+	/* without a connection the error is the program's, or a later one's */
 	if (rcu_access_pointer(smc->conn) && READ_ONCE(smc->sk->sk_err) &&
 	    READ_ONCE(smc->sk->sk_err) != READ_ONCE(smc->err)) {
 		err = xchg(&smc->sk->sk_err, READ_ONCE(smc->err));
@@ -369,7 +369,7 @@ static bool set_error(struct smc_conn *conn, int err)
  * @conn: connection.  SMC_EV_ESTABLISHED publishes it in its socket, to which a
  *	reference passes; without that, and after smc_close_part(), events are
  *	ignored
- * @ev: what
+ * @ev: what happened
  * @set: SMC_ST_* facts that become true with it
  * @upcall: called from the core, which must not be called back
  *

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sock_diag shows: the sockets of a namespace, and what there is to say of
- * one, copied at once.
+ * What sock_diag shows of a socket: a copy of the values.
  *
  * The reader (smc_diag.ko) gets a struct of plain values and never a pointer
  * into a live object.  A reference keeps the connection in its group while it

@@ -65,7 +65,7 @@ static long look_waiting(struct smc_conn *conn, unsigned int limit_ms)
 
 	if (!limit_ms || !waiting(conn)) {
 		WRITE_ONCE(w->waiting, false);
-		/* pairs with smc_keepalive_written(), which may have seen "true" */
+		/* pairs with smc_keepalive_written(): it may have seen true */
 		smp_mb();
 		if (!limit_ms || !waiting(conn))
 			return 0;

@@ -204,8 +204,8 @@ static bool may_migrate_away(const struct sock *sk)
  * without migration: a handshake cannot go on there, and a client that was
  * offered SMC would send its Proposal to the program.
  *
- * Taken from the table first: a socket that begins to listen would find it there
- * and make it a member of its group again.
+ * The listener leaves TCP's table first: a socket that begins to listen would
+ * find it there and make it a member of its group again.
  *
  * Context: process.
  */

@@ -3,9 +3,8 @@
  * An orphan: a connection whose program has closed it, and which still has
  * bytes to deliver.
  *
- * It has net.smc.orphan_timeout_s, counted from the last byte that its peer
- * took, and is aborted then.  TCP's own limits do not know of it.  The same
- * timer before close() ends corking.
+ * It is aborted if its peer takes nothing for net.smc.orphan_timeout_s.  TCP's
+ * own limits do not count it.  Before close() the same timer ends corking.
  *
  * Context: per function.  Tests: selftests/smc/sockclose.c.
  */
@@ -15,7 +14,7 @@
 #include "stats.h"
 
 /**
- * smc_orphan_end() - it has waited long enough, or there are too many orphans
+ * smc_orphan_end() - abort an orphan: its time is over, or there are too many
  * @conn: connection of a closed socket, the caller has a reference
  *
  * Context: any but an up-call.
@@ -32,7 +31,7 @@ void smc_orphan_end(struct smc_conn *conn)
 }
 
 /**
- * smc_orphan_start_timer() - from now on its peer has to take something
+ * smc_orphan_start_timer() - limit the time in which the peer takes nothing
  * @conn: connection of a closed socket, the caller has a reference
  *
  * Context: any.
@@ -46,7 +45,7 @@ void smc_orphan_start_timer(struct smc_conn *conn)
 	smc_conn_start_timer(conn, &conn->timer, jiffies + timeout_s * HZ);
 }
 
-/* Its peer reads, if slowly: another time is granted. */
+/* True: the peer reads, if slowly, and the timer has been started again. */
 static bool gets_on(struct smc_conn *conn)
 {
 	if (READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT ||
@@ -61,7 +60,7 @@ static bool gets_on(struct smc_conn *conn)
 }
 
 /**
- * smc_orphan_timer() - corked long enough; or an orphan waited long enough
+ * smc_orphan_timer() - end corking, or look at an orphan
  * @t: a connection's timer
  *
  * Context: softirq.
@@ -71,7 +70,7 @@ void smc_orphan_timer(struct timer_list *t)
 	struct smc_conn *conn = timer_container_of(conn, t, timer);
 
 	/*
-	 * Else the socket may have another connection.  A timer that is
+	 * If not, the socket may have another connection.  A timer that is
 	 * pending again was started by close() while corking ended here.
 	 */
 	if (smc_conn_is_current(conn)) {

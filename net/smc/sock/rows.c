@@ -4,10 +4,10 @@
  *
  * Rows are numbered and sorted by number.  A context contains the row of its
  * socket.  A socket that fell back has no context: its row is replaced by a
- * past_row with the place in TCP's table.  A listener's child that is TCP's from
- * birth gets a past_row, too.  A look at the table tells whether such a socket
- * still exists.
- * Each fallback looks at two old rows, so that few stale ones are left.
+ * past_row with the hash by which TCP's table is searched: that tells whether
+ * the socket still exists.  A listener's child that is TCP's from birth gets a
+ * past_row, too.  Each new past_row looks at REAP old ones, so that few stale
+ * rows are left.
  *
  * Locks: smc_net.socks_lock (spinlock, BH; leaf) protects the rows.
  * Context: any, unless a function says otherwise.
@@ -111,16 +111,16 @@ static bool is_connection(const struct smc_net *sn, const struct sock *sk,
 		sk_nulls_for_each_rcu(one, node, &head->chain)
 			if (one == sk)
 				return true;
-		/* one was moved to another chain, which ended */
+		/* a socket was moved to another chain, whose end was reached */
 	} while (get_nulls_value(node) != (hash & hashinfo->ehash_mask));
 	return false;
 }
 
 /*
- * The socket of a connection that fell back, with a reference; or NULL.  When
- * it is gone, its memory may be that of a new one between the same addresses and
- * ports: while both are plain TCP that one has two rows, until it is looked at.
- * A cookie would prevent that, and each connection would pay for it.
+ * The socket of a connection that fell back, with a reference; or NULL.  After
+ * the socket is gone, a new one with the same addresses and ports may have the
+ * same memory.  If both are plain TCP, the new socket is shown for the old row,
+ * too.  A socket cookie would prevent that, at a cost for each connection.
  */
 static struct sock *row_find_sock(const struct smc_net *sn,
 				  const struct past_row *past)
@@ -190,7 +190,7 @@ static struct past_row *new_past(struct smc_net *sn, struct sock *sk, u32 hash)
  * @sn: state of its namespace
  * @row: its row, which is replaced
  *
- * Without memory, or a connection, nothing is left of it.
+ * Without memory, or without a connection, the socket is not shown any more.
  *
  * Context: any, the socket is locked.
  */

@@ -337,8 +337,8 @@ static void pass_urgent(struct smc_conn *conn, const struct reader *r)
 }
 
 /*
- * Deliver what is there.  1: go on, or wait if nothing was there; 0: enough;
- * -errno.
+ * Deliver the bytes that have arrived.  1: go on, or wait if there were none;
+ * 0: enough; -errno.
  */
 static int take_bytes(struct smc_conn *conn, struct reader *r)
 {
@@ -399,8 +399,8 @@ static int take_bytes(struct smc_conn *conn, struct reader *r)
 }
 
 /*
- * Nothing there: 0 to wait or look again, 1 to return what was copied (or 0:
- * end of file), -errno.  In the order in which TCP looks.
+ * No byte can be read: 0 to wait or look again, 1 to return what was copied (or
+ * 0: end of file), -errno.  Checks in the same order as TCP.
  */
 static int nothing(const struct smc_conn *conn, const struct reader *r)
 {
@@ -605,7 +605,7 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
  * @len: bytes wanted
  * @nonblock: of the socket's file; SPLICE_F_NONBLOCK is about the pipe
  *
- * A low-water mark is for recv(), as with TCP: what is there will do.
+ * A low-water mark applies to recv() only, as with TCP: any byte is enough.
  *
  * Context: process, no lock of the socket held.
  * Return: bytes, 0 at end of file or before an urgent byte, or -errno.

@@ -9,17 +9,17 @@
  * left is a TCP socket in every respect.
  *
  * Locks:
- *   the socket's lock	the phase, the pointers @hs and @conn, everything of TCP.
- *			System calls own it; callbacks and workers have its
- *			spinlock and find it not owned, or come back later
+ *   the socket's lock	the phase, the pointer @hs, everything of TCP.  System
+ *			calls own it; callbacks and workers have its spinlock
+ *			and find it not owned, or come back later
  *   conn->tx_mutex, conn->rx_mutex
  *			one writer of prod_pos, one of read_pos.  User memory is
  *			touched with one of these held and nothing else, so a
  *			parked page stops only callers of the same direction,
  *			and those wait interruptibly.  Never held while waiting
  *			for the peer.
- *   state_lock		state, shutdown and st_flags of the connection, and
- *			whether it is the socket's; spinlock, BH; leaf
+ *   state_lock		state, shutdown and st_flags of the connection, and the
+ *			pointer @conn; spinlock, BH; leaf
  *   accept_mutex	one program at a time takes a child of a listener
  * Order: accept_mutex -> the socket's lock -> TCP's lock of its accept queue,
  * conn->rx_lock, conn->tx_lock, state_lock; rx_mutex / tx_mutex ->
@@ -47,7 +47,7 @@
 #include "net.h"
 #include "state.h"
 
-/* Where a socket is: see phase.c. */
+/* The phases of a socket: see phase.c. */
 enum smc_phase {
 	SMC_PHASE_INIT,		/* neither connected nor connecting */
 	SMC_PHASE_HS,		/* the handshake has the TCP connection */
@@ -91,9 +91,9 @@ extern const struct smc_phase_rules smc_phase_rules[SMC_PHASES];
 /* smc->bits */
 enum smc_sock_bits {
 	SMC_SK_NEW,		/* made by socket(), and nothing else yet */
-	SMC_SK_NOSMC,		/* never offer SMC on this socket (Fast Open..) */
-	SMC_SK_PLAIN,		/* nor on this one: SMC_PLAIN_TCP */
-	SMC_SK_DENIED,		/* nor here: the last word of smc_policy */
+	SMC_SK_NOSMC,		/* an option needs TCP (Fast Open..): no SMC */
+	SMC_SK_PLAIN,		/* option SMC_PLAIN_TCP: no SMC */
+	SMC_SK_DENIED,		/* trace event smc_policy: no SMC */
 	SMC_SK_CORK,		/* TCP_CORK is set */
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
 	SMC_SK_ORPHAN,		/* charged to the namespace */
@@ -115,7 +115,7 @@ enum smc_sock_bits {
  * @sk: the socket; @past: it may be gone, except in a copy
  * @past: it fell back, there is no context
  * @family: AF_SMC, AF_INET or AF_INET6: what socket() was asked for
- * @reason: why
+ * @reason: why it fell back
  * @peer_diagnosis: code of the Decline received
  */
 struct smc_row {
@@ -133,8 +133,8 @@ struct smc_row {
  * @refs: see above
  * @sk: the socket
  * @sn: state of its namespace
- * @user: account of the user that made it, or the listener, referenced; NULL: of
- *	one with CAP_IPC_LOCK
+ * @user: account of the user that made the socket or its listener, referenced;
+ *	NULL: the user had CAP_IPC_LOCK
  * @memcg: control group of that program, referenced; or NULL
  * @phase: enum smc_phase
  * @bits: enum smc_sock_bits
@@ -143,12 +143,12 @@ struct smc_row {
  * @err: error of the connection for the program, positive errno; what TCP puts
  *	into sk_err in phase SMC means nothing.  Written under @state_lock
  * @lowat: SO_RCVLOWAT of the program while TCP has 1
- * @tcp_err: error that TCP has had since
+ * @tcp_err: the last error of TCP in phase SMC
  * @refuse: child: why its handshake is to be declined
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
  * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
- * @attempts: client: how often it has stored those three
+ * @attempts: client: counts the stores of the three members above
  * @defer_accept_s: listener: TCP_DEFER_ACCEPT seconds
  * @listener: child: the listener in whose queue it is, with a reference; found
  *	under RCU, because TCP may move the child to another listener
@@ -192,7 +192,7 @@ struct smc_sock {
 };
 
 /**
- * struct smc_sock_callbacks - what is called for a socket with a context (ulp.c)
+ * struct smc_sock_callbacks - callbacks of a socket with a context (ulp.c)
  * @data_ready: by TCP, locked
  * @state_change: by TCP, locked
  * @error_report: by TCP, locked

@@ -49,7 +49,7 @@ static int base_set(struct socket *sock, int level, int optname,
 			       optlen);
 }
 
-/* Does it need TCP?  @too_late: errno on SMC, 0: TCP itself refuses it then. */
+/* Does an option need TCP?  @too_late: errno on SMC; 0: TCP refuses it. */
 static bool needs_tcp(int level, int optname, int *too_late)
 {
 	*too_late = -ENOPROTOOPT;
@@ -81,7 +81,7 @@ static bool needs_tcp(int level, int optname, int *too_late)
 	}
 }
 
-/* Is it an option with a switch, and switched off? */
+/* Is this a boolean option that is being switched off? */
 static bool switched_off(int level, int optname, sockptr_t optval)
 {
 	int val = 1;

@@ -75,7 +75,7 @@ static bool limited(struct smc_conn *conn, bool wake)
 
 /**
  * smc_tx_request_completion() - have done_pos catch up with what has been sent
- * @conn: bound connection
+ * @conn: attached connection
  *
  * A completion is asked for once for each position: a program that polls a full
  * ring in a loop must not cause a message each time.
@@ -123,7 +123,7 @@ void smc_tx_writable(struct smc_conn *conn)
 
 /**
  * smc_tx_poll() - is there room enough for poll() to say so?
- * @conn: bound connection
+ * @conn: attached connection
  *
  * If not, smc_tx_writable() wakes pollers when there is.
  *
@@ -304,7 +304,7 @@ static void push_or_hold(struct smc_conn *conn, bool more)
 
 /**
  * smc_tx_uncork() - send what MSG_MORE or TCP_CORK held back
- * @conn: bound connection
+ * @conn: attached connection
  *
  * Context: any but an up-call.
  */

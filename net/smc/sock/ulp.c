@@ -116,7 +116,7 @@ static void plain_child(const struct request_sock *req, struct sock *sk,
 	smc_row_plain_child(sn, req, sk, from->row.family, why);
 }
 
-/* A child that will have a handshake; @from: its listener's context, or NULL. */
+/* A child that will have a handshake; @from: the listener's context, or NULL */
 static void offered_child(struct sock *sk, const struct smc_sock *from,
 			  gfp_t gfp)
 {
@@ -175,9 +175,9 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 }
 
 /*
- * TCP destroys the socket, locked; but not a child that it gives up while it is
- * being made, which has neither handshake nor connection (waits_for_hs() in attempt.c).
- * Softirq or process.
+ * TCP destroys the socket.  It is locked, except a child that TCP gives up
+ * while making it: that has neither handshake nor connection (waits_for_hs() in
+ * attempt.c).  Softirq or process.
  */
 static void ulp_release(struct sock *sk)
 {

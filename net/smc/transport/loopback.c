@@ -187,8 +187,8 @@ static int lo_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 }
 
 /*
- * Make the peer's ring our send ring: its token is used up.  The lock keeps the
- * peer.
+ * Make the peer's ring our send ring: its token is used up.  lo.lock keeps the
+ * peer from leaving.
  */
 static void map_ring(struct smc_conn *conn, struct lo_conn *peer)
 {

@@ -155,7 +155,10 @@ struct smc_llc_req_add_link {
  * @n_more: entries of @more, 0..2
  * @overflow: the message announces more than two further entries: answer
  *	negative
- * @more: key and address of the same RMB on other links
+ * @more: the same RMB on other links
+ * @more.link_id: number of the link
+ * @more.rkey: key on it
+ * @more.addr: RMB address on it
  */
 struct smc_llc_confirm_rkey {
 	u32 rkey;
@@ -197,6 +200,14 @@ struct smc_llc_delete_rkey {
  * @v2: layout of a version 2 link group
  * @response: the message answers a request
  * @flags: flags of the type, without the response bit
+ * @confirm_link: of SMC_LLC_CONFIRM_LINK
+ * @add_link: of SMC_LLC_ADD_LINK
+ * @add_link_cont: of SMC_LLC_ADD_LINK_CONT
+ * @delete_link: of SMC_LLC_DELETE_LINK
+ * @req_add_link: of SMC_LLC_REQ_ADD_LINK
+ * @confirm_rkey: of SMC_LLC_CONFIRM_RKEY
+ * @test_link: of SMC_LLC_TEST_LINK
+ * @delete_rkey: of SMC_LLC_DELETE_RKEY
  */
 struct smc_llc_msg {
 	u8 type;

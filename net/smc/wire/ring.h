@@ -17,7 +17,7 @@
 
 struct smc_cursor;			/* wire/cdc.h: u16 wrap, u32 count */
 
-/* Largest number of pieces a copy between two rings can fall into. */
+/* Room for the pieces of a copy between two rings, which are at most three. */
 #define SMC_RING_SEGS		4
 
 /**

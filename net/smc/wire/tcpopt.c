@@ -21,7 +21,7 @@ enum {
 /* Kind, length, and "SMCR" in EBCDIC. */
 static const u8 smcr[] = { KIND_EXPERIMENT, 6, 0xe2, 0xd4, 0xc3, 0xd9 };
 
-/* The length of the first option of @left bytes; 0: none, or a malformed one. */
+/* The length of the first option in @left bytes; 0: none, or malformed. */
 static unsigned int size_of(const u8 *opt, unsigned int left)
 {
 	if (!left || opt[0] == KIND_END)
@@ -62,8 +62,8 @@ bool smc_tcpopt_find(const u8 *opts, unsigned int len)
  * @opts: options; there is room for SMC_TCPOPT_MAX bytes
  * @len: their length, a multiple of four
  *
- * It comes last, as the kernel's TCP has it.  A segment that is signed cannot be
- * changed, because the signature covers the length of the options.
+ * The offer comes last, as in the kernel's TCP.  A segment that is signed
+ * cannot be changed, because the signature covers the length of the options.
  *
  * Context: any.
  * Return: the new length, a multiple of four; 0: there is no room, the segment

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * v6.7: shrinkers are allocated.  Before, the owner had them; one that cannot be
- * registered does nothing.
+ * v6.7: shrinkers are allocated.  Before, the owner provided the memory.  Here
+ * a shrinker that cannot be registered does nothing.
  */
 #ifndef SMC_COMPAT_SHRINKER_H
 #define SMC_COMPAT_SHRINKER_H

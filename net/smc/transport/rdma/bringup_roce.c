@@ -86,8 +86,9 @@ static struct dst_entry *route_to(const struct smc_rdma_link *link,
 }
 
 /*
- * The address of a gateway as dst_neigh_lookup() takes it, NULL: none is on the
- * way.  An IPv4 route by an IPv6 gateway has that one's address itself.
+ * The address of a gateway as dst_neigh_lookup() takes it; NULL: the route has
+ * no gateway.  dst_neigh_lookup() takes the address of an IPv6 gateway of an
+ * IPv4 route from the route itself.
  */
 static const void *gateway_of(const struct dst_entry *dst)
 {

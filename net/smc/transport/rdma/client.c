@@ -17,11 +17,11 @@
 #define ASK_AGAIN	HZ
 
 /*
- * Ask the driver about the ports.  It may take RTNL to answer: no handshake
- * asks.  The RDMA core's own cache will not do: the core asks in one work for
- * each event, these run side by side, and an older answer may be written last.
- * This work runs once at a time, and again after the last event.  A port without
- * the P_Key of RoCE is as good as down.
+ * Ask the driver about the ports.  The driver may take RTNL, so handshakes do
+ * not ask it.  The cache of the RDMA core is not reliable: the core queries in
+ * one work for each event, these run concurrently, and an older answer may be
+ * stored last.  This work does not run concurrently with itself, and runs again
+ * after the last event.  A port without the P_Key of RoCE counts as down.
  */
 static void query_ports(struct work_struct *work)
 {
@@ -63,9 +63,9 @@ static bool gid_lost(struct smc_rdma_link *link)
 }
 
 /*
- * The reason for which an event ends a link, or SMC_REASON_OK.  A port that goes
- * down may come back before the queue pair gives up: what is sent decides, and
- * TEST LINK if nothing is.  No new link is made meanwhile.
+ * The reason for which an event ends a link, or SMC_REASON_OK.  A port that
+ * goes down ends no link: it may come back before the queue pair gives up.  The
+ * next message, or TEST LINK, finds out.  No new link is made meanwhile.
  */
 static enum smc_reason link_hit(struct smc_rdma_link *link,
 				const struct ib_event *event)

@@ -2,22 +2,23 @@
 /*
  * RDMA devices: the port and GID that serve a route.
  *
- * The GIDs of a port name its network device.  A port serves a route whose
- * device is that one or has it as a lower device (VLAN, bond, bridge).  Only
- * RoCE ports are used.  A version 2 GID is an IP address, and the one that TCP
- * uses is the best.  An IPv6 route takes any IPv4 GID of its device, and one of
- * IPv6 if there is none: a client has to choose before it knows what the server
- * has, and the server takes one of the same family.  If both ends are on this
- * host, any port may serve: both ends must choose the same one, so the choice
- * depends only on the two addresses.
+ * The GIDs of a port name its network device.  A port serves a route if that
+ * device is the route's, or a lower device of the route's (VLAN, bond, bridge).
+ * Only RoCE ports are used.  A version 2 GID is an IP address, and the one that
+ * TCP uses is the best.  An IPv6 route takes any IPv4 GID of its device, and an
+ * IPv6 GID if there is none: a client has to choose before it knows the
+ * server's GIDs, and the server takes one of the same family.  If both ends are
+ * on this host, any port may serve: both ends must choose the same one, so the
+ * choice depends only on the two addresses.
  *
- * If there is none, the table of physical networks is used (pnet.c): any port
- * serves that is in the network of the route's device.  A row of the table
- * names the port, or the port's network device.
+ * If there is no such port, the table of physical networks is used (pnet.c):
+ * any port serves that is in the network of the route's device.  A row of the
+ * table names the port, or the port's network device.
  *
- * If that has none, too, a port that another namespace lends is taken if the
- * packets leave this host by its network device (handshake/egress.c).  All its
- * GIDs of version 2 will do, as a container's addresses are not the host's.
+ * If the table names no port, either, a port that another namespace lends
+ * serves if the packets leave this host by its network device
+ * (handshake/egress.c).  Any version 2 GID of it will do, as a container's
+ * addresses are not the host's.
  *
  * Context: process; the registry of devices is locked while they are looked at.
  * Tests: selftests/vm/tests.
@@ -142,7 +143,7 @@ struct search {
 	int best;
 };
 
-/* Is it for a port that another namespace lends? */
+/* Does the search look for ports that other namespaces lend? */
 static bool by_lent(const struct search *search)
 {
 	return search->via == &search->route->lent;
@@ -154,8 +155,9 @@ static bool is_local(const struct smc_route *route)
 }
 
 /*
- * May a RoCE v2 GID of this family serve the route?  IPv4 TCP takes those of IPv4
- * alone, as the kernel's own SMC does, which has no version 2 over IPv6.
+ * May a RoCE v2 GID of this family serve the route?  A TCP connection over IPv4
+ * takes IPv4 GIDs only, like the kernel's own SMC, which has no version 2 over
+ * IPv6.
  */
 static bool family_fits(const struct smc_route *route, const u8 *gid)
 {
@@ -255,7 +257,7 @@ static bool in_network(const struct search *search, struct net_device *ndev)
 }
 
 /*
- * Is it lent, and do the packets leave by it?  Not below a bridge, which may
+ * Is @ndev lent, and do the packets leave by it?  Not below a bridge, which may
  * filter VLANs.  Soft-RoCE works in the initial namespace on all kernels.  RCU.
  */
 static bool is_lent(const struct search *search, struct ib_device *ibdev,
@@ -486,8 +488,8 @@ static int scan_dev(struct smc_dev *dev, void *arg)
 }
 
 /*
- * smc_path.id.  All that goes in is ours, so the key need not be secret; a hash,
- * as a peer's entry in the memory of the handshakes should be small.
+ * smc_path.id is a hash, to keep the entries of handshake/cache.c small.  All
+ * inputs are our own, so the key need not be secret.
  */
 static u64 path_id(const struct smc_path *path)
 {
@@ -549,7 +551,7 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
  * @ibdev: device
  * @port: its port
  * @index: of the GID
- * @gid: it
+ * @gid: the GID
  *
  * Context: process.
  * Return: that of its network device, with a reference; NULL: it is going, or
@@ -627,7 +629,7 @@ static int dev_has(struct smc_dev *dev, void *arg)
 
 /**
  * smc_rdma_gid_is_own() - has a port this GID, in this namespace?
- * @net: namespace; the same GID in another one is another host's, as it were
+ * @net: namespace; the same GID in another namespace counts as another host's
  * @gid: GID
  *
  * Context: process.

@@ -124,8 +124,9 @@ static void dev_unlink(struct smc_rdma_link *link)
 }
 
 /*
- * A way may be narrower than its device.  A server has to know before its
- * Accept tells the MTU; a client has not told it when it learns the peer's GID.
+ * The MTU of a way may be smaller than that of its device.  A server has to
+ * know it before the Accept tells the MTU.  A client learns the peer's GID
+ * before its Confirm tells the MTU.
  */
 static u8 way_mtu(const struct smc_rdma_link *link, const u8 *gid)
 {

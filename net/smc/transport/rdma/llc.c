@@ -9,7 +9,7 @@
  * the head of the queue until it has been handled.  Without a send slot the
  * actor returns, and the next completion queues it again: a handler may run
  * twice for a message.  After SMC_RDMA_LLC_TURN messages it queues itself
- * again: a peer that sends without an end keeps no worker.
+ * again: a peer that never stops sending does not occupy a worker.
  *
  * With one link per group no ADD LINK is carried out: a client rejects it at
  * once, a server declines REQUEST ADD LINK.  A client that has not agreed on
@@ -20,7 +20,7 @@
  * then supervision of a silent link and of a stuck send queue.
  *
  * Context: process; llc_lock as in rdma.h.
- * Tests: selftests/vm/tests; wire/llc.c has the unit tests of the messages.
+ * Tests: selftests/vm/tests; selftests/unit/unit_llc.c for the messages.
  */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
@@ -441,7 +441,7 @@ static void queue_drop(struct smc_rdma_link *link, struct llc_rx *rx)
 	kfree(rx);
 }
 
-/* The peer decides how many messages there are: between turns others run. */
+/* The peer decides how many messages come: other work runs between turns. */
 static void llc_work(struct work_struct *work)
 {
 	struct smc_rdma_link *link = container_of(work, struct smc_rdma_link,

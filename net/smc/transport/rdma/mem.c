@@ -48,7 +48,7 @@ static int pages_alloc(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
 	struct page *page;
 
 	rbuf->order = get_order(rbuf->buf.size);
-	/* too large an order fails as well, in silence */
+	/* an order that is too large fails, too, without a warning */
 	page = alloc_pages(gfp, rbuf->order);
 	if (!page)
 		return -ENOMEM;
@@ -238,7 +238,7 @@ bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey)
 }
 
 /**
- * smc_rdma_retire_sent() - DELETE RKEY for that key has been posted
+ * smc_rdma_retire_sent() - DELETE RKEY for the next key has been posted
  * @link: link
  *
  * Context: process (LLC actor).

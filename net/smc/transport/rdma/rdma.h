@@ -8,13 +8,14 @@
  *
  * Locks, outer to inner:
  *   mem_mutex    rings and their memory regions: making, retiring, freeing
+ *   rdev->lock   links of a device (spinlock, BH)
  *   post_lock    everything posted; state, dead, the slot ring, the waiting
  *		  connections, registrations (spinlock, BH; taken under
  *		  conn->tx_lock)
  *   llc_lock     received LLC messages (spinlock, BH; leaf)
- *   rdev->lock   links of a device (spinlock, BH)
- * post_lock is not held when the core is called; rdev->lock is held for
- * smc_lgr_lost() only, which does not take mem_mutex.
+ * post_lock is not held when the core is called.  rdev->lock is held across
+ * smc_rdma_link_lost(), which takes post_lock and calls smc_lgr_lost(); neither
+ * takes mem_mutex.
  */
 #ifndef SMC_RDMA_H
 #define SMC_RDMA_H
@@ -111,8 +112,8 @@ struct smc_rdma_port {
  * @ibdev: the device; valid until the client's remove() returns
  * @events: port and GID changes
  * @ports: what the driver last said, by number
- * @ports_work: asks it
- * @ups: how often one of them came up
+ * @ports_work: asks the driver
+ * @ups: how often a port came up
  * @lock: @links
  * @links: links that use the device
  */
@@ -133,8 +134,8 @@ struct smc_rdma_dev {
  * @bound: the next two are valid
  * @peer_rkey: key of the peer's ring
  * @peer_addr: address of the peer's ring, for that key
- * @busy: slots in flight and up-calls running; at 0 an detaching connection
- *	is detached
+ * @busy: slots in flight and up-calls running; at 0 a detaching connection is
+ *	detached
  * @retired: slots that completed and whose up-call has not ended
  * @burst: pushes since the peer's last message
  * @burst_seq: number of that message
@@ -149,10 +150,10 @@ struct smc_rdma_dev {
  * @wait_node: in link->waiting
  * @done_node: in the list of a running completion handler
  *
- * @stall: of an detaching connection; its worker only, as @looks
+ * @stall: of a detaching connection; used by its release work only, as @looks
  * @looks: how often it was looked at
  *
- * From @busy to @done_node under link->post_lock.
+ * link->post_lock protects @busy to @done_node.
  */
 struct smc_rdma_conn {
 	struct smc_conn *conn;
@@ -327,6 +328,7 @@ struct smc_bringup {
  * @state: enum smc_rdma_state
  * @dead: nothing may be posted any more
  * @inline_ok: messages are copied by ib_post_send()
+ * @llc_blocked: the LLC actor waits for a slot
  * @tx: slots
  * @tx_data: their messages
  * @tx_dma: the same for the device
@@ -364,7 +366,6 @@ struct smc_bringup {
  * @llc_queue: received messages
  * @llc_num: how many
  * @llc_todo: enum smc_rdma_todo
- * @llc_blocked: the actor waits for a slot (post_lock)
  * @llc_work: the actor: the only sender of LLC messages
  * @watch: confirm timeout, then supervision
  * @stall: of the sends that are awaited (watch only, as the next four)

@@ -77,8 +77,8 @@ static void rx_cdc(struct smc_rdma_link *link, const u8 *data, u32 len)
 }
 
 /*
- * SMC has SENDs only.  A WRITE with immediate data uses a receive and leaves what
- * an older message has left in its buffer.
+ * SMC uses SENDs only.  A WRITE with immediate data consumes a receive, too,
+ * but does not fill its buffer, which still has an older message.
  */
 static bool is_message(const struct ib_wc *wc)
 {

@@ -2,7 +2,7 @@
 /*
  * Sending: slots, the chain of one push, completions.
  *
- * A push is one ib_post_send() of up to four RDMA WRITEs and the SEND that
+ * A push is one ib_post_send() of up to three RDMA WRITEs and the SEND that
  * publishes them.  The queue pair keeps their order: when the SEND completes,
  * everything before it on the link has been read from memory.  Slots are a ring
  * in posting order.  Only some are signalled; a completion gives back all slots
@@ -142,9 +142,10 @@ static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 }
 
 /*
- * A program that writes and is not answered streams.  Each of its pushes is then
- * signalled, and while some are on their way little data waits: it leaves with
- * what is written meanwhile when one of them has arrived.
+ * After CORK_BURST pushes without a message of the peer the program is
+ * streaming: each further push is signalled.  While CORK_PUSHES of them are in
+ * flight, little data waits; it leaves with what was written meanwhile when one
+ * has completed.
  */
 #define CORK_BURST	4
 #define CORK_PUSHES	4
@@ -223,13 +224,13 @@ static bool may_push(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 
 /**
  * smc_rdma_push() - write into the peer's ring and publish it
- * @conn: bound
+ * @conn: attached
  * @p: what to write and publish
  *
  * Context: conn->tx_lock held, BH disabled.
- * Return: 0; -EAGAIN or, if it waits for earlier ones, -EINPROGRESS:
- * smc_conn_push() follows unless @conn is revoked, in which case it has ended or
- * is being aborted; another error if the link is dead.
+ * Return: 0; -EAGAIN, or -EINPROGRESS if the push waits for earlier ones: then
+ * smc_conn_push() follows, unless @conn is revoked and so has ended or is being
+ * aborted; another error if the link is dead.
  */
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 {
@@ -341,7 +342,7 @@ static void retire_slots(struct smc_rdma_link *link, u64 end,
 }
 
 /*
- * @n slots or up-calls of @xp have ended.  With the last one an detaching
+ * @n slots or up-calls of @xp have ended.  With the last one a detaching
  * connection may be freed.  Drops post_lock for the up-call.
  */
 static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
@@ -522,7 +523,7 @@ void smc_rdma_link_stop(struct smc_rdma_link *link)
 
 /**
  * smc_rdma_tx_awaited() - true if a completion is on its way
- * @link: link; none is awaited of a dead one
+ * @link: link; a dead link awaits none
  *
  * Context: any.
  */
