@@ -117,14 +117,19 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 	return SMC_HS_V_GO_ON;
 }
 
-static void free_data(struct smc_hs *hs)
+static void drop_paths(struct smc_hs *hs)
 {
 	enum smc_xport_id id;
 
-	if (!hs->data)
-		return;
 	for (id = 0; id < SMC_XPORT_NUM; id++)
 		smc_hs_path_drop(hs, id);
+}
+
+static void free_data(struct smc_hs *hs)
+{
+	if (!hs->data)
+		return;
+	drop_paths(hs);
 	kfree(hs->data);
 	hs->data = NULL;
 }
@@ -267,6 +272,17 @@ static void step(struct smc_hs *hs)
 }
 
 /*
+ * A program may own the socket for ever.  The removal of a device does not wait
+ * for that: a handshake whose time is over gives its paths back.
+ */
+static void drop_late_paths(struct smc_hs *hs)
+{
+	if (hs->data && time_after(jiffies, hs->limit +
+				   msecs_to_jiffies(SMC_HS_CONFIRM_MS)))
+		drop_paths(hs);
+}
+
+/*
  * Set the timer.  For a step that was put off the socket's operations call
  * smc_hs_unlocked(); the timer is for other owners of the socket.
  */
@@ -274,10 +290,12 @@ static void next(struct smc_hs *hs)
 {
 	if (hs->ended)
 		return;
-	if (READ_ONCE(hs->put_off))
+	if (READ_ONCE(hs->put_off)) {
+		drop_late_paths(hs);
 		mod_timer(&hs->timer, jiffies + PUT_OFF);
-	else if (hs->deadline_set)
+	} else if (hs->deadline_set) {
 		mod_timer(&hs->timer, hs->deadline);
+	}
 }
 
 static void work_fn(struct work_struct *work)
