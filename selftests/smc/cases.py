@@ -58,8 +58,9 @@ class Tap:
         return 4 if self.skipped else 0
 
 
-def main(functions, wanted=None):
-    """all of globals(), or those named on the command line; the exit code"""
+def main(functions, wanted=None, before=lambda: None):
+    """all of globals(), or those named on the command line, before() ahead of
+    each; the exit code"""
     resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
     table = {n[5:]: f for n, f in functions.items() if n.startswith("case_")}
     wanted = sys.argv[1:] if wanted is None else wanted
@@ -70,6 +71,7 @@ def main(functions, wanted=None):
     tap = Tap(len(wanted or table))
     for name in wanted or table:
         try:
+            before()
             table[name]()
             tap.check(name, True)
         except Skip as e:

@@ -66,7 +66,8 @@ class Counters:
             time.sleep(0.02)
 
 
-ENDS = {"connections": ("ConnCreated", "ConnDestroyed"),
+ENDS = {"sockets": ("SockCreated", "SockDestroyed"),
+        "connections": ("ConnCreated", "ConnDestroyed"),
         "links": ("LinkCreated", "LinkDestroyed"),
         "handshakes": ("HsStarted", "HsEnded")}
 
@@ -116,6 +117,14 @@ def ends(cli, srv):
     cli.close()
     assert srv.recv(1) == b""
     srv.close()
+
+
+def at_rest():
+    """what the cases before have closed has ended: it moves no counter"""
+    for what in "sockets", "connections", "handshakes":
+        await_ends(what)
+    await_that("rings stay", lambda: not any(
+        v for n, v in read().items() if n.endswith("BufBytes")), LIMIT)
 
 
 def wait_port():
@@ -372,4 +381,4 @@ def case_port():
 
 
 if __name__ == "__main__":
-    sys.exit(cases.main(globals()))
+    sys.exit(cases.main(globals(), before=at_rest))
