@@ -83,8 +83,8 @@ def await_ends(what, now=read, seconds=LIMIT):
     await_that(f"{what} stay", is_so, seconds)
 
 
-def smc_socket():
-    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, PROTO_SMC)
+def smc_socket(family=socket.AF_INET):
+    s = socket.socket(family, socket.SOCK_STREAM, PROTO_SMC)
     s.settimeout(LIMIT)
     return s
 

@@ -6,22 +6,23 @@
  * group.  smc_dev_del() takes it out of the list, ends its groups and waits for
  * the last reference; handshakes and groups have deadlines, so the wait ends.
  *
- * Context: process unless a function says otherwise; registry.lock (mutex)
+ * Context: process unless a function says otherwise; registry.lock (rwsem)
  * protects the list of devices and is never held while anything is waited for.
+ * Handshakes only read the list, and so do not wait for each other.
  * Tests: selftests/vm/tests.
  */
-#include <linux/mutex.h>
+#include <linux/rwsem.h>
 #include <linux/string.h>
 #include <linux/errno.h>
 #include "xport.h"
 
 static struct {
-	struct mutex lock;	/* devs, seq */
+	struct rw_semaphore lock;	/* devs, seq */
 	struct list_head devs;
 	u64 seq;
 	const struct smc_xport *xports[SMC_XPORT_NUM];
 } registry = {
-	.lock = __MUTEX_INITIALIZER(registry.lock),
+	.lock = __RWSEM_INITIALIZER(registry.lock),
 	.devs = LIST_HEAD_INIT(registry.devs),
 };
 
@@ -116,7 +117,7 @@ void smc_path_put(struct smc_path *path)
 /**
  * smc_dev_walk() - call a function for every device
  * @xport: of this transport; NULL: of all
- * @fn: called with the registry locked; != 0 ends the walk
+ * @fn: called with the registry locked for reading; != 0 ends the walk
  * @arg: for @fn
  *
  * Context: process.
@@ -128,7 +129,7 @@ int smc_dev_walk(const struct smc_xport *xport,
 	struct smc_dev *dev;
 	int rc = 0;
 
-	mutex_lock(&registry.lock);
+	down_read(&registry.lock);
 	list_for_each_entry(dev, &registry.devs, node) {
 		if (xport && dev->xport != xport)
 			continue;
@@ -136,7 +137,7 @@ int smc_dev_walk(const struct smc_xport *xport,
 		if (rc)
 			break;
 	}
-	mutex_unlock(&registry.lock);
+	up_read(&registry.lock);
 	return rc;
 }
 
@@ -158,10 +159,10 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->gone);
 	strscpy(dev->name, name, sizeof(dev->name));
-	mutex_lock(&registry.lock);
+	down_write(&registry.lock);
 	dev->seq = ++registry.seq;
 	list_add_tail(&dev->node, &registry.devs);
-	mutex_unlock(&registry.lock);
+	up_write(&registry.lock);
 }
 
 /**
@@ -177,9 +178,9 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
 void smc_dev_del(struct smc_dev *dev)
 {
 	WRITE_ONCE(dev->removing, true);
-	mutex_lock(&registry.lock);
+	down_write(&registry.lock);
 	list_del(&dev->node);
-	mutex_unlock(&registry.lock);
+	up_write(&registry.lock);
 	smc_lgr_kill_dev(dev);
 	smc_dev_put(dev);
 	wait_for_completion(&dev->gone);

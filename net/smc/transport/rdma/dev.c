@@ -20,7 +20,8 @@
  * (handshake/egress.c).  Any version 2 GID of it will do, as a container's
  * addresses are not the host's.
  *
- * Context: process; the registry of devices is locked while they are looked at.
+ * Context: process; the registry of devices is locked for reading while they
+ * are looked at.
  * Tests: selftests/vm/tests.
  */
 #include <linux/if_vlan.h>
@@ -38,6 +39,9 @@
 
 #include "pnet.h"
 #include "rdma.h"
+
+/* of a mapped address */
+#define V4_PREFIX_LEN	96
 
 /*
  * Rank of a GID for a route: twice the value, plus one if its device is the
@@ -75,52 +79,80 @@ static bool stands_on(struct net_device *ndev, struct net_device *below)
 	return netdev_walk_all_lower_dev_rcu(ndev, is_below, &priv);
 }
 
-/* Do both addresses belong to one IPv6 subnet of @ndev?  RCU. */
-static bool same_subnet_v6(struct net_device *ndev, const struct in6_addr *a,
-			   const struct in6_addr *b)
+/* Prefix length of the widest IPv6 subnet of @ndev that has @addr, or -1. RCU. */
+static int widest_v6(struct net_device *ndev, const struct in6_addr *addr)
 {
-	bool same = false;
+	int widest = -1;
 #if IS_ENABLED(CONFIG_IPV6)
 	struct inet6_dev *in6_dev = __in6_dev_get(ndev);
 	const struct inet6_ifaddr *ifp;
+	int len;
 
 	if (!in6_dev)
-		return false;
+		return -1;
 	read_lock_bh(&in6_dev->lock);
 	list_for_each_entry(ifp, &in6_dev->addr_list, if_list) {
-		same = ipv6_prefix_equal(a, &ifp->addr, ifp->prefix_len) &&
-		       ipv6_prefix_equal(b, &ifp->addr, ifp->prefix_len);
-		if (same)
-			break;
+		len = ifp->prefix_len;
+		if ((widest < 0 || len < widest) &&
+		    ipv6_prefix_equal(addr, &ifp->addr, len))
+			widest = len;
 	}
 	read_unlock_bh(&in6_dev->lock);
 #endif
-	return same;
+	return widest;
 }
 
-static bool same_subnet_v4(struct net_device *ndev, __be32 a, __be32 b)
+/* The same for IPv4, as the length of a prefix of the mapped address. */
+static int widest_v4(struct net_device *ndev, __be32 addr)
 {
 	struct in_device *in_dev = __in_dev_get_rcu(ndev);
 	const struct in_ifaddr *ifa;
+	int widest = -1;
+	int len;
 
 	if (!in_dev)
-		return false;
+		return -1;
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
-		if (inet_ifa_match(a, ifa) && inet_ifa_match(b, ifa))
-			return true;
+		len = V4_PREFIX_LEN + inet_mask_len(ifa->ifa_mask);
+		if ((widest < 0 || len < widest) && inet_ifa_match(addr, ifa))
+			widest = len;
 	}
-	return false;
+	return widest;
 }
 
-/* Do a GID and an address belong to one subnet of @ndev?  RCU. */
-static bool same_subnet(struct net_device *ndev, const struct in6_addr *gid,
-			const struct in6_addr *addr)
+/**
+ * struct subnet - the widest subnet of a network device that has an address
+ * @ndev: the device; only compared, as it may be gone
+ * @addr: the address, of the route
+ * @len: prefix length, -1: no subnet has the address
+ *
+ * Of all subnets with the address the widest one contains the others.  To walk
+ * the addresses of the device for each GID takes too long: each of them is a
+ * GID, too.
+ */
+struct subnet {
+	const struct net_device *ndev;
+	const struct in6_addr *addr;
+	int len;
+};
+
+/*
+ * Do a GID and an address belong to one subnet of @ndev?  The subnet is kept
+ * for the next GID, which is of the same device in most cases.  RCU.
+ */
+static bool same_subnet(struct subnet *kept, struct net_device *ndev,
+			const struct in6_addr *gid, const struct in6_addr *addr)
 {
 	if (ipv6_addr_v4mapped(gid) != ipv6_addr_v4mapped(addr))
 		return false;
-	return ipv6_addr_v4mapped(gid) ?
-	       same_subnet_v4(ndev, gid->s6_addr32[3], addr->s6_addr32[3]) :
-	       same_subnet_v6(ndev, gid, addr);
+	if (kept->ndev != ndev || kept->addr != addr) {
+		kept->ndev = ndev;
+		kept->addr = addr;
+		kept->len = ipv6_addr_v4mapped(addr) ?
+			    widest_v4(ndev, addr->s6_addr32[3]) :
+			    widest_v6(ndev, addr);
+	}
+	return kept->len >= 0 && ipv6_prefix_equal(gid, addr, kept->len);
 }
 
 /**
@@ -132,6 +164,8 @@ static bool same_subnet(struct net_device *ndev, const struct in6_addr *gid,
  * @max_mtu: the largest MTU of the port at hand
  * @path: the best one so far
  * @best: its rank, 0: none
+ * @below: subnet of the last GID's network device
+ * @above: subnet of @via's network device
  */
 struct search {
 	const struct smc_route *route;
@@ -141,6 +175,8 @@ struct search {
 	u8 max_mtu;
 	struct smc_path *path;
 	int best;
+	struct subnet below;
+	struct subnet above;
 };
 
 /* Does the search look for ports that other namespaces lend? */
@@ -169,9 +205,10 @@ static bool family_fits(const struct smc_route *route, const u8 *gid)
 }
 
 /* Both ends are on this host: the other one has the addresses swapped. */
-static int rank_local(const struct smc_route *route, struct net_device *ndev,
+static int rank_local(struct search *search, struct net_device *ndev,
 		      const struct in6_addr *gid)
 {
+	const struct smc_route *route = search->route;
 	const struct in6_addr *first = &route->own.addr, *second = &route->daddr;
 
 	if (memcmp(first, second, sizeof(*first)) > 0)
@@ -180,25 +217,26 @@ static int rank_local(const struct smc_route *route, struct net_device *ndev,
 		return RANK_EXACT;
 	if (ipv6_addr_equal(gid, second))
 		return RANK_PEER;
-	return same_subnet(ndev, gid, first) ? RANK_SUBNET : RANK_DEVICE;
+	return same_subnet(&search->below, ndev, gid, first) ? RANK_SUBNET :
+							       RANK_DEVICE;
 }
 
 /* A container's addresses are not the host's: any GID of the device will do. */
-static int rank_remote(const struct search *search, struct net_device *ndev,
+static int rank_remote(struct search *search, struct net_device *ndev,
 		       const struct in6_addr *gid)
 {
 	const struct smc_egress *via = search->via;
 
 	if (ipv6_addr_equal(gid, &via->addr))
 		return RANK_EXACT;
-	if (same_subnet(ndev, gid, &via->addr) ||
-	    same_subnet(via->ndev, gid, &via->addr))
+	if (same_subnet(&search->below, ndev, gid, &via->addr) ||
+	    same_subnet(&search->above, via->ndev, gid, &via->addr))
 		return RANK_SUBNET;
 	return by_lent(search) ? RANK_DEVICE : RANK_NONE;
 }
 
 /* Rank of a RoCE v2 GID of a family that fits. */
-static int rank_v2(const struct search *search, struct net_device *ndev,
+static int rank_v2(struct search *search, struct net_device *ndev,
 		   const union ib_gid *gid)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)gid->raw;
@@ -206,7 +244,7 @@ static int rank_v2(const struct search *search, struct net_device *ndev,
 
 	if (route->family == AF_INET6 && ipv6_addr_v4mapped(addr))
 		return RANK_V4;
-	return is_local(route) ? rank_local(route, ndev, addr) :
+	return is_local(route) ? rank_local(search, ndev, addr) :
 				 rank_remote(search, ndev, addr);
 }
 
@@ -327,8 +365,8 @@ static u8 service_level(struct net_device *ndev, u32 priority)
  * Rank of a GID for the route.  If it is not 0, the MAC address, the device,
  * the MTU and the service level are stored in @found.
  */
-static int gid_rank(const struct search *search,
-		    const struct ib_gid_attr *attr, struct smc_path *found)
+static int gid_rank(struct search *search, const struct ib_gid_attr *attr,
+		    struct smc_path *found)
 {
 	const struct smc_route *route = search->route;
 	struct net_device *ndev;
@@ -364,8 +402,8 @@ out:
 }
 
 /* Store the best GIDs of a port.  Returns the rank. */
-static int scan_gids(struct ib_device *ibdev, u32 port,
-		     const struct search *search, struct smc_path *path)
+static int scan_gids(struct ib_device *ibdev, u32 port, struct search *search,
+		     struct smc_path *path)
 {
 	int num = ibdev->port_data[port].immutable.gid_tbl_len;
 	const struct ib_gid_attr *attr;
@@ -401,6 +439,9 @@ static int scan_gids(struct ib_device *ibdev, u32 port,
 	return best;
 }
 
+/* one probe at a time: another one's socket has the port, too */
+static DEFINE_MUTEX(probe_lock);
+
 /* Does anything in this namespace have the UDP port of RoCE? */
 static bool roce_udp_taken(struct net *net)
 {
@@ -413,8 +454,10 @@ static bool roce_udp_taken(struct net *net)
 
 	if (sock_create_kern(net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &sock))
 		return false;
+	mutex_lock(&probe_lock);
 	rc = kernel_bind(sock, (struct sockaddr_unsized *)&any, sizeof(any));
 	sock_release(sock);
+	mutex_unlock(&probe_lock);
 	return rc == -EADDRINUSE;
 }
 
