@@ -147,7 +147,10 @@ struct smc_route {
  * @gid: RoCE v2 GID for SMC-R, an IPv6 address or a mapped one of IPv4
  * @gid_v1: RoCE v1 GID
  * @gid_v1_index: index of @gid_v1
- * @mac: MAC address of the port
+ * @gid_net: cookie of the namespace of the GIDs' network device, one for both:
+ *	an index may be another device's by the time it is used
+ * @gid_ifindex: that device
+ * @mac: its MAC address
  * @ifindex: network device of the GID; the route's if that one is in another
  *	namespace
  * @mtu_code: MTU of RDMA packets as a CLC MTU code (1..5)
@@ -169,6 +172,8 @@ struct smc_path {
 	bool v2;
 	u8 gid[16];
 	u8 gid_v1[16];
+	u64 gid_net;
+	int gid_ifindex;
 	u8 mac[6];
 	int ifindex;
 	u8 mtu_code;

@@ -75,8 +75,7 @@ static struct dst_entry *route_to(const struct smc_rdma_link *link,
 	struct dst_entry *dst;
 	struct net *net;
 
-	net = smc_rdma_gid_net(link->ibdev, link->port, link->gid_index,
-			       link->gid.raw);
+	net = smc_rdma_gid_net(&link->lgr->path, link->lgr->version == 1);
 	if (!net)
 		return ERR_PTR(-ENODEV);
 	dst = smc_gid_is_v4(link->gid.raw) ? route_v4(net, link, gid) :
@@ -240,6 +239,11 @@ static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 	return rc;
 }
 
+/*
+ * The queue pair gets the GID that has the index at that moment, and its
+ * reference keeps the index for that GID.  So it has the path's GID if the index
+ * is that one's afterwards.
+ */
 static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 		     const struct smc_rdma_peer *peer, const u8 *mac, u8 hops)
 {
@@ -254,15 +258,19 @@ static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 	const struct smc_path *path = &link->lgr->path;
 	struct rdma_ah_attr *ah = &attr.ah_attr;
 	union ib_gid gid = peer->gid;
+	int rc;
 
 	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
 	ether_addr_copy(ah->roce.dmac, mac);
 	rdma_ah_set_port_num(ah, link->port);
 	rdma_ah_set_sl(ah, path->sl);
 	rdma_ah_set_grh(ah, &gid, 0, link->gid_index, hops, path->tclass);
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
-			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	rc = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
+			  IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			  IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	if (!rc && smc_rdma_gid_lost(path, link->lgr->version == 1))
+		rc = -ENODEV;
+	return rc;
 }
 
 /* Posts receives before RTR, in which the peer can send. */

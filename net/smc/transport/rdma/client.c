@@ -53,13 +53,11 @@ static void query_ports(struct work_struct *work)
 		queue_delayed_work(smc_rdma_wq, &rdev->ports_work, ASK_AGAIN);
 }
 
-static bool gid_lost(struct smc_rdma_link *link)
+static bool gid_lost(const struct smc_rdma_link *link)
 {
-	union ib_gid gid;
+	const struct smc_lgr *lgr = link->lgr;
 
-	return rdma_query_gid(link->ibdev, link->port, link->gid_index,
-			      &gid) ||
-	       memcmp(&gid, &link->gid, sizeof(gid));
+	return smc_rdma_gid_lost(&lgr->path, lgr->version == 1);
 }
 
 /*

@@ -362,8 +362,8 @@ static u8 service_level(struct net_device *ndev, u32 priority)
 }
 
 /*
- * Rank of a GID for the route.  If it is not 0, the MAC address, the device,
- * the MTU and the service level are stored in @found.
+ * Rank of a GID for the route.  If it is not 0, the device, its MAC address, the
+ * MTU and the service level are stored in @found.
  */
 static int gid_rank(struct search *search, const struct ib_gid_attr *attr,
 		    struct smc_path *found)
@@ -392,6 +392,8 @@ static int gid_rank(struct search *search, const struct ib_gid_attr *attr,
 		goto out;
 	}
 	rank = 2 * rank + (ndev == search->via->ndev);
+	found->gid_net = dev_net(ndev)->net_cookie;
+	found->gid_ifindex = ndev->ifindex;
 	ether_addr_copy(found->mac, ndev->dev_addr);
 	found->sl = service_level(ndev, search->via->priority);
 	found->ifindex = by_lent(search) ? route->own.ndev->ifindex :
@@ -401,9 +403,39 @@ out:
 	return rank;
 }
 
-/* Store the best GIDs of a port.  Returns the rank. */
+static bool same_device(const struct smc_path *a, const struct smc_path *b)
+{
+	return a->gid_net == b->gid_net && a->gid_ifindex == b->gid_ifindex;
+}
+
+/* Store a GID and what gid_rank() has found. */
+static void take_gid(struct smc_path *path, const struct ib_gid_attr *attr,
+		     const struct smc_path *found)
+{
+	if (attr->gid_type == IB_GID_TYPE_ROCE) {
+		path->v1 = true;
+		path->gid_v1_index = attr->index;
+		memcpy(path->gid_v1, attr->gid.raw, SMC_GID_LEN);
+	} else {
+		path->v2 = true;
+		path->gid_index = attr->index;
+		memcpy(path->gid, attr->gid.raw, SMC_GID_LEN);
+	}
+	path->gid_net = found->gid_net;
+	path->gid_ifindex = found->gid_ifindex;
+	ether_addr_copy(path->mac, found->mac);
+	path->ifindex = found->ifindex;
+	path->mtu_code = found->mtu_code;
+	path->sl = found->sl;
+}
+
+/*
+ * Store the best GID of a type.  Returns the rank.  Version 2 comes first, and
+ * version 1 then has to be of the same network device: a Proposal has one MAC
+ * address for both.
+ */
 static int scan_gids(struct ib_device *ibdev, u32 port, struct search *search,
-		     struct smc_path *path)
+		     enum ib_gid_type type, struct smc_path *path)
 {
 	int num = ibdev->port_data[port].immutable.gid_tbl_len;
 	const struct ib_gid_attr *attr;
@@ -415,24 +447,12 @@ static int scan_gids(struct ib_device *ibdev, u32 port, struct search *search,
 		attr = rdma_get_gid_attr(ibdev, port, i);
 		if (IS_ERR(attr))
 			continue;
-		rank = gid_rank(search, attr, &found);
-		if (rank && attr->gid_type == IB_GID_TYPE_ROCE && !path->v1) {
-			path->v1 = true;
-			path->gid_v1_index = i;
-			memcpy(path->gid_v1, attr->gid.raw, SMC_GID_LEN);
-		} else if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP) {
-			rank = 0;
-		} else if (rank > best) {
-			path->v2 = true;
-			path->gid_index = i;
-			memcpy(path->gid, attr->gid.raw, SMC_GID_LEN);
-		}
-		if (rank > best) {
+		rank = attr->gid_type == type ?
+		       gid_rank(search, attr, &found) : 0;
+		if (rank > best && (type != IB_GID_TYPE_ROCE || !path->v2 ||
+				    same_device(path, &found))) {
 			best = rank;
-			ether_addr_copy(path->mac, found.mac);
-			path->ifindex = found.ifindex;
-			path->mtu_code = found.mtu_code;
-			path->sl = found.sl;
+			take_gid(path, attr, &found);
 		}
 		rdma_put_gid_attr(attr);
 	}
@@ -480,6 +500,7 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 {
 	char id[SMC_PNET_ID_LEN + 1];
 	struct ib_device *ibdev = rdev->ibdev;
+	int rank, rank_v1 = 0;
 
 	/* the network device of a GID may be up all the same: a bond */
 	if (!rdma_protocol_roce(ibdev, port) ||
@@ -494,7 +515,11 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	path->vlan_id = search->via->vlan_id;
 	path->rtt_us = search->route->rtt_us;
 	path->tclass = search->via->tclass;
-	return scan_gids(ibdev, port, search, path);
+	rank = scan_gids(ibdev, port, search, IB_GID_TYPE_ROCE_UDP_ENCAP, path);
+	if (rdma_protocol_roce_eth_encap(ibdev, port))
+		rank_v1 = scan_gids(ibdev, port, search, IB_GID_TYPE_ROCE,
+				    path);
+	return max(rank, rank_v1);
 }
 
 /* smc_dev_walk() calls this for each device: is its best port a better one? */
@@ -589,34 +614,65 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 	return SMC_REASON_OK;
 }
 
+/* Is this the GID of a path, on the path's network device?  RCU. */
+static bool is_path_gid(const struct smc_path *path, bool v1,
+			const struct ib_gid_attr *attr,
+			const struct net_device *ndev)
+{
+	return attr->gid_type == (v1 ? IB_GID_TYPE_ROCE :
+				       IB_GID_TYPE_ROCE_UDP_ENCAP) &&
+	       !memcmp(attr->gid.raw, v1 ? path->gid_v1 : path->gid,
+		       SMC_GID_LEN) &&
+	       dev_net(ndev)->net_cookie == path->gid_net &&
+	       ndev->ifindex == path->gid_ifindex;
+}
+
 /**
  * smc_rdma_gid_net() - the namespace in which packets of a GID are routed
- * @ibdev: device
- * @port: its port
- * @index: of the GID
- * @gid: the GID
+ * @path: from smc_rdma_find_path()
+ * @v1: its GID of version 1
  *
- * Context: process.
+ * A GID is named by its index in the port's table.  The entry may have gone
+ * since, and the index may be that of another address or namespace.
+ *
+ * Context: any.
  * Return: that of its network device, with a reference; NULL: it is going, or
- * the GID is no longer there.
+ * the index is no longer that of the path's GID.
  */
-struct net *smc_rdma_gid_net(struct ib_device *ibdev, u32 port, int index,
-			     const u8 *gid)
+struct net *smc_rdma_gid_net(const struct smc_path *path, bool v1)
 {
 	const struct ib_gid_attr *attr;
 	struct net_device *ndev;
 	struct net *net = NULL;
 
-	attr = rdma_get_gid_attr(ibdev, port, index);
+	attr = rdma_get_gid_attr(smc_rdma_dev(path->dev)->ibdev, path->port,
+				 v1 ? path->gid_v1_index : path->gid_index);
 	if (IS_ERR(attr))
 		return NULL;
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (!IS_ERR_OR_NULL(ndev) && !memcmp(attr->gid.raw, gid, SMC_GID_LEN))
+	if (!IS_ERR_OR_NULL(ndev) && is_path_gid(path, v1, attr, ndev))
 		net = maybe_get_net(dev_net(ndev));
 	rcu_read_unlock();
 	rdma_put_gid_attr(attr);
 	return net;
+}
+
+/**
+ * smc_rdma_gid_lost() - is the index of a path's GID no longer that GID's?
+ * @path: from smc_rdma_find_path()
+ * @v1: its GID of version 1
+ *
+ * Context: any.
+ */
+bool smc_rdma_gid_lost(const struct smc_path *path, bool v1)
+{
+	struct net *net = smc_rdma_gid_net(path, v1);
+
+	if (!net)
+		return true;
+	put_net(net);
+	return false;
 }
 
 /**
@@ -628,9 +684,7 @@ struct net *smc_rdma_gid_net(struct ib_device *ibdev, u32 port, int index,
  */
 struct net *smc_rdma_path_net(const struct smc_path *path)
 {
-	return smc_rdma_gid_net(smc_rdma_dev(path->dev)->ibdev, path->port,
-				path->v2 ? path->gid_index : path->gid_v1_index,
-				path->v2 ? path->gid : path->gid_v1);
+	return smc_rdma_gid_net(path, !path->v2);
 }
 
 struct own_gid {

@@ -139,6 +139,8 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 	u8 mtu = lgr->path.mtu_code;
 	int rc;
 
+	if (smc_rdma_gid_lost(&lgr->path, is_v1(lgr)))
+		return -ENODEV;
 	link_init(link, lgr);
 	if (lgr->role == SMC_SERV)
 		mtu = way_mtu(link, lgr->peer_gid);

@@ -471,8 +471,8 @@ static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 /* dev.c */
 enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 				   struct smc_path *path);
-struct net *smc_rdma_gid_net(struct ib_device *ibdev, u32 port, int index,
-			     const u8 *gid);
+struct net *smc_rdma_gid_net(const struct smc_path *path, bool v1);
+bool smc_rdma_gid_lost(const struct smc_path *path, bool v1);
 struct net *smc_rdma_path_net(const struct smc_path *path);
 bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid);
 bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0
+# A GID is another namespace's when its link is made: selftests/smc/gidslot.py.
+# guests: 1
+# rdma: none
+g A "modprobe -a tun ib_uverbs rdma_rxe macvlan
+	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
+	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
+	/lab/selftests/smc/gidslot.py" || fail 'another namespace has the GID'
+g A 'sysctl -q net.smc.handshake_timeout_ms=2000'
