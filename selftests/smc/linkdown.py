@@ -24,7 +24,7 @@ from genetlink import port_active
 from hostile import elsewhere, waiting
 from limits import await_that, limit
 from minitcp import Net
-from smcpeer import KERNEL, PORT, Peer
+from smcpeer import CONFIRM_LINK, KERNEL, NO_EYEC, PORT, Peer, Server, message
 from sockdiag import FALLBACK, row_of
 
 LIMIT = limit(60)
@@ -248,6 +248,32 @@ def case_no_answer():
     assert number("hits"), "it has answered at once"
     port(True)
     Link().peer.leave()
+
+
+def case_late_rts():
+    """The link is lost while the LLC actor moves its queue pair to RTS.  The queue
+    pair is stopped after that: not before, and not beside it."""
+    Link.begin()
+    await_ends("connections")
+    counters = Counters()
+    peer = Server(Link.net, up=False)
+    peer.contact()
+    bad("rule", "modify_qp hold op=rts")
+    try:
+        peer.qp.send(message(CONFIRM_LINK, NO_EYEC, peer.link_self(1)))
+        await_that("not to RTS", lambda: number("hits"), LIMIT)
+        bad("event", "fatal")
+        await_that("the link is there",
+                   lambda: counters.moved().get("LinkDownFatal"), LIMIT)
+        # time to do it wrong
+        time.sleep(1)
+        stops = number("stops")
+    finally:
+        bad("rule", "off")
+    await_that("the link stays",
+               lambda: counters.moved().get("LinkDestroyed") == 1, LIMIT)
+    peer.disconnect()
+    assert not stops, f"{stops} queue pairs were stopped before"
 
 
 def case_flap():

@@ -19,7 +19,7 @@
  *                    stops: then all is flushed
  *           hold     poll_cq finds nothing until a queue pair stops or the rule
  *                    goes; query_port has its answer and returns when the rule
- *                    goes
+ *                    goes; modify_qp waits for that and then begins
  *           status   a completion without an error gets the status arg
  *   nth     the first call to be treated like that (1)
  *   count   how many calls (1), 0: all from then on
@@ -27,12 +27,12 @@
  *
  * A queue pair can always be stopped and drained: a device that cannot do that
  * is beyond help.  "seen" are the calls that a rule has looked at, "hits" those
- * that it was applied to.  Written to the parameter "event": "fatal" is the
- * event of a device that failed, "queue" one of the last queue pair made,
- * "port_down" and "port_up" are of port 1, whose state it changes.  From "v1_on"
- * to "v1_off" addresses get GIDs of RoCE version 1, too; there are no queue pairs
- * for these.  "pkey" is where the default P_Key is among two, 2: it is not there;
- * no queue pair can have the other one.
+ * that it was applied to, "stops" those that stopped a queue pair since it was
+ * set.  Written to the parameter "event": "fatal" is the event of a device that
+ * failed, "queue" one of the last queue pair made, "port_down" and "port_up" are
+ * of port 1, whose state it changes.  From "v1_on" to "v1_off" addresses get
+ * GIDs of RoCE version 1, too; no queue pair can use these.  "pkey" is where the
+ * default P_Key is among two, 2: nowhere; no queue pair can have the other one.
  */
 #define pr_fmt(fmt) "badverbs: " fmt
 
@@ -134,6 +134,7 @@ static struct {
 	struct rule rule;
 	unsigned int seen;
 	unsigned int hits;
+	unsigned int stops;
 	struct ib_cq *held[HELD_MAX];
 	struct list_head swallowed;
 	struct xarray stopped;
@@ -154,6 +155,7 @@ static char *dev = "rxe0";
 module_param(dev, charp, 0444);
 module_param_named(seen, bad.seen, uint, 0444);
 module_param_named(hits, bad.hits, uint, 0444);
+module_param_named(stops, bad.stops, uint, 0444);
 
 /* Does the rule apply to this call?  @rule gets it. */
 static bool hit(enum verb verb, int op, struct rule *rule)
@@ -296,6 +298,7 @@ static void set_rule(const struct rule *rule)
 	bad.rule = *rule;
 	bad.seen = 0;
 	bad.hits = 0;
+	bad.stops = 0;
 	WRITE_ONCE(bad.rules, bad.rules + 1);
 	spin_unlock_irqrestore(&bad.lock, flags);
 	wake_up_var(&bad.rules);
@@ -308,6 +311,7 @@ static void end_hold(void)
 	unsigned long flags;
 
 	spin_lock_irqsave(&bad.lock, flags);
+	bad.stops++;
 	if (bad.rule.verb == VERB_poll_cq && bad.rule.action == DO_hold)
 		bad.rule.verb = VERB_NONE;
 	spin_unlock_irqrestore(&bad.lock, flags);
@@ -464,37 +468,41 @@ static int bad_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	return rc;
 }
 
-static int stop_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
-		   struct ib_udata *udata)
+static void stopped(struct ib_qp *qp)
 {
-	int rc = bad.orig->modify_qp(qp, attr, mask, udata);
-
-	if (rc)
-		return rc;
 	xa_store_irq(&bad.stopped, qp->qp_num, qp, GFP_KERNEL);
 	end_hold();
 	flush_all(qp);
-	return 0;
+}
+
+static void await_rule(unsigned int old)
+{
+	wait_var_event(&bad.rules, READ_ONCE(bad.rules) != old);
 }
 
 static int bad_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			 struct ib_udata *udata)
 {
+	int state = mask & IB_QP_STATE ? attr->qp_state : OP_ANY;
+	unsigned int rules = READ_ONCE(bad.rules);
 	struct rule rule;
+	bool hits;
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (!(mask & IB_QP_STATE))
-		rc = bad.orig->modify_qp(qp, attr, mask, udata);
-	else if (attr->qp_state == IB_QPS_ERR)
-		rc = stop_qp(qp, attr, mask, udata);
-	else if (hit(VERB_modify_qp, attr->qp_state, &rule))
+	hits = state >= 0 && state != IB_QPS_ERR &&
+	       hit(VERB_modify_qp, state, &rule);
+	if (hits && rule.action == DO_hold)
+		await_rule(rules);
+	if (hits && rule.action == DO_fail)
 		rc = -rule.arg;
 	else if (mask & IB_QP_PKEY_INDEX &&
 		 attr->pkey_index != READ_ONCE(bad.pkey_at))
 		rc = -EINVAL;
 	else
 		rc = bad.orig->modify_qp(qp, attr, mask, udata);
+	if (!rc && state == IB_QPS_ERR)
+		stopped(qp);
 	atomic_dec(&bad.inside);
 	return rc;
 }
@@ -559,15 +567,14 @@ static int bad_query_port(struct ib_device *ibdev, u32 port,
 
 	atomic_inc(&bad.inside);
 	hits = hit(VERB_query_port, OP_ANY, &rule);
-	rc = -rule.arg;
-	if (!hits || rule.action != DO_fail)
-		rc = bad.orig->query_port(ibdev, port, attr);
+	rc = hits && rule.action == DO_fail ? -rule.arg :
+	     bad.orig->query_port(ibdev, port, attr);
 	if (!rc && READ_ONCE(bad.port_down))
 		attr->state = IB_PORT_DOWN;
 	if (!rc && READ_ONCE(bad.pkey_at))
 		attr->pkey_tbl_len = PKEYS;
 	if (hits && rule.action == DO_hold)
-		wait_var_event(&bad.rules, READ_ONCE(bad.rules) != rules);
+		await_rule(rules);
 	atomic_dec(&bad.inside);
 	return rc;
 }
@@ -730,7 +737,6 @@ static int pkey_set(const char *val, const struct kernel_param *kp)
 static const struct kernel_param_ops rule_ops = { .set = rule_set };
 static const struct kernel_param_ops event_ops = { .set = event_set };
 static const struct kernel_param_ops pkey_ops = { .set = pkey_set };
-
 module_param_cb(rule, &rule_ops, NULL, 0200);
 module_param_cb(event, &event_ops, NULL, 0200);
 module_param_cb(pkey, &pkey_ops, &bad.pkey_at, 0200);

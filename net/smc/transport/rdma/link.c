@@ -4,8 +4,8 @@
  *
  * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing
  * is posted, and calls smc_lgr_lost().  The core's worker then calls lgr_down,
- * which drains the queue pairs (smc_rdma_link_stop(), tx.c): every work request
- * completes.
+ * which waits for the LLC actor and then drains the queue pairs
+ * (smc_rdma_link_stop(), tx.c): every work request completes.
  *
  * Context and locks: rdma.h.
  * Tests: selftests/vm/tests.
@@ -246,7 +246,7 @@ bool smc_rdma_stalled(struct smc_rdma_link *link, struct smc_rdma_stall *stall)
  */
 void smc_rdma_llc_wake(struct smc_rdma_link *link)
 {
-	/* not after smc_rdma_llc_exit(), which comes when the link is dead */
+	/* not after smc_rdma_link_stop(), which comes when the link is dead */
 	spin_lock_bh(&link->post_lock);
 	if (!link->dead)
 		queue_work(smc_rdma_wq, &link->llc_work);

@@ -662,8 +662,8 @@ void smc_rdma_llc_init(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_llc_exit() - stop the actor and the clock
- * @link: dead and drained; a running work item may queue the other once more
+ * smc_rdma_llc_exit() - stop the clock, drop what the actor has not handled
+ * @link: stopped: the actor does not run any more and does not start the clock
  *
  * Context: process, sleeps.
  */
@@ -672,9 +672,6 @@ void smc_rdma_llc_exit(struct smc_rdma_link *link)
 	struct llc_rx *rx;
 
 	cancel_delayed_work_sync(&link->watch);
-	cancel_work_sync(&link->llc_work);
-	cancel_delayed_work_sync(&link->watch);
-	cancel_work_sync(&link->llc_work);
 	while ((rx = queue_head(link)))
 		queue_drop(link, rx);
 }

@@ -505,14 +505,22 @@ static void tx_flushed(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_link_stop() - stop the queue pairs and wait for all completions
- * @link: link
+ * smc_rdma_link_stop() - stop the actor and the queue pairs, and wait for all
+ *	completions
+ * @link: link; lgr_connect has returned and is not called any more
  *
- * Context: process (lgr_down), waits for the device.
+ * Context: process (lgr_down, no lock is held), waits for the device.
  */
 void smc_rdma_link_stop(struct smc_rdma_link *link)
 {
 	smc_rdma_link_mark_dead(link, READ_ONCE(link->lgr->why));
+	/*
+	 * The actor may be moving the queue pair to RTS.  If a driver does that
+	 * after the move to ERR, what is posted does not complete.  The actor
+	 * waits neither for a completion nor for lgr_down, and is not queued
+	 * again for a dead link.
+	 */
+	cancel_work_sync(&link->llc_work);
 	smc_rdma_reg_stop(link);
 	/* in RESET nothing was posted, and ERR cannot be reached */
 	if (link->qp_used)
