@@ -23,7 +23,7 @@ from counters import Counters, await_ends, sysctl
 from genetlink import port_active
 from hostile import elsewhere, waiting
 from limits import await_that, limit
-from minitcp import Net
+from minitcp import Net, read
 from smcpeer import CONFIRM_LINK, KERNEL, NO_EYEC, PORT, Peer, Server, message
 from sockdiag import FALLBACK, row_of
 
@@ -90,6 +90,28 @@ class Link:
         assert downs == {cause: 1}, downs
 
 
+def served():
+    """the port has the kernel's address"""
+    return any("0a63:0001" in read(path) for path in
+               glob.glob("/sys/class/infiniband/clcrxe/ports/1/gids/*"))
+
+
+def v1_gids():
+    """the network device of each GID of version 1"""
+    port_dir = "/sys/class/infiniband/clcrxe/ports/1/"
+    found = {}
+    for path in glob.glob(port_dir + "gid_attrs/types/*"):
+        n = os.path.basename(path)
+        try:
+            if read(path) == "IB/RoCE v1":
+                gid = read(port_dir + "gids/" + n).replace(":", "")
+                found[bytes.fromhex(gid)] = read(port_dir +
+                                                 "gid_attrs/ndevs/" + n)
+        except OSError:                         # there is none
+            pass
+    return found
+
+
 def case_own_port():
     """SMC-R version 1, and a peer that says that it has a port of ours, with or
     without our MAC address: what is written to it would come back to us"""
@@ -99,20 +121,7 @@ def case_own_port():
 
     def gids():
         """of version 1, but for those of a link-local address"""
-        port_dir = "/sys/class/infiniband/clcrxe/ports/1/"
-        found = []
-        for path in glob.glob(port_dir + "gid_attrs/types/*"):
-            try:
-                with open(path, encoding="ascii") as f:
-                    is_v1 = f.read() == "IB/RoCE v1\n"
-            except OSError:                     # there is none
-                continue
-            with open(port_dir + "gids/" + os.path.basename(path),
-                      encoding="ascii") as f:
-                gid = f.read()
-            if is_v1 and "ffff:0a63:" in gid:
-                found.append(gid)
-        return len(found)
+        return sum(g[10:14] == b"\xff\xff\x0a\x63" for g in v1_gids())
 
     def answer(last, mac):
         """why a Proposal is declined"""
@@ -185,13 +194,6 @@ def case_gid():
     def address(verb):
         subprocess.run(["ip", "address", verb, KERNEL + "/24", "dev", "clc0"],
                        check=True)
-
-    def served():
-        for path in glob.glob("/sys/class/infiniband/clcrxe/ports/1/gids/*"):
-            with open(path, encoding="ascii") as f:
-                if "0a63:0001" in f.read():
-                    return True
-        return False
 
     await_that("no GID", served, LIMIT)
     link = Link()
@@ -274,6 +276,54 @@ def case_late_rts():
                lambda: counters.moved().get("LinkDestroyed") == 1, LIMIT)
     peer.disconnect()
     assert not stops, f"{stops} queue pairs were stopped before"
+
+
+def case_one_device():
+    """Where a port has GIDs of several network devices, those of version 1 and 2
+    in a Proposal are of one, as is the MAC address."""
+    def ip(text):
+        subprocess.run(["ip"] + text.split(), check=True)
+
+    def serve(ours, kernels, mac):
+        net.peer_mac, net.peer_ip = mac, socket.inet_aton(kernels)
+        peer.ip = socket.inet_aton(ours)
+        net.ips.add(peer.ip)
+
+    Link.begin()
+    first, gid = (bytes(10) + b"\xff\xff" + socket.inet_aton(x)
+                  for x in ("10.99.0.8", "10.98.0.1"))
+    net, mac = Link.net, Link.net.peer_mac
+    peer = Server(net, up=False)
+    bad("event", "v1_on")
+    # an address of the lower device has the lower index
+    ip("address add 10.99.0.8/24 dev clc0")
+    await_that("no GID", lambda: v1_gids().get(first) == "clc0", LIMIT)
+    ip("link add mac9 link clc0 type macvlan mode bridge")
+    try:
+        ip("link set mac9 up")
+        ip("address add 10.98.0.1/24 dev mac9")
+        await_that("no GID", lambda: v1_gids().get(gid) == "mac9", LIMIT)
+        mac9 = bytes.fromhex(read("/sys/class/net/mac9/address")
+                             .replace(":", ""))
+        serve("10.98.0.2", "10.98.0.1", mac9)
+        sock, tcp = peer.call()
+        devices = v1_gids()
+        sock.close()
+        tcp.rst()
+    finally:
+        serve("10.99.0.2", KERNEL, mac)
+        ip("link delete mac9")
+        # an event may have given each of them a GID of version 1
+        for last in 8, 1:
+            ip(f"address delete 10.99.0.{last}/24 dev clc0")
+        await_that("GIDs stay", lambda: not any(
+            g[10:12] == b"\xff\xff" for g in v1_gids()), LIMIT)
+        bad("event", "v1_off")
+        ip(f"address add {KERNEL}/24 dev clc0")
+        await_that("no GID", served, LIMIT)
+    offer = peer.offer
+    assert offer[32:38] == mac9, offer.hex()
+    assert devices.get(offer[16:32]) == "mac9", (offer[16:32].hex(), devices)
 
 
 def case_flap():

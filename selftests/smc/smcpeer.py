@@ -400,7 +400,7 @@ class Peer:
 class Server(Peer):
     """the same, but the kernel is the client"""
     def listen(self):
-        self.callers = queue.Queue()
+        self.callers, self.offer = queue.Queue(), None
         self.lst = socket.socket()      # closed with the peer
         self.net.listen(self.port, True, self.callers.put)
 
@@ -412,7 +412,8 @@ class Server(Peer):
         sock.connect_ex((socket.inet_ntoa(self.ip), self.port))
         tcp = self.callers.get(timeout=LIMIT)
         assert tcp.option, "no SMC"
-        assert self.clc(tcp, 1), "a Decline"
+        self.offer = self.clc(tcp, 1)
+        assert self.offer, "a Decline"
         return sock, tcp
 
     def called(self, conn, first):
