@@ -34,8 +34,8 @@
 #include "net.h"
 #include "stats.h"
 
-/* Idle buffers of a group; more are freed. */
-#define POOL_MAX	64
+/* Bytes of the idle buffers of a group; the oldest are freed. */
+#define POOL_MAX	SZ_4M
 
 /* Idle buffers looked at in one hold of idle.lock. */
 #define SHED_MAX	512
@@ -67,7 +67,7 @@ static void pool_add(struct smc_lgr *lgr, struct smc_buf *buf)
 	buf->lgr = lgr;
 	list_add(&buf->node, &lgr->pool[buf->dir]);
 	list_add_tail(&buf->lru, &idle.lru);
-	lgr->pool_num++;
+	lgr->pool_size += buf->size;
 	WRITE_ONCE(idle.pages, idle.pages + pages(buf));
 }
 
@@ -76,7 +76,7 @@ static void pool_del(struct smc_buf *buf)
 	lockdep_assert_held(&idle.lock);
 	list_del_init(&buf->node);
 	list_del(&buf->lru);
-	buf->lgr->pool_num--;
+	buf->lgr->pool_size -= buf->size;
 	WRITE_ONCE(idle.pages, idle.pages - pages(buf));
 }
 
@@ -93,14 +93,17 @@ static struct mem_cgroup *memcg_now(void)
 #endif
 }
 
-static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
-				 u32 size)
+/* An idle buffer of the same peer, control group and size, or NULL. */
+static struct smc_buf *pool_take(const struct smc_conn *conn,
+				 enum smc_buf_dir dir, u32 size)
 {
+	struct smc_lgr *lgr = conn->lgr;
 	struct smc_buf *buf;
 
 	spin_lock_bh(&idle.lock);
 	list_for_each_entry(buf, &lgr->pool[dir], node) {
-		if (buf->size != size || buf->memcg != memcg_now())
+		if (buf->size != size || buf->memcg != memcg_now() ||
+		    buf->account != conn->account)
 			continue;
 		pool_del(buf);
 		spin_unlock_bh(&idle.lock);
@@ -111,29 +114,28 @@ static struct smc_buf *pool_take(struct smc_lgr *lgr, enum smc_buf_dir dir,
 }
 
 /*
- * Returns the buffer to destroy: NULL, @buf, or the oldest in the pool.  While
- * lgr->lock is held the group stays ACTIVE, so its pool is drained after this.
+ * Put @buf into the pool; what has to be destroyed goes to @old: the oldest of
+ * the same direction, or @buf itself.  While lgr->lock is held the group stays
+ * ACTIVE, so its pool is drained after this.
  */
-static struct smc_buf *pool_give(struct smc_lgr *lgr, struct smc_buf *buf)
+static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
+		      struct list_head *old)
 {
 	struct list_head *pool = &lgr->pool[buf->dir];
-	struct smc_buf *old = NULL;
 
 	spin_lock_bh(&lgr->lock);
 	spin_lock(&idle.lock);
-	if (lgr->state != SMC_LGR_ACTIVE ||
-	    (lgr->pool_num >= POOL_MAX && list_empty(pool))) {
-		old = buf;
-	} else {
-		if (lgr->pool_num >= POOL_MAX) {
-			old = list_last_entry(pool, struct smc_buf, node);
-			pool_del(old);
-		}
+	if (lgr->state == SMC_LGR_ACTIVE)
 		pool_add(lgr, buf);
+	else
+		list_add(&buf->node, old);
+	while (lgr->pool_size > POOL_MAX && !list_empty(pool)) {
+		buf = list_last_entry(pool, struct smc_buf, node);
+		pool_del(buf);
+		list_add(&buf->node, old);
 	}
 	spin_unlock(&idle.lock);
 	spin_unlock_bh(&lgr->lock);
-	return old;
 }
 
 /* As take_or_create(). */
@@ -201,6 +203,17 @@ static void destroy(struct smc_lgr *lgr, struct smc_buf *buf)
 	mem_cgroup_put(memcg);
 }
 
+/* Free what is on a list that nothing else sees. */
+static void destroy_all(struct smc_lgr *lgr, struct list_head *bufs)
+{
+	struct smc_buf *buf, *next;
+
+	list_for_each_entry_safe(buf, next, bufs, node) {
+		list_del_init(&buf->node);
+		destroy(lgr, buf);
+	}
+}
+
 /* A connection got a buffer of @buf->size where it wanted @wanted. */
 static void count_got(struct smc_lgr *lgr, const struct smc_buf *buf,
 		      u32 wanted, bool reused)
@@ -243,7 +256,7 @@ static struct smc_buf *take_or_create(const struct smc_conn *conn,
 	*full = smc_account_charge(user, SMC_ACCT_RINGS, size >> 10);
 	if (*full)
 		return ERR_PTR(-EDQUOT);
-	buf = pool_take(conn->lgr, dir, size);
+	buf = pool_take(conn, dir, size);
 	*reused = buf;
 	if (!buf)
 		buf = create(conn, dir, size, full);
@@ -252,6 +265,35 @@ static struct smc_buf *take_or_create(const struct smc_conn *conn,
 	else
 		buf->user = smc_account_get(user);
 	return buf;
+}
+
+/*
+ * Free idle buffers of the group which are charged to @full, the oldest first,
+ * until @size bytes are free.  False: there was none.
+ */
+static bool make_room(struct smc_lgr *lgr, const struct smc_account *full,
+		      u32 size)
+{
+	struct smc_buf *buf, *next;
+	enum smc_buf_dir dir;
+	LIST_HEAD(bufs);
+	u32 done = 0;
+
+	spin_lock_bh(&idle.lock);
+	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
+		list_for_each_entry_safe_reverse(buf, next, &lgr->pool[dir],
+						 node) {
+			if (done >= size)
+				break;
+			if (!smc_account_within(buf->account, full))
+				continue;
+			done += buf->size;
+			pool_del(buf);
+			list_add(&buf->node, &bufs);
+		}
+	spin_unlock_bh(&idle.lock);
+	destroy_all(lgr, &bufs);
+	return done;
 }
 
 /*
@@ -318,6 +360,10 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 	wanted = size;
 	do {
 		buf = take_or_create(conn, dir, size, at, &reused, &full);
+		/* the transport may free it later */
+		if (full && make_room(lgr, full, size))
+			buf = take_or_create(conn, dir, size, at, &reused,
+					     &full);
 		first = first ?: full;
 		size /= 2;
 		less = buf == ERR_PTR(-ENOMEM) || buf == ERR_PTR(-EDQUOT);
@@ -346,26 +392,18 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
  */
 void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 {
+	LIST_HEAD(old);
+
 	count_put(lgr, buf);
-	if (lgr->xport->pools && !buf->peer_may_write) {
-		uncharge_user(buf);
-		memset(buf->cpu, 0, buf->used);
-		buf->used = 0;
-		buf = pool_give(lgr, buf);
-	}
-	if (buf)
+	if (!lgr->xport->pools || buf->peer_may_write) {
 		destroy(lgr, buf);
-}
-
-/* Free what is on a list that nothing else sees. */
-static void destroy_all(struct smc_lgr *lgr, struct list_head *bufs)
-{
-	struct smc_buf *buf, *next;
-
-	list_for_each_entry_safe(buf, next, bufs, node) {
-		list_del_init(&buf->node);
-		destroy(lgr, buf);
+		return;
 	}
+	uncharge_user(buf);
+	memset(buf->cpu, 0, buf->used);
+	buf->used = 0;
+	pool_give(lgr, buf, &old);
+	destroy_all(lgr, &old);
 }
 
 /**
