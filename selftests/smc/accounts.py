@@ -22,8 +22,8 @@ import sys
 
 import cases
 from clcmsg import UEID, proposal
-from counters import LIMIT, LO, RDMA, Counters, await_ends, pair, smc_socket, \
-    sysctl
+from counters import LIMIT, LO, RDMA, Counters, await_ends, free_idle_rings, \
+    pair, smc_socket, sysctl
 from limits import await_that
 from minitcp import MAGIC, Net
 from smcpeer import DELETE_LINK, HONEST, Peer, Server
@@ -296,6 +296,12 @@ def refused(counters, counter):
     assert got.get(counter, 0) == before + 1, got
 
 
+def rings_free():
+    """an idle ring has its room already, whatever the limits say"""
+    await_ends("connections")
+    free_idle_rings()
+
+
 def gone(counters, *pairs):
     """close connections; their rings are free then"""
     for s in sum(pairs, ()):
@@ -385,6 +391,7 @@ def case_rings_of_an_ipv6_address():
 def case_smaller_rings():
     """where there is room for less than is wanted"""
     for name, address, want in (("smcd", LO, SMCD), ("smcr", RDMA, SMCR)):
+        rings_free()
         sysctl("transports", name)
         c = Counters()
         # SMC-R: the server has two of 64 KiB, which leaves 32 and 16
@@ -556,9 +563,8 @@ def case_shrinker():
     """memory is short: no ring is idle any more, and the groups stay"""
     idle = idle_rings()
     c = Counters()
-    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as f:
-        f.write("2")
-    counters_reach(c, BufDestroyed=idle)
+    free_idle_rings()
+    assert c.moved()["BufDestroyed"] == idle, c.moved()
     ends = smc(RDMA, SMCR)
     got = c.moved()
     assert got["BufCreated"] == 4 and "BufReused" not in got, got
@@ -586,6 +592,18 @@ def case_idle_rings_give_way():
     # the peer confirms first that it will not use them
     with limits(max_ring_kbytes=2 * RING):
         await_that("no room", is_smc, LIMIT)
+
+
+def case_idle_rings_of_the_group_give_way():
+    """they are another peer's; shared memory is free at once"""
+    sysctl("transports", "smcd")
+    c = Counters()
+    gone(c, between("127.0.0.2", "127.0.0.3"))
+    c = Counters()
+    with limits(max_ring_kbytes=2 * RING):
+        gone(c, smc())
+    got = c.moved()
+    assert got["BufDestroyed"] == 2 and "NetLimit" not in got, got
 
 
 # ---- control groups ----
@@ -621,7 +639,7 @@ def case_cgroup():
 
 if __name__ == "__main__":
     peer = Proposer()
-    bad = cases.main(globals())
+    bad = cases.main(globals(), before=rings_free)
     peer.lst.close()
     sysctl("transports", "smcd smcr")
     sys.exit(bad)

@@ -8,13 +8,16 @@ all of each ring that a connection gets.  Needs it, the module, root, and an RDM
 port rxe0 on lo that serves 10.9.0.1.
 """
 import os
+import socket
+import struct
 import subprocess
 import sys
 
 import cases
-from counters import LIMIT, LO, RDMA, RING, Counters, ends, pair, receive, \
-    sysctl
+from counters import LIMIT, LO, RDMA, RING, Counters, await_ends, ends, \
+    free_idle_rings, pair, receive, sysctl
 from limits import await_that
+from park import PAGE, ParkedSend
 from sockdiag import SMCD, SMCR, row_of
 
 COUNT = 8
@@ -51,11 +54,6 @@ def as_namespace(address, want):
     talk(address, want)
 
 
-def free_idle_rings():
-    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as f:
-        f.write("2\n")
-
-
 def clean(rings, work, *args):
     """what the others get is zero, and what they leave is not; rings: of each
     connection"""
@@ -77,18 +75,75 @@ def case_rdma():
     assert c.moved()["BufReused"] == 4 * COUNT, c.moved()
     c = Counters()
     free_idle_rings()
-    await_that("idle rings stay", lambda: c.moved().get("BufDestroyed") ==
-               4 * COUNT, LIMIT)
+    assert c.moved()["BufDestroyed"] == 4 * COUNT, c.moved()
     c = Counters()
     clean(4, talk, LO, SMCR)
     assert c.moved()["BufCreated"] == 4 * COUNT, c.moved()
 
 
 def case_shared_memory():
-    """a ring at each end, whose memory is free then"""
+    """a ring at each end; idle ones serve other users of the namespace"""
     sysctl("transports", "smcd")
-    for work in talk, as_user, as_namespace:
-        clean(2, work, LO, SMCD)
+    clean(2, talk, LO, SMCD)
+    c = Counters()
+    clean(2, as_user, LO, SMCD)
+    assert c.moved()["BufReused"] == 2 * COUNT, c.moved()
+    clean(2, as_namespace, LO, SMCD)
+
+
+def abort(sock):
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                    struct.pack("ii", 1, 0))
+    sock.close()
+
+
+def serves_next(c, ones=b""):
+    """a connection whose rings are zero; with the bytes that it sends, which
+    its peer has not read"""
+    cli, srv = pair(LO)
+    assert row_of(cli).mode == SMCD and c.moved()["BufReused"] > 0, c.moved()
+    cli.sendall(ones)
+    assert not seen("dirty"), f"{seen('dirty')} rings"
+    return cli, srv
+
+
+def case_never_pushed():
+    """bytes that the writer has held back until the end"""
+    sysctl("transports", "smcd")
+    c = Counters()
+    cli, srv = pair(LO)
+    cli.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+    cli.sendall(BIRD[:1000])
+    abort(cli)
+    srv.close()
+    await_that("connections stay",
+               lambda: c.moved().get("ConnDestroyed") == 2, LIMIT)
+    c = Counters()
+    ends(*serves_next(c))
+
+
+def case_writer_inside():
+    """the reader's end is gone while a call still writes to its ring"""
+    sysctl("transports", "smcd")
+    sysctl("orphan_timeout_s", 1)
+    # two idle rings at each end
+    for p in [pair(LO), pair(LO)]:
+        ends(*p)
+    await_ends("connections")
+    c = Counters()
+    cli, srv = pair(LO)
+    with ParkedSend(cli):
+        abort(srv)
+        await_that("the end stays",
+                   lambda: c.moved().get("ConnDestroyed") == 1, LIMIT)
+        ours = b"\xff" * 2 * PAGE
+        cli2, srv2 = serves_next(Counters(), ours)
+    got = b""
+    while len(got) < len(ours):
+        got += srv2.recv(len(ours))
+    assert got == ours, "not its own bytes"
+    ends(cli2, srv2)
+    cli.close()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""park - a system call that owns a socket as long as a test likes
+"""park - system calls that last as long as a test likes
 
-It is setsockopt(IP_OPTIONS) with a page that does not come (userfaultfd), as in
-parked.c.
+They need a page that does not come (userfaultfd): setsockopt(IP_OPTIONS) as in
+parked.c, or send().
 
-Context: used by hostile_llc.py.
+Context: used by canary.py, hostile_llc.py, ownedpath.py.
 """
 import ctypes
 import fcntl
@@ -31,8 +31,11 @@ class Parked:
                                       os.O_CLOEXEC | os.O_NONBLOCK)
         assert self.uffd >= 0, os.strerror(ctypes.get_errno())
         fcntl.ioctl(self.uffd, UFFDIO_API, struct.pack("3Q", 0xaa, 0, 0))
-        self.page = mmap.mmap(-1, PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self.addr = ctypes.addressof(ctypes.c_char.from_buffer(self.page))
+        self.pages = mmap.mmap(-1, 2 * PAGE,
+                               mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.pages[:PAGE] = bytes([1]) * PAGE
+        self.addr = PAGE + \
+            ctypes.addressof(ctypes.c_char.from_buffer(self.pages))
         fcntl.ioctl(self.uffd, UFFDIO_REGISTER,
                     struct.pack("4Q", self.addr, PAGE, 1, 0))
         self.task, self.rc = None, None
@@ -40,9 +43,12 @@ class Parked:
 
     def call(self):
         self.task = threading.get_native_id()
-        self.rc = self.libc.setsockopt(self.sock.fileno(), socket.IPPROTO_IP,
-                                       socket.IP_OPTIONS,
-                                       ctypes.c_void_p(self.addr), 4)
+        self.rc = self.system_call(self.sock.fileno())
+
+    def system_call(self, fd):
+        """uses the page at self.addr, the one before it is ones"""
+        return self.libc.setsockopt(fd, socket.IPPROTO_IP, socket.IP_OPTIONS,
+                                    ctypes.c_void_p(self.addr), 4)
 
     def waits(self):
         """for the page"""
@@ -60,5 +66,20 @@ class Parked:
         fcntl.ioctl(self.uffd, UFFDIO_ZEROPAGE,
                     struct.pack("2QQq", self.addr, PAGE, 0, 0))
         self.thread.join(LIMIT)
-        assert self.rc == 0, self.rc
+        assert self.rc is not None
+        self.ended()
         os.close(self.uffd)
+
+    def ended(self):
+        """looks at the result"""
+        assert self.rc == 0, self.rc
+
+
+class ParkedSend(Parked):
+    """a page of ones is sent already, a page of zeros follows at the end"""
+    def system_call(self, fd):
+        return self.libc.send(fd, ctypes.c_void_p(self.addr - PAGE), 2 * PAGE,
+                              socket.MSG_NOSIGNAL)
+
+    def ended(self):
+        """the connection may have ended meanwhile"""

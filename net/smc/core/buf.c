@@ -2,12 +2,11 @@
 /*
  * Ring buffers, and the pool of idle ones that each link group keeps.
  *
- * A buffer that is given back goes into the pool of its group if the transport
- * pools buffers (registration is expensive), the peer will not write any more,
- * and the group is ACTIVE.  It then serves the next connection to the same
- * peer.  The part that was used is zeroed first.  All others are freed: the
- * transport invalidates a key that the peer may still use before it frees the
- * memory.
+ * A buffer that is given back goes into the pool of its group if the peer will
+ * not write any more and the group is ACTIVE.  It then serves the next
+ * connection to the same peer.  The part that was used is zeroed first.  All
+ * others are freed: the transport invalidates a key that the peer may still use
+ * before it frees the memory.
  *
  * A ring is charged until its memory is freed: to its peer, and, unless it is
  * idle, to the user whose connection has it.  The peer may keep a ring of
@@ -395,7 +394,7 @@ void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 	LIST_HEAD(old);
 
 	count_put(lgr, buf);
-	if (!lgr->xport->pools || buf->peer_may_write) {
+	if (buf->peer_may_write) {
 		destroy(lgr, buf);
 		return;
 	}

@@ -16,7 +16,8 @@
  * @size: bytes of memory, the ring's prefix (xport->ring_offset) included
  * @cpu: kernel address of the memory
  * @used: highest ring offset that may be non-zero (for zeroing before reuse)
- * @peer_may_write: the peer has not said that it is done with the ring
+ * @peer_may_write: the peer has not said that it is done with the ring, or has
+ *	it mapped
  * @memcg: cgroup the memory is charged to, a reference; or NULL
  * @account: the peer's, which the memory is charged to, a reference
  * @user: account of the user whose connection has it, a reference; NULL while

@@ -291,12 +291,24 @@ int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	return 0;
 }
 
+/**
+ * smc_conn_writer_gone() - the program will not write any more
+ * @conn: connection, attached, the caller has a reference
+ *
+ * Context: process, no other thread sends.
+ */
+void smc_conn_writer_gone(struct smc_conn *conn)
+{
+	if (conn->xport->writer_gone)
+		conn->xport->writer_gone(conn);
+}
+
 /* Note how much of a ring has to be zeroed before it is used again. */
 static void mark_used(struct smc_buf *buf, u32 ring_offset, u64 pos)
 {
-	u64 used = pos + ring_offset;
+	u64 used = min_t(u64, pos + ring_offset, buf->size);
 
-	buf->used = used < buf->size ? used : buf->size;
+	buf->used = max_t(u32, used, buf->used);
 }
 
 /* The peer may use the connection, and has not been told that it ends. */
@@ -397,8 +409,9 @@ static void leave(struct smc_conn *conn)
 	struct smc_lgr *lgr = conn->lgr;
 	void *xp;
 
-	conn->rmb->peer_may_write = conn->rmb->peer_may_write &&
-				    !smc_conn_peer_done_writing(conn);
+	/* a ring of shared memory: conn_detach() has seen whether it is mapped */
+	if (!conn->xport->merges && smc_conn_peer_done_writing(conn))
+		conn->rmb->peer_may_write = false;
 	mark_used(conn->rmb, conn->xport->ring_offset, conn->rcvd_pos);
 	smc_buf_put(lgr, conn->rmb);
 	conn->rmb = NULL;

@@ -256,6 +256,7 @@ int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc);
 void smc_conn_await(struct smc_conn *conn, void (*described)(void *arg),
 		    void *arg);
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer);
+void smc_conn_writer_gone(struct smc_conn *conn);
 bool smc_conn_last_sent(const struct smc_conn *conn);
 void smc_conn_push_data(struct smc_conn *conn);
 void smc_conn_read_done(struct smc_conn *conn, bool force);

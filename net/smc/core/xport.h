@@ -267,7 +267,6 @@ struct smc_xport_info {
  * @has_seq: CDC messages carry a sequence number (SMC-R)
  * @merges: the send ring is the peer's receive ring, mapped by conn_attach;
  *	no send buffer is allocated
- * @pools: idle buffers stay in the group for reuse; false frees them at once
  * @max_size_code: largest receive-buffer size code (SMC-R 15, SMC-D 6)
  *
  * @find_path: Can this route be served, and how?  Fills @path (with a device
@@ -325,7 +324,11 @@ struct smc_xport_info {
  *	True: that is so.  False: smc_conn_detached() is called once when it is,
  *	and until then this is called again every SMC_DETACH_LOOK_MS: a group
  *	that makes no progress is to be given up then, so that lgr_down ends
- *	it.  Context: process, does not wait; no lock held.
+ *	it.  For merged rings conn->rmb->peer_may_write then says whether the
+ *	peer still has the ring mapped.  Context: process, does not wait; no
+ *	lock held.
+ * @writer_gone: optional; the program will not write any more.  What it has
+ *	written is still pushed.  Context: process.
  * @push: Copy and publish, all or nothing.  -EAGAIN: no room now,
  *	smc_conn_push() will be called; any other error: the link is dead and
  *	smc_lgr_lost() has been or will be called.
@@ -345,7 +348,6 @@ struct smc_xport {
 	u32 ring_offset;
 	bool has_seq;
 	bool merges;
-	bool pools;
 	u8 max_size_code;
 
 	enum smc_reason (*find_path)(const struct smc_route *route,
@@ -369,6 +371,7 @@ struct smc_xport {
 	int (*conn_attach)(struct smc_conn *conn,
 			   const struct smc_clc_accept *peer);
 	bool (*conn_detach)(struct smc_conn *conn);
+	void (*writer_gone)(struct smc_conn *conn);
 	int (*push)(struct smc_conn *conn, const struct smc_push *p);
 	void (*pushed)(struct smc_conn *conn);
 	void (*fill_info)(const struct smc_lgr *lgr,

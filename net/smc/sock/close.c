@@ -389,6 +389,8 @@ static void close_conn(struct smc_sock *smc, bool abort)
 	full = smc_account_charge(smc->sn->account, SMC_ACCT_ORPHANS, 1);
 	if (!full)
 		set_bit(SMC_SK_ORPHAN, &smc->bits);
+	/* before the peer is told: its ring can serve the next connection then */
+	smc_conn_writer_gone(conn);
 	/* before the event: work that it queues stops the timer */
 	smc_orphan_start_timer(conn);
 	smc_conn_event(conn, ev, SMC_ST_RELEASED, false);

@@ -22,7 +22,9 @@
  * its clients and one for its servers (struct smc_xport).
  *
  * Lifetime: the end that leaves last frees the pair.  The memory of a ring has
- * two references, of its connection and of the peer that writes to it.  An end
+ * two references, of its connection and of the peer that writes to it.  A ring
+ * goes into the pool if the peer has dropped its reference, which it does when
+ * its program closes; else the peer frees the memory later.  An end
  * that has left is NULL in the pair.  A connection found there under RCU stays
  * valid in the read section; smc_conn_rx() ignores one that is leaving.
  *
@@ -72,11 +74,13 @@ struct pair {
 /**
  * struct lo_buf - memory of a ring
  * @buf: what the core sees
- * @refs: its connection, and the peer that writes to it
+ * @refs: its connection or the pool, and the peer that writes to it
+ * @written: ring offset behind the last byte of that peer, once it has gone
  */
 struct lo_buf {
 	struct smc_buf buf;
 	refcount_t refs;
+	u32 written;
 };
 
 /**
@@ -271,6 +275,35 @@ static int lo_conn_attach(struct smc_conn *conn,
 	return rc;
 }
 
+/* Unmap the peer's ring, which the program has written to. */
+static void writer_gone(struct smc_conn *conn)
+{
+	struct lo_conn *lc = conn->xp;
+
+	if (!lc->ring)
+		return;
+	/* also bytes that were never pushed; pairs with unmapped() */
+	lc->ring->written = min_t(u64, conn->prod_pos + RING_OFFSET,
+				  lc->ring->buf.size);
+	buf_put(lc->ring);
+	lc->ring = NULL;
+	conn->snd_base = NULL;
+}
+
+/*
+ * Has the peer unmapped our ring?  Without a token and a pair it cannot be
+ * mapped any more.
+ */
+static bool unmapped(struct lo_buf *lbuf)
+{
+	if (refcount_read(&lbuf->refs) > 1)
+		return false;
+	/* its last bytes, and how far they reach: pairs with buf_put() */
+	smp_mb();
+	lbuf->buf.used = lbuf->written;
+	return true;
+}
+
 static bool lo_conn_detach(struct smc_conn *conn)
 {
 	struct lo_conn *lc = conn->xp;
@@ -290,9 +323,8 @@ static bool lo_conn_detach(struct smc_conn *conn)
 	spin_unlock_bh(&lo.lock);
 	if (last)
 		kfree_rcu(pair, rcu);
-	if (lc->ring)
-		buf_put(lc->ring);
-	lc->ring = NULL;
+	writer_gone(conn);
+	conn->rmb->peer_may_write = !unmapped(lo_buf(conn->rmb));
 	return true;
 }
 
@@ -393,6 +425,7 @@ static const struct smc_xport xport = {
 	.describe	= lo_describe,
 	.conn_attach	= lo_conn_attach,
 	.conn_detach	= lo_conn_detach,
+	.writer_gone	= writer_gone,
 	.push		= lo_push,
 	.pushed		= pushed,
 	.fill_info	= lo_fill_info,
