@@ -606,6 +606,34 @@ def case_idle_rings_of_the_group_give_way():
     assert got["BufDestroyed"] == 2 and "NetLimit" not in got, got
 
 
+def case_idle_rings_of_others_give_way():
+    """another namespace has left them, and is still there"""
+    def other():
+        os.unshare(os.CLONE_NEWNET)
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        cli, srv = smc()
+        cli.close()
+        assert srv.recv(1) == b""
+        srv.close()
+        go.send(b"x")
+        go.recv(1)
+
+    sysctl("transports", "smcd")
+    go, come = socket.socketpair()
+    pid = os.fork()
+    if not pid:
+        come.close()
+        other()
+        os._exit(0)
+    go.close()
+    assert come.recv(1) == b"x", "no other"
+    with limits(host_max_ring_kbytes=2 * RING):
+        c = Counters()
+        gone(c, smc())
+    come.close()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
 # ---- control groups ----
 
 def read_number(name):

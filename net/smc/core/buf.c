@@ -11,9 +11,10 @@
  * A ring is charged until its memory is freed: to its peer, and, unless it is
  * idle, to the user whose connection has it.  The peer may keep a ring of
  * shared memory after the connection has ended.  Idle rings are given back when
- * the host is short of memory, and when an account is full.  The transport
- * frees with a mutex held under which it also allocates, so the shrinker takes
- * them out of the pools and leaves the rest to a worker of the group.
+ * a connection finds no memory or an account without room, and when the host is
+ * short of memory.  The transport frees with a mutex held under which it also
+ * allocates, so the shrinker takes them out of the pools and leaves the rest to
+ * a worker of the group.
  *
  * Context: process; idle.lock (spinlock, BH) protects the pools of all groups;
  * a leaf inside lgr->lock.
@@ -33,8 +34,12 @@
 #include "net.h"
 #include "stats.h"
 
-/* Bytes of the idle buffers of a group; the oldest are freed. */
-#define POOL_MAX	SZ_4M
+/*
+ * Bytes of a group's idle buffers of one direction; the oldest are freed.  Small
+ * ones count as POOL_MIN: each has a key, and the peer has to confirm its end.
+ */
+#define POOL_MAX	SZ_2M
+#define POOL_MIN	SZ_64K
 
 /* Idle buffers looked at in one hold of idle.lock. */
 #define SHED_MAX	512
@@ -60,13 +65,18 @@ static unsigned long pages(const struct smc_buf *buf)
 	return DIV_ROUND_UP(buf->size, PAGE_SIZE);
 }
 
+static u32 share(const struct smc_buf *buf)
+{
+	return max_t(u32, buf->size, POOL_MIN);
+}
+
 static void pool_add(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	lockdep_assert_held(&idle.lock);
 	buf->lgr = lgr;
 	list_add(&buf->node, &lgr->pool[buf->dir]);
 	list_add_tail(&buf->lru, &idle.lru);
-	lgr->pool_size += buf->size;
+	lgr->pool_size[buf->dir] += share(buf);
 	WRITE_ONCE(idle.pages, idle.pages + pages(buf));
 }
 
@@ -75,7 +85,7 @@ static void pool_del(struct smc_buf *buf)
 	lockdep_assert_held(&idle.lock);
 	list_del_init(&buf->node);
 	list_del(&buf->lru);
-	buf->lgr->pool_size -= buf->size;
+	buf->lgr->pool_size[buf->dir] -= share(buf);
 	WRITE_ONCE(idle.pages, idle.pages - pages(buf));
 }
 
@@ -120,7 +130,7 @@ static struct smc_buf *pool_take(const struct smc_conn *conn,
 static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
 		      struct list_head *old)
 {
-	struct list_head *pool = &lgr->pool[buf->dir];
+	enum smc_buf_dir dir = buf->dir;
 
 	spin_lock_bh(&lgr->lock);
 	spin_lock(&idle.lock);
@@ -128,8 +138,8 @@ static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
 		pool_add(lgr, buf);
 	else
 		list_add(&buf->node, old);
-	while (lgr->pool_size > POOL_MAX && !list_empty(pool)) {
-		buf = list_last_entry(pool, struct smc_buf, node);
+	while (lgr->pool_size[dir] > POOL_MAX) {
+		buf = list_last_entry(&lgr->pool[dir], struct smc_buf, node);
 		pool_del(buf);
 		list_add(&buf->node, old);
 	}
@@ -267,15 +277,21 @@ static struct smc_buf *take_or_create(const struct smc_conn *conn,
 }
 
 /*
- * Free idle buffers of the group which are charged to @full, the oldest first,
- * until @size bytes are free.  False: there was none.
+ * Would the room of an idle buffer help?  @full: the account without room, or
+ * NULL if there was no memory, of which a control group may be short.
  */
-static bool make_room(struct smc_lgr *lgr, const struct smc_account *full,
-		      u32 size)
+static bool helps(const struct smc_buf *buf, const struct smc_account *full)
+{
+	return full ? smc_account_within(buf->account, full) :
+		      buf->memcg == memcg_now();
+}
+
+/* Put idle buffers of the group on @bufs, the oldest first; returns bytes. */
+static u32 take_own(struct smc_lgr *lgr, const struct smc_account *full,
+		    u32 size, struct list_head *bufs)
 {
 	struct smc_buf *buf, *next;
 	enum smc_buf_dir dir;
-	LIST_HEAD(bufs);
 	u32 done = 0;
 
 	spin_lock_bh(&idle.lock);
@@ -284,14 +300,84 @@ static bool make_room(struct smc_lgr *lgr, const struct smc_account *full,
 						 node) {
 			if (done >= size)
 				break;
-			if (!smc_account_within(buf->account, full))
+			if (!helps(buf, full))
 				continue;
 			done += buf->size;
 			pool_del(buf);
-			list_add(&buf->node, &bufs);
+			list_add(&buf->node, bufs);
 		}
 	spin_unlock_bh(&idle.lock);
+	return done;
+}
+
+/*
+ * The work drops the reference: not here, where it could be the last one.  Work
+ * that is queued already has one, and cannot drop it before it gets idle.lock.
+ */
+static void put_group(struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&idle.lock);
+	if (!queue_work(lgr->sn->end_wq, &lgr->shed_work))
+		refcount_dec(&lgr->refs);
+}
+
+/*
+ * Free rings of shared memory of other groups, out of the SHED_MAX oldest.
+ * Those over RDMA are for the worker of their group: this one does not wait for
+ * an adapter that its connection does not use.
+ */
+static u32 free_shared(const struct smc_account *full, u32 size)
+{
+	struct smc_buf *buf, *next;
+	int left = SHED_MAX;
+	struct smc_lgr *lgr;
+	LIST_HEAD(bufs);
+	u32 done = 0;
+
+	spin_lock_bh(&idle.lock);
+	list_for_each_entry_safe(buf, next, &idle.lru, lru) {
+		if (done >= size || !left--)
+			break;
+		if (!buf->lgr->xport->merges || !helps(buf, full))
+			continue;
+		done += buf->size;
+		pool_del(buf);
+		list_add(&buf->node, &bufs);
+		/* a group with a pool has other references */
+		refcount_inc(&buf->lgr->refs);
+	}
+	spin_unlock_bh(&idle.lock);
+	list_for_each_entry_safe(buf, next, &bufs, node) {
+		lgr = buf->lgr;
+		list_del_init(&buf->node);
+		destroy(lgr, buf);
+		spin_lock_bh(&idle.lock);
+		put_group(lgr);
+		spin_unlock_bh(&idle.lock);
+	}
+	return done;
+}
+
+/*
+ * Free idle rings of shared memory, @size bytes if there are so many.  Those over
+ * RDMA have no room to give before the peer has confirmed their end.  @at: the
+ * user's account, which has no idle ones.  False: there is none that helps.
+ */
+static bool make_room(struct smc_lgr *lgr, const struct smc_account *at,
+		      const struct smc_account *full, u32 size)
+{
+	bool is_shared = lgr->xport->merges;
+	LIST_HEAD(bufs);
+	u32 done = 0;
+
+	/* -ENOMEM of an RDMA device may be about its own limits */
+	if (full ? smc_account_within(at, full) : !is_shared)
+		return false;
+	if (is_shared)
+		done = take_own(lgr, full, size, &bufs);
 	destroy_all(lgr, &bufs);
+	if (done < size)
+		done += free_shared(full, size - done);
 	return done;
 }
 
@@ -319,11 +405,16 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 		list_add_tail(&buf->node, &lgr->shed);
 		/* for the work; a group with a pool has other references */
 		refcount_inc(&lgr->refs);
-		if (!queue_work(lgr->sn->end_wq, &lgr->shed_work))
-			refcount_dec(&lgr->refs);	/* it has one */
+		put_group(lgr);
 	}
 	spin_unlock_bh(&idle.lock);
 	return done;
+}
+
+/* No memory, or no room in an account: a smaller buffer may do. */
+static bool is_short(const struct smc_buf *buf)
+{
+	return buf == ERR_PTR(-ENOMEM) || buf == ERR_PTR(-EDQUOT);
 }
 
 /**
@@ -359,13 +450,14 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 	wanted = size;
 	do {
 		buf = take_or_create(conn, dir, size, at, &reused, &full);
-		/* the transport may free it later */
-		if (full && make_room(lgr, full, size))
+		less = is_short(buf);
+		if (less && make_room(lgr, at, full, size)) {
 			buf = take_or_create(conn, dir, size, at, &reused,
 					     &full);
+			less = is_short(buf);
+		}
 		first = first ?: full;
 		size /= 2;
-		less = buf == ERR_PTR(-ENOMEM) || buf == ERR_PTR(-EDQUOT);
 	} while (less && size >= SMC_SIZE_MIN);
 	/* the next connections find room; idle buffers are no user's */
 	if (first && !smc_account_within(at, first))

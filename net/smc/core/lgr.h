@@ -101,7 +101,7 @@ struct smc_lgr_idle {
  * @gave_way: ended for want of room for another; read by the last reference
  * @kill_work: runs lgr_down and aborts the connections
  * @pool: idle buffers by direction; this and the next two under a lock of buf.c
- * @pool_size: their bytes
+ * @pool_size: what they take of their direction's share
  * @shed: buffers out of the pool that @shed_work frees
  * @shed_work: holds a reference while queued
  * @alloc: bytes of all buffers, idle ones included, by direction
@@ -149,7 +149,7 @@ struct smc_lgr {
 	bool gave_way;
 	struct work_struct kill_work;
 	struct list_head pool[SMC_BUF_DIRS];
-	u32 pool_size;
+	u32 pool_size[SMC_BUF_DIRS];
 	struct list_head shed;
 	struct work_struct shed_work;
 	atomic64_t alloc[SMC_BUF_DIRS];
