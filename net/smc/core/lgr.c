@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Link groups: the table of a namespace, waiting for a group, its end.
+ * Link groups: the table of a namespace, the end of a group.
  *
  *   CONNECTING --smc_lgr_changed(OK)--> ACTIVE --smc_lgr_kill()--> DEAD
  *        \____________________smc_lgr_kill()_____________________/
@@ -69,24 +69,6 @@ static void lgr_put(struct smc_lgr *lgr)
 	uncount(sn);
 }
 
-/* Call the waiters, one at a time and without a lock. */
-static void settle(struct smc_lgr *lgr, enum smc_reason why)
-{
-	struct smc_lgr_waiter *w;
-
-	for (;;) {
-		spin_lock_bh(&lgr->lock);
-		w = list_first_entry_or_null(&lgr->waiters,
-					     struct smc_lgr_waiter, node);
-		if (w)
-			list_del_init(&w->node);
-		spin_unlock_bh(&lgr->lock);
-		if (!w)
-			return;
-		w->settled(w, why);
-	}
-}
-
 /*
  * Take a group out of the table and mark it DEAD.  The caller calls bury() once
  * it has dropped lgr_lock.  @if_idle: only if the group has no connections.
@@ -114,7 +96,7 @@ static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 /* Call the waiters and queue the worker; called without a lock. */
 static void bury(struct smc_lgr *lgr)
 {
-	settle(lgr, lgr->why);
+	smc_lgr_settle(lgr, lgr->why);
 	queue_work(lgr->sn->kill_wq, &lgr->kill_work);
 }
 
@@ -183,7 +165,7 @@ void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why)
 	else
 		why = lgr->why;
 	spin_unlock_bh(&lgr->lock);
-	settle(lgr, why);
+	smc_lgr_settle(lgr, why);
 }
 
 /* Report the end to every published connection. */
@@ -576,67 +558,6 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	if (idle && !keep)
 		kill(lgr, SMC_REASON_GOING, true);
 	lgr_put(lgr);
-}
-
-/**
- * smc_lgr_wait() - wait for a CONNECTING group
- * @lgr: group, referenced
- * @w: waiter; its callback is set
- *
- * Context: process.
- * Return: true: @w will be called once; false: it has settled already.
- */
-bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
-{
-	bool queued;
-
-	spin_lock_bh(&lgr->lock);
-	queued = lgr->state == SMC_LGR_CONNECTING;
-	if (queued)
-		list_add_tail(&w->node, &lgr->waiters);
-	else
-		INIT_LIST_HEAD(&w->node);
-	spin_unlock_bh(&lgr->lock);
-	return queued;
-}
-
-/**
- * smc_lgr_unwait() - stop waiting
- * @lgr: group
- * @w: waiter that smc_lgr_wait() queued
- *
- * Context: process.
- * Return: true: it will not be called; false: it has been, or is being called.
- */
-bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
-{
-	bool queued;
-
-	spin_lock_bh(&lgr->lock);
-	queued = !list_empty(&w->node);
-	list_del_init(&w->node);
-	spin_unlock_bh(&lgr->lock);
-	return queued;
-}
-
-/**
- * smc_lgr_settled() - the outcome of CONNECTING
- * @lgr: group that is not CONNECTING any more
- *
- * Takes the lock: if the group is ACTIVE here and dies later, the worker finds
- * each connection whose token was published before this call.
- *
- * Context: any.
- * Return: SMC_REASON_OK if it is ACTIVE, else why it is dead.
- */
-enum smc_reason smc_lgr_settled(struct smc_lgr *lgr)
-{
-	enum smc_reason why;
-
-	spin_lock_bh(&lgr->lock);
-	why = lgr->state == SMC_LGR_ACTIVE ? SMC_REASON_OK : lgr->why;
-	spin_unlock_bh(&lgr->lock);
-	return why;
 }
 
 /**

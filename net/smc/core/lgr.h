@@ -185,9 +185,6 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		    struct smc_lgr **found);
 void smc_lgr_leave(struct smc_lgr *lgr);
-bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
-bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
-enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
 int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 		 void *arg);
@@ -200,6 +197,12 @@ int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 		    const struct smc_clc_proposal *prop,
 		    const struct smc_clc_accept *peer);
 int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
+
+/* lgr_wait.c */
+void smc_lgr_settle(struct smc_lgr *lgr, enum smc_reason why);
+bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
+bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
+enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
 
 /* lgr_idle.c */
 struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,
