@@ -269,6 +269,14 @@ static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 		ipv6_addr_equal(&lgr->own_addr, &route->own.addr));
 }
 
+static struct hlist_head *server_head(struct smc_net *sn,
+				      const struct in6_addr *peer_addr)
+{
+	u32 hash = __ipv6_addr_jhash(peer_addr, sn->lgr_seed);
+
+	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
+}
+
 /*
  * Where to look for a group.  A server looks by the peer's address, so that the
  * groups of one host do not slow down the handshakes of others.  A client looks
@@ -286,9 +294,9 @@ static struct hlist_head *head_of(struct smc_net *sn,
 
 	if (!smc_xport_has_links(xport))
 		return &sn->lgr_heads[SMC_LGR_HEADS];
-	hash = role == SMC_SERV ?
-	       __ipv6_addr_jhash(peer_addr, sn->lgr_seed) :
-	       jhash(peer_id, SMC_PEER_ID_LEN, sn->lgr_seed);
+	if (role == SMC_SERV)
+		return server_head(sn, peer_addr);
+	hash = jhash(peer_id, SMC_PEER_ID_LEN, sn->lgr_seed);
 	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
 }
 
@@ -590,6 +598,35 @@ int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 
 	spin_lock_bh(&sn->lgr_lock);
 	list_for_each_entry(lgr, &sn->lgrs, node) {
+		rc = fn(lgr, arg);
+		if (rc)
+			break;
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return rc;
+}
+
+/**
+ * smc_lgr_walk_peer() - the same for groups that a server has with a peer
+ * @sn: namespace
+ * @peer_addr: as in the group
+ * @fn: called under the table lock; != 0 ends the walk.  Groups of other peers
+ *	and of clients may come, too
+ * @arg: for @fn
+ *
+ * The groups of other hosts do not make it slow.
+ *
+ * Context: any.
+ * Return: what @fn returned last, or 0.
+ */
+int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
+		      int (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
+{
+	struct smc_lgr *lgr;
+	int rc = 0;
+
+	spin_lock_bh(&sn->lgr_lock);
+	hlist_for_each_entry(lgr, server_head(sn, peer_addr), hash_node) {
 		rc = fn(lgr, arg);
 		if (rc)
 			break;

@@ -188,6 +188,8 @@ void smc_lgr_leave(struct smc_lgr *lgr);
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
 int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
 		 void *arg);
+int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
+		      int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
 int smc_lgr_net_init(struct smc_net *sn);
 void smc_lgr_net_exit(struct smc_net *sn);
 

@@ -248,7 +248,7 @@ bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr)
 	return key_of_addr(addr, &key) && cache_has(sn, NO_CLC, &key);
 }
 
-/* smc_lgr_walk() calls this: has another connection a link over this path? */
+/* A walk over groups calls this: has another connection a link over this path? */
 static int reaches(struct smc_lgr *lgr, void *arg)
 {
 	const struct smc_hs *hs = arg;
@@ -259,6 +259,21 @@ static int reaches(struct smc_lgr *lgr, void *arg)
 	       !READ_ONCE(lgr->stalled) &&
 	       lgr->path.id == data->path_id[data->choice.mode] &&
 	       ipv6_addr_equal(&lgr->peer_addr, &data->route.daddr);
+}
+
+/*
+ * A hostile client can make a server look here as often as it likes: the groups
+ * of other hosts must not make that slow.  The groups of a client are sorted by
+ * peer ID, and any of them with the address counts: it looks at all.
+ */
+static bool path_used(struct smc_hs *hs)
+{
+	struct smc_net *sn = hs->setup.sn;
+
+	if (hs->setup.role == SMC_SERV)
+		return smc_lgr_walk_peer(sn, &hs->data->route.daddr, reaches,
+					 hs);
+	return smc_lgr_walk(sn, reaches, hs);
 }
 
 /**
@@ -275,7 +290,7 @@ void smc_hs_path_remember(struct smc_hs *hs)
 	u64 id = data->path_id[data->choice.mode];
 	const struct cache_key key = key_of_path(hs, no_link_kind(hs), id);
 
-	if (id && !smc_lgr_walk(hs->setup.sn, reaches, hs))
+	if (id && !path_used(hs))
 		cache_store(hs->setup.sn, no_link_kind(hs), &key);
 }
 

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""steps - what is looked at for one request where there are many link groups
+
+Counts calls of functions of the module, with probes.  The groups are made by
+peers behind a TAP device.  Needs the module, root, kprobe events, the device
+clc0 and the RDMA port clcrxe on it, and no SMC sockets of others.
+"""
+import contextlib
+import os
+import sys
+
+import cases
+from accounts import Proposer, counters_reach
+from clcmsg import accept_r, decline
+from counters import Counters, sysctl
+from smcpeer import CONFIRM_LINK, Peer
+
+TRACING = "/sys/kernel/tracing/"
+NO_CONFIRM_LINK = 0x02010000    # SMC_REASON_TIMEOUT_CL
+HOSTS = range(11, 15)           # last bytes of addresses
+
+
+def put(name, text):
+    """what is there already stays"""
+    file = os.open(TRACING + name, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)
+
+
+@contextlib.contextmanager
+def calls_of(function):
+    """how often the module calls it, so far"""
+    try:
+        put("kprobe_events", f"p:steps/{function} smc:{function}\n")
+    except FileNotFoundError as e:
+        raise cases.Skip(f"no kprobe events: {e}") from e
+
+    def count():
+        with open(TRACING + "kprobe_profile", encoding="ascii") as f:
+            return next(int(hits) for name, hits, _ in map(str.split, f)
+                        if name == function)
+
+    try:
+        put(f"events/steps/{function}/enable", "1")
+        yield count
+    finally:
+        put(f"events/steps/{function}/enable", "0")
+        put("kprobe_events", f"-:steps/{function}\n")
+
+
+@contextlib.contextmanager
+def groups(count):
+    """so many with each of HOSTS, whose handshakes wait for a Confirm"""
+    c = Counters()
+    held = [tcp for host in HOSTS
+            for tcp in proposer.accepted(count, f"10.99.0.{host}")]
+    try:
+        yield
+    finally:
+        for tcp in held:
+            tcp.rst()
+        counters_reach(c, LgrDestroyed=c.moved()["LgrCreated"])
+
+
+def case_path_fails():
+    """a client says that no link came up: another of its groups would show that
+    the path works, those of other hosts are not looked at"""
+    c = Counters()
+    peer = Peer(proposer.net, host=5, port=7602, up=False)
+    with groups(8), calls_of("reaches") as count:
+        peer.contact()
+        peer.tcp.send(accept_r(peer.args, 3, True, peer.conn.end))
+        peer.llc(CONFIRM_LINK)
+        peer.tcp.send(decline(NO_CONFIRM_LINK))
+        peer.accept().close()
+        print("#", count(), "groups looked at", flush=True)
+        # its own; another host may have the same hash
+        assert 1 <= count() <= 1 + 8, count()
+        peer.leave()
+    counters_reach(c, LgrDestroyed=c.moved()["LgrCreated"])
+
+
+if __name__ == "__main__":
+    sysctl("fallback_memory_s", 60)
+    proposer = Proposer()
+    bad = cases.main(globals())
+    proposer.lst.close()
+    sys.exit(bad)

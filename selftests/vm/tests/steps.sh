@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0
+# How many link groups one request looks at where there are many:
+# selftests/smc/steps.py counts calls.
+# when: 1/2 debug, takes a minute there
+# guests: 1
+# rdma: none
+g A 'modprobe -a tun ib_uverbs rdma_rxe
+	sysctl -q net.smc.handshake_timeout_ms=60000
+	mountpoint -q /sys/kernel/tracing || mount -t tracefs t /sys/kernel/tracing
+	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
+	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
+	/lab/selftests/smc/steps.py'
