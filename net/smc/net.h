@@ -53,7 +53,8 @@ struct smc_hs_cache;
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_seq
  * @lgrs: all groups of the namespace, oldest first
- * @lgr_heads: the same by peer, and behind them those without links (lgr.c)
+ * @lgr_heads: those not closed by peer, and behind them those without links
+ *	(lgr.c)
  * @lgr_seed: hash seed of @lgr_heads
  * @lgr_last_id: smc_lgr.id of the newest
  * @lgr_seq: smc_lgr.seq of the newest

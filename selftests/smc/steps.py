@@ -14,10 +14,11 @@ import cases
 from accounts import Proposer, counters_reach
 from clcmsg import accept_r, decline
 from counters import Counters, sysctl
-from smcpeer import CONFIRM_LINK, Peer
+from smcpeer import CONFIRM_LINK, FIRST, HONEST, Peer
 
 TRACING = "/sys/kernel/tracing/"
 NO_CONFIRM_LINK = 0x02010000    # SMC_REASON_TIMEOUT_CL
+OUT_OF_STEP = 0x04000000
 HOSTS = range(11, 15)           # last bytes of addresses
 
 
@@ -80,6 +81,29 @@ def case_path_fails():
         # its own; another host may have the same hash
         assert 1 <= count() <= 1 + 8, count()
         peer.leave()
+    counters_reach(c, LgrDestroyed=c.moved()["LgrCreated"])
+
+
+def case_closed_group():
+    """which no connection joins: it is not in the way of a search"""
+    c = Counters()
+    peer = Peer(proposer.net, host=6, port=7601, answers=HONEST)
+    with calls_of("lgr_match") as count:
+        for first in 0, FIRST:
+            before = count()
+            tcp, acc = peer.proposed()
+            assert acc and acc[7] & FIRST == first, acc
+            print("#", count() - before, "groups looked at", flush=True)
+            # searched once more before a new group is made
+            assert first or count() - before == 1, count()
+            if first:
+                assert count() == before, count() - before
+            else:
+                tcp.send(decline(OUT_OF_STEP, True))
+                peer.lst.accept()[0].close()
+            tcp.rst()
+        peer.round()
+    peer.leave()
     counters_reach(c, LgrDestroyed=c.moved()["LgrCreated"])
 
 

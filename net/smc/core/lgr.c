@@ -228,8 +228,9 @@ static void linger_fn(struct work_struct *work)
 }
 
 /*
- * Take a place for one more connection, if there is one.  A client ignores the
- * limit: it has to use the group that the server names, or to decline.
+ * Take a place for one more connection, if there is one.  The table has no group
+ * that is dead or closed.  A client ignores the limit: it has to use the group
+ * that the server names, or to decline.
  */
 static bool reserve_place(struct smc_lgr *lgr)
 {
@@ -237,9 +238,8 @@ static bool reserve_place(struct smc_lgr *lgr)
 	bool ok;
 
 	spin_lock(&lgr->lock);
-	ok = lgr->state != SMC_LGR_DEAD && !lgr->closed &&
-	     (lgr->role == SMC_CLNT || (lgr->conns_num < most &&
-					!READ_ONCE(lgr->stalled)));
+	ok = lgr->role == SMC_CLNT ||
+	     (lgr->conns_num < most && !READ_ONCE(lgr->stalled));
 	if (ok) {
 		if (!lgr->conns_num)
 			smc_lgr_set_idle(lgr, false);
@@ -370,15 +370,21 @@ struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
  * connections stay; lgr_test finds out whether the peer's device still has the
  * link.  A group without links has no peer and stays open.
  *
+ * Look-ups do not find it any more: otherwise the closed groups of a peer would
+ * make them slow.
+ *
  * Context: process.
  */
 void smc_lgr_close(struct smc_lgr *lgr)
 {
 	if (!smc_xport_has_links(lgr->xport))
 		return;
-	spin_lock_bh(&lgr->lock);
+	spin_lock_bh(&lgr->sn->lgr_lock);
+	spin_lock(&lgr->lock);
 	lgr->closed = true;
-	spin_unlock_bh(&lgr->lock);
+	hlist_del_init(&lgr->hash_node);
+	spin_unlock(&lgr->lock);
+	spin_unlock_bh(&lgr->sn->lgr_lock);
 	if (lgr->xport->lgr_test)
 		lgr->xport->lgr_test(lgr);
 }

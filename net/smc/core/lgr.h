@@ -57,7 +57,7 @@ struct smc_lgr_idle {
 /**
  * struct smc_lgr - a link group
  * @node: in the namespace's table (protected by the table lock)
- * @hash_node: in its heads (the same)
+ * @hash_node: in its heads until @closed (the same)
  * @refs: see above
  * @xport: the transport
  * @sn: the namespace's state; valid until the group's last reference, because
@@ -83,7 +83,8 @@ struct smc_lgr_idle {
  * @own_addr: own address of the TCP connection that made the group, v4-mapped;
  *	none without links
  * @peer_addr: the peer's, the same
- * @closed: no connection joins it any more; under @lock
+ * @closed: no connection joins it any more; written under the table lock and
+ *	@lock
  * @setup: held across lgr_up, lgr_connect and lgr_confirm, which the handshake
  *	calls; the kill worker takes it to clear @up
  * @up: lgr_up succeeded, lgr_down has not begun

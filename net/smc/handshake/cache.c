@@ -248,13 +248,17 @@ bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr)
 	return key_of_addr(addr, &key) && cache_has(sn, NO_CLC, &key);
 }
 
-/* A walk over groups calls this: has another connection a link over this path? */
+/*
+ * A walk over groups calls this: has another connection a link over this path?
+ * That of a closed group proves nothing: the peer may not have it any more.
+ */
 static int reaches(struct smc_lgr *lgr, void *arg)
 {
 	const struct smc_hs *hs = arg;
 	const struct smc_hs_data *data = hs->data;
 
 	return lgr != hs->conn->lgr && lgr->role == hs->setup.role &&
+	       !lgr->closed &&
 	       READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
 	       !READ_ONCE(lgr->stalled) &&
 	       lgr->path.id == data->path_id[data->choice.mode] &&
