@@ -52,7 +52,7 @@ struct smc_hs_cache;
  * @kill_wq: ends of links, which wait for the peer's goodbye and the device
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_seq
- * @lgrs: all groups of the namespace, oldest first
+ * @lgrs: all groups of the namespace, by smc_lgr.seq
  * @lgr_heads: those not closed by peer, and behind them those without links
  *	(lgr.c)
  * @lgr_seed: hash seed of @lgr_heads
@@ -93,7 +93,7 @@ struct smc_net {
 
 	struct list_head node;
 	spinlock_t lgr_lock;
-	struct list_head lgrs;
+	struct rb_root lgrs;
 	struct hlist_head lgr_heads[SMC_LGR_HEADS + 1];
 	u32 lgr_seed;
 	atomic_t lgr_last_id;

@@ -14,9 +14,11 @@ import cases
 from accounts import Proposer, counters_reach
 from clcmsg import accept_r, decline
 from counters import Counters, sysctl
+from genetlink import Genl, attrs_of, num
 from smcpeer import CONFIRM_LINK, FIRST, HONEST, Peer
 
 TRACING = "/sys/kernel/tracing/"
+LGR_R = 2                       # SMC_NETLINK_GET_LGR_SMCR
 NO_CONFIRM_LINK = 0x02010000    # SMC_REASON_TIMEOUT_CL
 OUT_OF_STEP = 0x04000000
 HOSTS = range(11, 15)           # last bytes of addresses
@@ -105,6 +107,18 @@ def case_closed_group():
         peer.round()
     peer.leave()
     counters_reach(c, LgrDestroyed=c.moved()["LgrCreated"])
+
+
+def case_long_dump():
+    """the next message goes on where the one before has ended"""
+    count = 15
+    with groups(count), calls_of("dump_group") as calls:
+        g = Genl("SMC_GEN_NETLINK", 4096)
+        ids = {num(r[1]) for r in g.rows(LGR_R, 2)}
+        print("#", calls(), "steps for", len(ids), "groups", flush=True)
+        assert len(ids) >= count * len(HOSTS), len(ids)
+        # one more for each message
+        assert len(ids) <= calls() < len(ids) * 3 // 2, calls()
 
 
 if __name__ == "__main__":

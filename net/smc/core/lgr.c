@@ -23,6 +23,7 @@
 #include <linux/jhash.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
+#include <linux/rbtree.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/wait_bit.h>
@@ -70,9 +71,9 @@ static void lgr_put(struct smc_lgr *lgr)
 }
 
 /*
- * Take a group out of the table and mark it DEAD.  The caller calls bury() once
- * it has dropped lgr_lock.  @if_idle: only if the group has no connections.
- * False: nothing was done.
+ * Take a published group out of the table and mark it DEAD.  The caller calls
+ * bury() once it has dropped lgr_lock.  @if_idle: only if the group has no
+ * connections.  False: nothing was done.
  */
 static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 {
@@ -85,7 +86,7 @@ static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
 		WRITE_ONCE(lgr->why, why);
 		WRITE_ONCE(lgr->state, SMC_LGR_DEAD);
 		smc_lgr_set_idle(lgr, false);
-		list_del_init(&lgr->node);
+		rb_erase(&lgr->node, &lgr->sn->lgrs);
 		hlist_del_init(&lgr->hash_node);
 		refcount_inc(&lgr->refs);	/* the worker's */
 	}
@@ -405,7 +406,6 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	refcount_set(&lgr->refs, 1);
 	mutex_init(&lgr->setup);
 	spin_lock_init(&lgr->lock);
-	INIT_LIST_HEAD(&lgr->node);
 	INIT_LIST_HEAD(&lgr->waiters);
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	INIT_DELAYED_WORK(&lgr->linger, linger_fn);
@@ -427,14 +427,20 @@ static void discard(struct smc_lgr *lgr)
 	uncount(sn);
 }
 
+/* @lgr is the newest. */
 static void insert(struct smc_net *sn, struct smc_lgr *lgr)
 {
+	struct rb_node **link, *parent = NULL;
+
 	lockdep_assert_held(&sn->lgr_lock);
-	list_add_tail(&lgr->node, &sn->lgrs);
+	lgr->seq = ++sn->lgr_seq;
+	for (link = &sn->lgrs.rb_node; *link; link = &parent->rb_right)
+		parent = *link;
+	rb_link_node(&lgr->node, parent, link);
+	rb_insert_color(&lgr->node, &sn->lgrs);
 	hlist_add_head(&lgr->hash_node,
 		       head_of(sn, lgr->xport, lgr->role, &lgr->peer_addr,
 			       lgr->peer_id));
-	lgr->seq = ++sn->lgr_seq;
 	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
 }
 
@@ -587,33 +593,55 @@ struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token)
 	return xa_load(&lgr->conns, token);
 }
 
+static struct smc_lgr *group_of(struct rb_node *node)
+{
+	return rb_entry_safe(node, struct smc_lgr, node);
+}
+
+/* The oldest group whose seq is greater than @seq, or NULL. */
+static struct smc_lgr *first_after(const struct smc_net *sn, u64 seq)
+{
+	struct rb_node *node = sn->lgrs.rb_node;
+	struct smc_lgr *found = NULL;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	while (node) {
+		if (group_of(node)->seq > seq) {
+			found = group_of(node);
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return found;
+}
+
 /**
- * smc_lgr_walk() - call a function for every group of a namespace
+ * smc_lgr_walk() - call a function for groups of a namespace, oldest first
  * @sn: namespace
+ * @seq: of the last group that is left out; 0: none
  * @fn: called under the table lock; != 0 ends the walk
  * @arg: for @fn
  *
  * Context: any.
  * Return: what @fn returned last, or 0.
  */
-int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
-		 void *arg)
+int smc_lgr_walk(struct smc_net *sn, u64 seq,
+		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
 {
 	struct smc_lgr *lgr;
 	int rc = 0;
 
 	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgrs, node) {
+	for (lgr = first_after(sn, seq); lgr && !rc;
+	     lgr = group_of(rb_next(&lgr->node)))
 		rc = fn(lgr, arg);
-		if (rc)
-			break;
-	}
 	spin_unlock_bh(&sn->lgr_lock);
 	return rc;
 }
 
 /**
- * smc_lgr_walk_peer() - the same for groups that a server has with a peer
+ * smc_lgr_walk_peer() - call a function for groups of a server with a peer
  * @sn: namespace
  * @peer_addr: as in the group
  * @fn: called under the table lock; != 0 ends the walk.  Groups of other peers
@@ -641,25 +669,37 @@ int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
 	return rc;
 }
 
+/*
+ * Kill the first group after *@seq that uses @dev (NULL: any), and advance *@seq
+ * to it.  NULL: there is none.
+ */
+static struct smc_lgr *kill_next(struct smc_net *sn, const struct smc_dev *dev,
+				 enum smc_reason why, u64 *seq)
+{
+	struct smc_lgr *lgr;
+
+	spin_lock_bh(&sn->lgr_lock);
+	lgr = first_after(sn, *seq);
+	while (lgr && dev && lgr->path.dev != dev)
+		lgr = group_of(rb_next(&lgr->node));
+	if (lgr) {
+		*seq = lgr->seq;
+		kill_locked(lgr, why, false);
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return lgr;
+}
+
 /* Kill all groups of @sn that use @dev (NULL: all). */
 static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
 			  enum smc_reason why)
 {
-	struct smc_lgr *lgr, *next;
-	LIST_HEAD(dead);
+	struct smc_lgr *lgr;
+	u64 seq = 0;
 
-	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry_safe(lgr, next, &sn->lgrs, node) {
-		if ((!dev || lgr->path.dev == dev) &&
-		    kill_locked(lgr, why, false))
-			list_add_tail(&lgr->node, &dead);
-	}
-	spin_unlock_bh(&sn->lgr_lock);
-	/* a dead group's node is unused, and bury() queues its worker */
-	list_for_each_entry_safe(lgr, next, &dead, node) {
-		list_del_init(&lgr->node);
+	/* the worker, which bury() queues, has a reference */
+	while ((lgr = kill_next(sn, dev, why, &seq)))
 		bury(lgr);
-	}
 }
 
 /**
@@ -699,7 +739,7 @@ int smc_lgr_net_init(struct smc_net *sn)
 		return -ENOMEM;
 	}
 	spin_lock_init(&sn->lgr_lock);
-	INIT_LIST_HEAD(&sn->lgrs);
+	sn->lgrs = RB_ROOT;
 	sn->lgr_seed = get_random_u32();
 	atomic_set(&sn->lgr_count, 0);
 	mutex_lock(&spaces.lock);

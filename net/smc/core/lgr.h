@@ -14,6 +14,7 @@
 #define SMC_LGR_H
 
 #include <linux/mutex.h>
+#include <linux/rbtree_types.h>
 #include <linux/xarray.h>
 #include <linux/workqueue.h>
 #include <linux/spinlock.h>
@@ -109,7 +110,7 @@ struct smc_lgr_idle {
  * @rcu: frees the group
  */
 struct smc_lgr {
-	struct list_head node;
+	struct rb_node node;
 	struct hlist_node hash_node;
 	refcount_t refs;
 	const struct smc_xport *xport;
@@ -187,8 +188,8 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		    struct smc_lgr **found);
 void smc_lgr_leave(struct smc_lgr *lgr);
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
-int smc_lgr_walk(struct smc_net *sn, int (*fn)(struct smc_lgr *lgr, void *arg),
-		 void *arg);
+int smc_lgr_walk(struct smc_net *sn, u64 seq,
+		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
 int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
 		      int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
 int smc_lgr_net_init(struct smc_net *sn);

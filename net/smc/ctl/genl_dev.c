@@ -153,7 +153,7 @@ static int dump_dev(struct smc_dev *dev, void *arg)
 	if (dev->seq <= *d->after)
 		return 0;
 	if (dev->xport->fill_dev(dev, d->sn->net, &info)) {
-		smc_lgr_walk(d->sn, count_group, &use);
+		smc_lgr_walk(d->sn, 0, count_group, &use);
 		hdr = smc_genl_row(d->skb, d->cb,
 				   is_d ? SMC_NETLINK_GET_DEV_SMCD :
 				   SMC_NETLINK_GET_DEV_SMCR);

@@ -225,14 +225,14 @@ static int row_link(struct group_dump *d, const struct smc_lgr *lgr)
 	return smc_genl_end(d->skb, hdr, put_link(d->skb, lgr, &info));
 }
 
-/* smc_lgr_walk() calls this for each group; the end is a full message. */
+/* smc_lgr_walk() calls this for each group left; the end is a full message. */
 static int dump_group(struct smc_lgr *lgr, void *arg)
 {
 	struct group_dump *d = arg;
 	unsigned int len = d->skb->len;
 	int rc;
 
-	if (lgr->xport->id != d->id || lgr->seq <= *d->after)
+	if (lgr->xport->id != d->id)
 		return 0;
 	rc = row_lgr(d, lgr);
 	if (!rc && d->links)
@@ -257,7 +257,7 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb,
 		.after = (u64 *)cb->ctx,
 	};
 
-	smc_lgr_walk(smc_genl_net(cb), dump_group, &d);
+	smc_lgr_walk(smc_genl_net(cb), *d.after, dump_group, &d);
 	return skb->len;
 }
 

@@ -277,7 +277,7 @@ static bool path_used(struct smc_hs *hs)
 	if (hs->setup.role == SMC_SERV)
 		return smc_lgr_walk_peer(sn, &hs->data->route.daddr, reaches,
 					 hs);
-	return smc_lgr_walk(sn, reaches, hs);
+	return smc_lgr_walk(sn, 0, reaches, hs);
 }
 
 /**
