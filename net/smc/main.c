@@ -70,8 +70,14 @@ err_stats:
 
 /*
  * No socket is left: each holds a reference of its namespace.  Groups without
- * connections may be, and end here.
+ * connections may be, and end here.  Namespaces may go together: the groups of
+ * all of them are killed before net_exit() waits for those of the first.
  */
+static void __net_exit net_pre_exit(struct net *net)
+{
+	smc_lgr_net_kill(smc_net(net));
+}
+
 static void __net_exit net_exit(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
@@ -87,6 +93,7 @@ static void __net_exit net_exit(struct net *net)
 
 static struct pernet_operations smc_net_ops = {
 	.init = net_init,
+	.pre_exit = net_pre_exit,
 	.exit = net_exit,
 	.id = &smc_net_id,
 	.size = sizeof(struct smc_net),

@@ -1,20 +1,25 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""steps - what is looked at for one request where there are many link groups
+"""steps - what one request does where there are many link groups or namespaces
 
 Counts calls of functions of the module, with probes.  The groups are made by
 peers behind a TAP device.  Needs the module, root, kprobe events, the device
 clc0 and the RDMA port clcrxe on it, and no SMC sockets of others.
 """
 import contextlib
+import ctypes
+import itertools
 import os
+import re
+import subprocess
 import sys
 
 import cases
 from accounts import Proposer, counters_reach
 from clcmsg import accept_r, decline
-from counters import Counters, sysctl
+from counters import LIMIT, LO, Counters, pair, sysctl
 from genetlink import Genl, attrs_of, num
+from limits import await_that
 from smcpeer import CONFIRM_LINK, FIRST, HONEST, Peer
 
 TRACING = "/sys/kernel/tracing/"
@@ -22,6 +27,8 @@ LGR_R = 2                       # SMC_NETLINK_GET_LGR_SMCR
 NO_CONFIRM_LINK = 0x02010000    # SMC_REASON_TIMEOUT_CL
 OUT_OF_STEP = 0x04000000
 HOSTS = range(11, 15)           # last bytes of addresses
+CLONE_NEWNET = 0x40000000
+ROLES = 2                       # a group of shared memory for each
 
 
 def put(name, text):
@@ -119,6 +126,51 @@ def case_long_dump():
         assert len(ids) >= count * len(HOSTS), len(ids)
         # one more for each message
         assert len(ids) <= calls() < len(ids) * 3 // 2, calls()
+
+
+@contextlib.contextmanager
+def namespaces(count):
+    """so many, of which each has a group of either role; all end together"""
+    libc = ctypes.CDLL(None, use_errno=True)
+    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+    held = []
+    try:
+        for _ in range(count):
+            assert libc.unshare(CLONE_NEWNET) == 0
+            subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+            c = Counters()
+            for s in pair(LO):
+                s.close()
+            counters_reach(c, LgrCreated=ROLES, ConnDestroyed=2)
+            held.append(os.open("/proc/self/ns/net", os.O_RDONLY))
+        assert libc.setns(home, 0) == 0
+        yield
+    finally:
+        libc.setns(home, 0)
+        for file in (*held, home):
+            os.close(file)
+
+
+def case_namespaces():
+    """of several that end together the groups end before any is waited for"""
+    def events():
+        with open(TRACING + "trace", encoding="ascii") as f:
+            return re.findall(r": (smc_lgr_\w+): \(", f.read())
+
+    count = 8
+    # the end of each group; a namespace waits for its groups
+    with calls_of("smc_lgr_settle"), calls_of("smc_lgr_net_exit") as exits:
+        with namespaces(count):
+            with open(TRACING + "trace", "w", encoding="ascii"):
+                pass                    # clears it
+        await_that("namespaces stay", lambda: exits() == count, LIMIT)
+        got = events()
+    ends = [len(list(run)) for what, run in itertools.groupby(got)
+            if what == "smc_lgr_settle"]
+    print("# groups that end before a namespace waits:", ends, flush=True)
+    assert sum(ends) == ROLES * count, ends
+    # the kernel may take the first one alone
+    assert max(ends) > ROLES, ends
 
 
 if __name__ == "__main__":

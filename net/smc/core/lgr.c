@@ -749,14 +749,28 @@ int smc_lgr_net_init(struct smc_net *sn)
 }
 
 /**
- * smc_lgr_net_exit() - end all groups of a namespace
+ * smc_lgr_net_kill() - all groups of a namespace end
  * @sn: its state; no socket is left in it
+ *
+ * Does not wait for them.
+ *
+ * Context: process.
+ */
+void smc_lgr_net_kill(struct smc_net *sn)
+{
+	kill_matching(sn, NULL, SMC_REASON_GOING);
+}
+
+/**
+ * smc_lgr_net_exit() - wait for the end of all groups of a namespace
+ * @sn: its state, after smc_lgr_net_kill(), or without groups
  *
  * Context: process, waits for the last group.
  */
 void smc_lgr_net_exit(struct smc_net *sn)
 {
-	kill_matching(sn, NULL, SMC_REASON_GOING);
+	/* sockets of other modules, which hold no namespace, may have left some */
+	smc_lgr_net_kill(sn);
 	wait_var_event(&sn->lgr_count, !atomic_read(&sn->lgr_count));
 	mutex_lock(&spaces.lock);
 	list_del(&sn->node);

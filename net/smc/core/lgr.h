@@ -193,6 +193,7 @@ int smc_lgr_walk(struct smc_net *sn, u64 seq,
 int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
 		      int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
 int smc_lgr_net_init(struct smc_net *sn);
+void smc_lgr_net_kill(struct smc_net *sn);
 void smc_lgr_net_exit(struct smc_net *sn);
 
 /* lgr_link.c */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# How many link groups one request looks at where there are many:
+# What one request does where there are many link groups or namespaces:
 # selftests/smc/steps.py counts calls.
 # when: 1/2 debug, takes a minute there
 # guests: 1
