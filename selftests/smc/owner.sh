@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # owner.sh - what a firewall knows about a connection's packets: the user and
-# the control group of the program, the mark it set.  TCP first: what is
-# counted there is what counts for ours.
+# the control group of the program, the mark it set; and whose a connection is
+# that waits for accept().  TCP first: what is seen there is wanted of ours.
 set -u
 host=${SMC_HOST:-127.0.0.1}
 group=/sys/fs/cgroup/smcowner
@@ -33,6 +33,9 @@ os.seteuid(1234)
 server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 server.bind((host, 7733)); server.listen()
 client.connect((host, 7733))
+rows = [line.split() for line in open("/proc/net/tcp")]
+row, = [r for r in rows if r[1].endswith(":1E35") and r[3] == "01"]
+print("waits_for_accept: user", row[7], "inode", row[9])
 child, _ = server.accept()
 for a, b in (client, child), (child, client):
     a.sendall(b"x" * 1000)

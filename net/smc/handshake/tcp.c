@@ -216,11 +216,15 @@ int smc_hs_tcp_recv(struct sock *sk, void *buf, size_t len)
 	return tcp_read_sock(sk, &desc, read_actor);
 }
 
+/*
+ * Not by sk_set_socket(), which on newer kernels also gives the connection the
+ * user of the socket: a child keeps that of its listener.
+ */
 static void lend(struct sock *sk, struct socket *sock)
 {
 	write_lock_bh(&sk->sk_callback_lock);
 	rcu_assign_pointer(sk->sk_wq, sock ? &sock->wq : NULL);
-	sk_set_socket(sk, sock);
+	WRITE_ONCE(sk->sk_socket, sock);
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
