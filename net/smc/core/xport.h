@@ -200,7 +200,7 @@ struct smc_path {
  */
 struct smc_push {
 	int nseg;
-	struct smc_ring_seg seg[4];
+	struct smc_ring_seg seg[SMC_RING_SEGS];
 	struct smc_cdc cdc;
 	u64 end_pos;
 	u32 len;

@@ -44,11 +44,13 @@ void smc_ring_span(u32 size, u64 pos, u32 len, struct smc_ring_span *span)
  * @len: bytes, at most the smaller of the two sizes
  * @seg: result, in the order of the stream
  *
- * Either ring can wrap once within @len bytes, which cuts the copy at up to
- * two places.
+ * Each segment but the last ends where one of the rings ends.  A ring cannot end
+ * twice before the last one: its whole size would lie between, and bytes before
+ * and behind that, which is more than @len.  So there are at most two segments
+ * and the last.
  *
  * Context: any.
- * Return: number of segments filled in, 0 (only if @len is 0) to 3.
+ * Return: number of segments filled in, 0 (only if @len is 0) to SMC_RING_SEGS.
  */
 int smc_ring_plan(u32 src_size, u32 dst_size, u64 pos, u32 len,
 		  struct smc_ring_seg seg[SMC_RING_SEGS])

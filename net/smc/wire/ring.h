@@ -17,8 +17,8 @@
 
 struct smc_cursor;			/* wire/cdc.h: u16 wrap, u32 count */
 
-/* Room for the pieces of a copy between two rings, which are at most three. */
-#define SMC_RING_SEGS		4
+/* The most pieces of a copy between two rings, see smc_ring_plan(). */
+#define SMC_RING_SEGS		3
 
 /**
  * struct smc_ring_seg - one contiguous piece of a copy between two rings
