@@ -44,7 +44,6 @@ struct rule {
 #define RESET		SMC_DO_ERR_RESET
 #define ABORTED		SMC_DO_ERR_ABORTED
 #define RCV_EOF		SMC_DO_RCV_EOF
-#define DROP_CHILDREN	SMC_DO_DROP_CHILDREN
 #define WAKE		SMC_DO_WAKE
 #define FREE		SMC_DO_FREE
 
@@ -75,9 +74,6 @@ struct rule {
 	RULE(0, SMC_PROCESSABORT, RESET | RCV_EOF | WAKE)
 
 static const struct rule init_rules[SMC_EV_COUNT][RULES] = {
-	[SMC_EV_LISTEN] = {
-		RULE(0, SMC_LISTEN, 0),
-	},
 	/* no WAKE: hs_done() wakes connect() */
 	[SMC_EV_ESTABLISHED] = {
 		RULE(0, SMC_ACTIVE, 0),
@@ -101,14 +97,8 @@ static const struct rule init_rules[SMC_EV_COUNT][RULES] = {
 	ON_END,
 };
 
-static const struct rule listen_rules[SMC_EV_COUNT][RULES] = {
-	[SMC_EV_CLOSE] = {
-		RULE(0, SMC_CLOSED, TCP_SHUT | DROP_CHILDREN | WAKE | FREE),
-	},
-	[SMC_EV_CLOSE_ABORT] = {
-		RULE(0, SMC_CLOSED, TCP_SHUT | DROP_CHILDREN | WAKE | FREE),
-	},
-};
+/* No connection is in this state: sock_diag shows it for listeners. */
+static const struct rule listen_rules[SMC_EV_COUNT][RULES];
 
 static const struct rule active_rules[SMC_EV_COUNT][RULES] = {
 	[SMC_EV_SHUT_WR] = {

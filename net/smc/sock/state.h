@@ -37,7 +37,6 @@ enum smc_state {
 
 /* Events, local ones first, then the peer's, then the group's and time's. */
 #define SMC_STATE_EVENT_LIST(X)						\
-	X(SMC_EV_LISTEN,	"listen")	/* listen() */		\
 	X(SMC_EV_ESTABLISHED,	"established")	/* handshake done */	\
 	X(SMC_EV_SHUT_WR,	"shut_wr")	/* shutdown(WR) */	\
 	X(SMC_EV_CLOSE,		"close")	/* close, shut RDWR */	\
@@ -88,10 +87,9 @@ enum smc_state_event {
 #define SMC_DO_ERR_RESET	0x0080	/* sk_err = ECONNRESET */
 #define SMC_DO_ERR_ABORTED	0x0100	/* sk_err = ECONNABORTED */
 #define SMC_DO_RCV_EOF		0x0200	/* end of file after buffered data */
-#define SMC_DO_DROP_CHILDREN	0x0400	/* close what was not accepted */
-#define SMC_DO_WAKE		0x0800	/* wake all waiters */
-#define SMC_DO_FREE		0x1000	/* connection is over */
-#define SMC_DO_ALL		0x1fff
+#define SMC_DO_WAKE		0x0400	/* wake all waiters */
+#define SMC_DO_FREE		0x0800	/* connection is over */
+#define SMC_DO_ALL		0x0fff
 
 /**
  * struct smc_state_step - outcome of an event
