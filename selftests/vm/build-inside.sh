@@ -23,6 +23,9 @@ rsync -rlpcq --delete-after --exclude='/.git' --filter=':- .gitignore' \
 	--filter='P *' \
 	/mnt/src/ /mnt/out/
 cd /mnt/out
+find net -name '*.o' | while read -r object; do
+	[ -e "${object%.o}.c" ] || rm "$object"
+done
 
 # kmodule DIR LOG [VARIABLE=VALUE]: the modules of DIR's Kbuild
 kmodule() {

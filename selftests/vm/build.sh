@@ -5,7 +5,8 @@
 # K (6.12 by default, debug, ...) inside its root; print the build directory.
 #
 # The sources are copied (changed files only) to a build directory in the
-# cache, so builds are incremental and the tree stays clean.  Anything the
+# cache, so builds are incremental and the tree stays clean.  A tree that is new
+# here begins with a copy of the newest build for this kernel.  Anything the
 # compiler or modpost says is an error.
 #   KEEP_GOING=1  warnings do not stop the build (for looking at all of them)
 #   SMC_GCOV=1    the module counts what is run (debug kernel): a build
@@ -26,13 +27,29 @@ debug | kcsan) kdir=$(sh "$vm_dir/kernel-debug.sh" "$k") ;;
 *) kdir= ;;
 esac
 out=$(build_dir "$k")
-mkdir -p "$out"
 
+# the newest build of another tree; no build changes it meanwhile
+seed() {
+	# shellcheck disable=SC2045
+	for _dir in $(ls -td "${out%-*}"-???????? 2>/dev/null); do
+		rm -rf "$out.tmp"
+		! flock -n "$_dir.lock" cp -a "$_dir" "$out.tmp" || return 0
+	done
+	mkdir -p "$out.tmp"
+}
+
+mkdir -p "$cache/build"
 exec 9>"$out.lock"
 flock 9
+if [ ! -d "$out" ]; then
+	seed
+	mv "$out.tmp" "$out"
+fi
 in_root "$root" --bind "$tree:/mnt/src:ro" --bind "$out:/mnt/out" \
 	--bind "$kselftest:/usr/src/kselftest:ro" \
 	${kdir:+--bind "$kdir:/mnt/k:ro"} -- \
 	env KEEP_GOING="${KEEP_GOING:-}" SMC_GCOV="${SMC_GCOV:-}" \
 	sh /mnt/src/selftests/vm/build-inside.sh "$@" >&2
+# seed() takes the newest
+touch "$out"
 echo "$out"
