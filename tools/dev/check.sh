@@ -106,11 +106,16 @@ else
 	guests "$k"
 fi
 if [ "$1" != long ] && [ "$k" = 6.12 ]; then
-	far="kernels_far interop_client interop_server"
+	# to the kernel's own SMC: in one role on 6.1, in the other on 7.2
+	case $SMC_MODES,$((SMC_ROTATE % 2)) in
+	rotate,0) one=interop_client two=interop_server ;;
+	rotate,1) one=interop_server two=interop_client ;;
+	*) one="interop_client interop_server" two=$one ;;
+	esac
 	# shellcheck disable=SC2086
-	other 6.1 kernels sockapi activate $far
+	other 6.1 kernels sockapi activate kernels_far $one
 	# shellcheck disable=SC2086
-	other 7.2 kernels activate rdma_netns $far
+	other 7.2 kernels activate rdma_netns kernels_far $two
 	[ "$1" = check ] || guests debug
 	stage matrix sh tools/dev/matrix.sh "$SMC_RESULTS"
 fi
