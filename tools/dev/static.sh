@@ -274,11 +274,12 @@ check_plots() {
 [ $# -gt 0 ] || eval "set -- $all"
 passed=0 failed=0 skipped=0
 for check; do
+	start=$(date +%s)
 	check_"$check" >"$tmp/out" 2>&1
 	case $? in
 	0)
 		passed=$((passed + 1))
-		echo "ok      $check"
+		printf 'ok      %-30s %3d s\n' "$check" $(($(date +%s) - start))
 		;;
 	4)
 		if [ -n "${CI:-}" ]; then
