@@ -106,16 +106,17 @@ build_dir() {
 }
 
 # lab_slots 1|2: guests that starve each other fail in ways no host does, so
-# there are two places: a guest takes one, a pair of guests both.  Held until
+# there are three places: a guest takes one, a pair of guests all.  Held until
 # this shell ends.  LAB_PARALLEL=1 says there are processors enough.
 lab_slots() {
 	[ "${LAB_PARALLEL:-}" != 1 ] || return 0
-	exec 5>"$cache/.lock-lab-1" 6>"$cache/.lock-lab-2"
+	exec 5>"$cache/.lock-lab-1" 6>"$cache/.lock-lab-2" 7>"$cache/.lock-lab-3"
 	if [ "$1" = 2 ]; then
 		flock -n 5 || { say "waiting for other guests"; flock 5; }
 		flock 6
+		flock 7
 	else
-		until flock -n 5 || flock -n 6 || flock -w 2 5 || flock -w 2 6
+		until flock -n 5 || flock -n 6 || flock -n 7 || flock -w 2 5
 		do :; done
 	fi
 }

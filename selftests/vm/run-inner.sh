@@ -51,7 +51,8 @@ copy_counts() {
 
 # time_limit: of this test in seconds, and not beyond the deadline
 time_limit() {
-	limit=$(($(header "$file" timeout 120) * $(scale_of "$LAB_K")))
+	# half of it again: three guests may share two cores
+	limit=$(($(header "$file" timeout 120) * $(scale_of "$LAB_K") * 3 / 2))
 	[ -z "${LONG:-}" ] || limit=$((limit * 10))
 	# of all modes instead of one
 	[ "${SMC_MODES:-all}" = rotate ] || limit=$((limit * 3))

@@ -26,9 +26,9 @@
 #   # unfit: K...             on these kernels it leaves the guests unfit: they
 #                             end with it, and no verdict is asked for
 # Tests with the same needs share boots; after one that leaves the guests unfit
-# the rest get a fresh one.  Guests of one run two at a time (LANES=1: one at a
-# time), each takes the test that is expected to take longest of those left;
-# pairs have the machine to themselves.
+# the rest get a fresh one.  Guests of one run three at a time, as they often wait,
+# on the debug kernel two (LANES=N: N at a time); each takes the test that is
+# expected to take longest of those left.  Pairs have the machine to themselves.
 #
 # SMC_DEADLINE: a time (seconds of the epoch) after which no test begins; one
 # that did not run has failed.  A skipped test fails where SMC_EXPECT_ALL=1 or
@@ -95,14 +95,19 @@ lane() {
 }
 
 echo "# kernel $k, $planned tests, logs in $run"
+case $k in debug | kcsan) lanes=2 ;; *) lanes=3 ;; esac
+lanes=${LANES:-$lanes}
+ones=$(grep -c '^1 ' "$run/plan" || :)
 beside=
-if [ "${LANES:-2}" = 2 ] && [ "$(grep -c '^1 ' "$run/plan")" -gt 1 ]; then
+trap '[ -z "$beside" ] || kill $beside 2>/dev/null || :' EXIT
+while [ "$lanes" -gt 1 ] && [ "$ones" -gt 1 ]; do
 	lane 1 &
-	beside=$!
-	trap 'kill $beside 2>/dev/null || :' EXIT
-fi
+	beside="$beside $!"
+	lanes=$((lanes - 1)) ones=$((ones - 1))
+done
 (lane 1)
-[ -z "$beside" ] || wait "$beside" || :
+# shellcheck disable=SC2086
+[ -z "$beside" ] || wait $beside || :
 trap - EXIT
 (lane 2)
 
