@@ -286,26 +286,27 @@ static bool helps(const struct smc_buf *buf, const struct smc_account *full)
 		      buf->memcg == memcg_now();
 }
 
-/* Put idle buffers of the group on @bufs, the oldest first; returns bytes. */
+/*
+ * Put idle rings of a group of shared memory on @bufs, the oldest first; returns
+ * bytes.  It has no send rings.
+ */
 static u32 take_own(struct smc_lgr *lgr, const struct smc_account *full,
 		    u32 size, struct list_head *bufs)
 {
 	struct smc_buf *buf, *next;
-	enum smc_buf_dir dir;
 	u32 done = 0;
 
 	spin_lock_bh(&idle.lock);
-	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
-		list_for_each_entry_safe_reverse(buf, next, &lgr->pool[dir],
-						 node) {
-			if (done >= size)
-				break;
-			if (!helps(buf, full))
-				continue;
-			done += buf->size;
-			pool_del(buf);
-			list_add(&buf->node, bufs);
-		}
+	list_for_each_entry_safe_reverse(buf, next, &lgr->pool[SMC_BUF_RCV],
+					 node) {
+		if (done >= size)
+			break;
+		if (!helps(buf, full))
+			continue;
+		done += buf->size;
+		pool_del(buf);
+		list_add(&buf->node, bufs);
+	}
 	spin_unlock_bh(&idle.lock);
 	return done;
 }
