@@ -327,8 +327,35 @@ static int roce_ready(struct smc_rdma_link *link)
 	return qp_to_rts(link, link->qp, link->psn);
 }
 
+static void qp_to_reset(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+
+	ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
+/*
+ * Soft-RoCE queues a received packet, which holds the queue pair, and then
+ * schedules the queue pair's task.  The task may have run and put the packet by
+ * then: the queue pair would be freed below rxe_sched_task().  In RESET it takes
+ * no packet.  Those that were checked before are queued when the grace period is
+ * over, and the second RESET drops them.  The receiver is a soft interrupt, or,
+ * if both ends are of one device, the sender's work, which is preemptible.
+ */
+static void rxe_quiesce(const struct smc_rdma_link *link)
+{
+	qp_to_reset(link->qp);
+	if (ether_addr_equal(link->peer.mac, link->lgr->path.mac))
+		synchronize_rcu_tasks();
+	else
+		synchronize_rcu();
+	qp_to_reset(link->qp);
+}
+
 static void roce_destroy(struct smc_rdma_link *link)
 {
+	if (link->qp_used && link->ibdev->ops.driver_id == RDMA_DRIVER_RXE)
+		rxe_quiesce(link);
 	ib_destroy_qp(link->qp);
 	link->qp = NULL;
 }
