@@ -1,12 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""gidslot - the slot of a chosen GID is given to another network namespace
+"""gidslot - a chosen GID is not what it was when the link is made
 
 The client's handshake has chosen a GID by its number in the port's table, and
-waits for the Accept.  Meanwhile the address goes, a container on the same device
-gets the same one, and with it the slot; then the host has its address back, in
-another slot.  With the old number the packets would be the container's.  Needs
-what hostile_rdma.py needs.
+waits for the Accept.  Needs what hostile_rdma.py needs.
 """
 import subprocess
 
@@ -39,18 +36,42 @@ def slots():
     return found
 
 
+class Waiting:
+    """a client that waits for the Accept"""
+    net = None
+
+    def __init__(self):
+        sysctl("handshake_timeout_ms", 20000)
+        Waiting.net = Waiting.net or Net("clc0", "10.99.0.2", KERNEL)
+        self.peer = Server(self.net, up=False)
+        self.count = Counters()
+        self.conn = self.peer.new_link()
+        self.conn.sock, self.conn.tcp = self.peer.call()
+
+    def becomes_tcp(self, why):
+        conn = self.conn
+        conn.tcp.send(accept_r(self.peer.args, 2, True, conn.end))
+        assert not self.peer.clc(conn.tcp, 3), why
+        conn.sock.settimeout(LIMIT)
+        conn.tcp.send(b"plain")
+        assert conn.sock.recv(5) == b"plain"
+        got = self.count.moved()
+        assert got.get("HsClientTcp") == 1 and "LinkCreated" not in got, got
+        conn.forget()
+        conn.sock.close()
+
+
 def case_taken():
-    sysctl("handshake_timeout_ms", 20000)
+    """The address goes, a container on the same device gets the same one, and
+    with it the slot; then the host has its address back, in another slot.  With
+    the old number the packets would be the container's."""
     run("""ip netns add taken
         ip link add mac9 link clc0 type macvlan mode bridge
         ip link set mac9 netns taken
         ip -n taken link set mac9 up""")
     try:
-        peer = Server(Net("clc0", "10.99.0.2", KERNEL), up=False)
+        client = Waiting()
         slot, = slots()
-        count = Counters()
-        conn = peer.new_link()
-        conn.sock, conn.tcp = peer.call()
 
         run(f"ip address delete {KERNEL}/24 dev clc0")
         await_that("the GID stays", lambda: not slots(), LIMIT)
@@ -61,17 +82,17 @@ def case_taken():
         await_that("the host has none", lambda: "clc0" in slots().values(),
                    LIMIT)
 
-        conn.tcp.send(accept_r(peer.args, 2, True, conn.end))
-        assert not peer.clc(conn.tcp, 3), "a Confirm with the container's GID"
-        conn.sock.settimeout(LIMIT)
-        conn.tcp.send(b"plain")
-        assert conn.sock.recv(5) == b"plain"
-        got = count.moved()
-        assert got.get("HsClientTcp") == 1 and "LinkCreated" not in got, got
-        conn.forget()
-        conn.sock.close()
+        client.becomes_tcp("a Confirm with the container's GID")
     finally:
         run("ip netns delete taken")
+
+
+def case_mac():
+    """The device gets another MAC address: the Proposal told the old one."""
+    client = Waiting()
+    run("ip link set clc0 address 02:00:00:00:99:77")
+    client.net.peer_mac = bytes.fromhex("020000009977")
+    client.becomes_tcp("a Confirm of a link with the old MAC address")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# A GID is another namespace's when its link is made: selftests/smc/gidslot.py.
+# A GID, its network device or MAC address is another when the link is made:
+# selftests/smc/gidslot.py.
 # when: 2/2 debug, takes a minute there
 # guests: 1
 # rdma: none

@@ -614,7 +614,10 @@ enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 	return SMC_REASON_OK;
 }
 
-/* Is this the GID of a path, on the path's network device?  RCU. */
+/*
+ * Is this the GID of a path, on the path's network device, at the MAC address
+ * that the peer is told?  RCU.
+ */
 static bool is_path_gid(const struct smc_path *path, bool v1,
 			const struct ib_gid_attr *attr,
 			const struct net_device *ndev)
@@ -624,7 +627,8 @@ static bool is_path_gid(const struct smc_path *path, bool v1,
 	       !memcmp(attr->gid.raw, v1 ? path->gid_v1 : path->gid,
 		       SMC_GID_LEN) &&
 	       dev_net(ndev)->net_cookie == path->gid_net &&
-	       ndev->ifindex == path->gid_ifindex;
+	       ndev->ifindex == path->gid_ifindex &&
+	       ether_addr_equal(ndev->dev_addr, path->mac);
 }
 
 /**
