@@ -11,8 +11,10 @@ cd "$1"
 command=$(sed -n 's/^\(saved\)\?cmd_.*ring\.o := //p' net/smc/wire/.ring.o.cmd |
 	sed -e 's/ ;.*//' -e 's/-Wp,-MMD,[^ ]*//' -e 's/ -c -o .*//')
 [ -n "$command" ] || { echo "no command in net/smc/wire/.ring.o.cmd"; exit 1; }
-# run from where kbuild ran it: the kernel's headers
-cd "${KDIR:-$(echo /lib/modules/*/build)}"
+# run from where kbuild ran it: the kernel's headers, from 6.13 on our directory
+case $command in
+*" -I$1/"*) cd "${KDIR:-$(echo /lib/modules/*/build)}" ;;
+esac
 
 one() {
 	echo "#include \"$1\"" |
