@@ -3,7 +3,7 @@
 #
 # run.sh [-k K] [-n 1|2] [-s] [TEST...] - run tests of selftests/vm/tests (all
 # that are meant for kernel K by default) and count them in the last line.
-#   -n 1|2  only tests for so many guests    -s  skip the build
+#   -n 1|2  only tests for so many guests    -s  skip the build for K
 #
 # A test says in its head what it needs (all lines optional):
 #   # guests: 1|2             default 1
@@ -58,7 +58,7 @@ planned=$(wc -l <"$run/plan")
 
 stage_tree "$k" "$run" "$build"
 for p in $(awk '$6 != "no" { print $6 }' "$run/plan" | sort -u); do
-	stage_tree "$p" "$run/peer-$p" "$build"
+	stage_tree "$p" "$run/peer-$p" 1
 done
 export LAB_K="$k" LAB_PLAN="$run/plan" LAB_RESULTS="$run/results.txt"
 
