@@ -11,7 +11,7 @@ from counters import Counters
 from hostile import ANSWER, LIMIT, begin, gone, lab, lost, no_leak, part, \
     refused, third
 from limits import await_that
-from smcpeer import ABORT, CLOSED, DONE, Server, stream
+from smcpeer import ABORT, CLOSED, DELETE_RKEY, DONE, Server, message, stream
 
 
 def bulk(conn, bytes_each_way, most):
@@ -190,6 +190,44 @@ def being_born(peer, *said):
     conn.tcp.send(accept_r(peer.args, 3, False, conn.end))
     conn.sock = peer.accept()
     return conn
+
+
+def repeat_key(peer, old):
+    """a new connection with key and address of the ring of an older one"""
+    conn = peer.begun()
+    conn.end.key, conn.end.addr = old.end.key, old.end.addr
+    conn.tcp.send(accept_r(peer.args, 3, False, conn.end))
+    conn.sock = peer.accept()
+    peer.qp.memory[old.end.key] = old.end.addr, conn.ring
+    conn.round()
+    return conn
+
+
+def case_repeated_key():
+    """An older connection, whose ring is used for another one, ends: it can send
+    nothing any more.  If that was its end its last message is late, and nothing
+    happens."""
+    peer = begin()
+    old, other, closed = (peer.another() for _ in range(3))
+    for conn in old, other, closed:
+        conn.round()
+    fresh = [repeat_key(peer, conn) for conn in (old, other, closed)]
+    closed.close()
+    peer.qp.memory[closed.end.key] = closed.end.addr, fresh[2].ring
+    peer.qp.send(message(DELETE_RKEY, 0, bytes((1, 0, 0, 0)) +
+                         other.end.key.to_bytes(4, "big")))
+    gone(other)
+    old.sock.send(b"x")
+    gone(old)
+    other.forget()
+    old.forget()
+    peer.qp.memory[old.end.key] = old.end.addr, fresh[0].ring
+    for conn in fresh[0], fresh[2]:
+        conn.round()
+        conn.close()
+    fresh[1].forget()
+    lost(3, CdcForged=0)
+    no_leak()
 
 
 def case_early_data():

@@ -333,7 +333,8 @@ static int rdma_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 /*
  * The peer has given the ring of an old connection to a new one.  The old one's
  * last CDC message may still be on the way, as CLC messages use TCP: revoke it
- * now, so that nothing is written into the ring for it.
+ * now, so that nothing is written into the ring for it.  If that message does
+ * not come watch_moved() ends the connection, which could not send any more.
  */
 static void ring_moved(struct smc_rdma_link *link, struct smc_conn *conn,
 		       u32 rkey, u64 addr)
@@ -351,7 +352,10 @@ static void ring_moved(struct smc_rdma_link *link, struct smc_conn *conn,
 			continue;
 		spin_lock_bh(&link->post_lock);
 		xp->revoked = true;
+		xp->moved = 1;
 		spin_unlock_bh(&link->post_lock);
+		/* after xp->moved: pairs with watch_moved() */
+		smp_store_release(&link->moved, true);
 	}
 	rcu_read_unlock();
 }

@@ -270,6 +270,19 @@ static int rx_test_link(struct smc_rdma_link *link,
 	return msg->response ? 0 : echo(link, rx, 0);
 }
 
+/* Has an end of the connection announced that it writes no more? */
+static bool is_ending(struct smc_conn *conn)
+{
+	return smc_conn_peer_done_writing(conn) || smc_conn_done_writing(conn);
+}
+
+/* The connection may not write any more, and has not ended. */
+static void abort_revoked(struct smc_conn *conn)
+{
+	smc_conn_peer_error(conn, SMC_REASON_PEERPROTO);
+	smc_conn_push_rcu(conn);
+}
+
 /*
  * The peer deletes the key of a connection, which means that it has ended.  The
  * next write would break the link.  If neither end has announced its end, abort
@@ -281,14 +294,12 @@ static void revoke(struct smc_rdma_link *link, struct smc_conn *conn,
 	bool alive;
 
 	spin_lock_bh(&link->post_lock);
-	alive = !xp->revoked;
+	alive = !xp->revoked || xp->moved;
 	xp->revoked = true;
+	xp->moved = 0;
 	spin_unlock_bh(&link->post_lock);
-	if (!alive || smc_conn_peer_done_writing(conn) ||
-	    smc_conn_done_writing(conn))
-		return;
-	smc_conn_peer_error(conn, SMC_REASON_PEERPROTO);
-	smc_conn_push_rcu(conn);
+	if (alive && !is_ending(conn))
+		abort_revoked(conn);
 }
 
 /* One walk for all keys: there may be 255 of them, and many connections. */
@@ -553,6 +564,47 @@ static void watch_stuck(struct smc_rdma_link *link)
 		   SMC_RDMA_LOOKS(SMC_RDMA_STALLED_MS));
 }
 
+/* A connection whose ring was moved; true if it has to be looked at again. */
+static bool look_moved(struct smc_rdma_link *link, struct smc_conn *conn,
+		       struct smc_rdma_conn *xp)
+{
+	bool ending = is_ending(conn), late = false, again;
+
+	spin_lock_bh(&link->post_lock);
+	if (xp->moved && !ending)
+		late = ++xp->moved > SMC_RDMA_LOOKS(SMC_RDMA_MOVED_MS);
+	if (ending || late)
+		xp->moved = 0;
+	again = xp->moved;
+	spin_unlock_bh(&link->post_lock);
+	if (late)
+		abort_revoked(conn);
+	return again;
+}
+
+/* Rings that the peer uses for other connections: see ring_moved(), lgr.c. */
+static void watch_moved(struct smc_rdma_link *link)
+{
+	struct smc_rdma_conn *xp;
+	struct smc_conn *conn;
+	unsigned long token;
+	bool again = false;
+
+	if (!READ_ONCE(link->moved))
+		return;
+	/* before the walk: pairs with ring_moved(), which sets xp->moved first */
+	smp_store_mb(link->moved, false);
+	rcu_read_lock();
+	xa_for_each(&link->lgr->conns, token, conn) {
+		xp = READ_ONCE(conn->xp);
+		if (xp && smp_load_acquire(&xp->bound))
+			again |= look_moved(link, conn, xp);
+	}
+	rcu_read_unlock();
+	if (again)
+		WRITE_ONCE(link->moved, true);
+}
+
 static void watch_work(struct work_struct *work)
 {
 	struct smc_rdma_link *link = container_of(to_delayed_work(work),
@@ -568,6 +620,7 @@ static void watch_work(struct work_struct *work)
 	watch_stuck(link);
 	smc_rdma_retire_tick(link);
 	smc_rdma_reg_tick(link);
+	watch_moved(link);
 	watch_in(link, SMC_RDMA_LOOK_MS);
 }
 

@@ -70,6 +70,8 @@
 #define SMC_RDMA_STUCK_MS		10000
 /* Messages are received, but no send completes */
 #define SMC_RDMA_UNSENT_MS		30000
+/* The end of a connection whose ring the peer uses for another one */
+#define SMC_RDMA_MOVED_MS		10000
 /* A connection's last messages; as the default of orphan_timeout_s */
 #define SMC_RDMA_DETACH_MS		120000
 /* Interval of watch_work(); the limits above are counted in such looks */
@@ -147,6 +149,8 @@ struct smc_rdma_dev {
  * @detaching: smc_conn_detached() is to be called
  * @revoked: the peer has deleted its key, or uses the ring for another
  *	connection: no data is written
+ * @moved: looks since the peer used the ring for another connection, and this
+ *	one has not ended; 0: it has ended, or the peer did not do that
  * @wait_node: in link->waiting
  * @done_node: in the list of a running completion handler
  *
@@ -171,6 +175,7 @@ struct smc_rdma_conn {
 	bool turn;
 	bool detaching;
 	bool revoked;
+	u8 moved;
 	struct list_head wait_node;
 	struct list_head done_node;
 	struct smc_rdma_stall stall;
@@ -374,6 +379,7 @@ struct smc_bringup {
  * @test_sent: TEST LINK is wanted or on its way
  * @test_wait: looks since it arrived at the peer's device
  * @peer_bye: the peer has sent DELETE LINK for the whole group
+ * @moved: smc_rdma_conn.moved of some connection may not be 0
  */
 struct smc_rdma_link {
 	struct smc_lgr *lgr;
@@ -446,6 +452,7 @@ struct smc_rdma_link {
 	bool test_sent;
 	u32 test_wait;
 	bool peer_bye;
+	bool moved;
 };
 
 struct smc_rdma_lgr {
