@@ -56,16 +56,12 @@ def case_opcodes():
 
 
 def case_invalidate():
-    """SEND_WITH_INV of a ring's key: the device refuses it, or the message is
-    none; the ring is the peer's own in either case"""
-    peer = begin()
-    peer.qp.send(message(TEST_LINK), SEND_INV,
-                 struct.pack(">I", peer.conn.kernel.key))
-    try:
-        peer.qp.await_acks(ANSWER)
-    finally:
-        end_group()
-    lab.honest.round()
+    """SEND_WITH_INV of a ring's key, and of none: the link ends"""
+    for key, cause in (None, "LinkDownPeer"), (0xffffff00, "LinkDownQueue"):
+        peer = begin()
+        peer.qp.send(message(TEST_LINK), SEND_INV,
+                     struct.pack(">I", key or peer.conn.kernel.key))
+        group_lost(cause)
 
 
 def case_llc_unasked():

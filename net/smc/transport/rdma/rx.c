@@ -82,8 +82,31 @@ static void rx_cdc(struct smc_rdma_link *link, const u8 *data, u32 len)
  */
 static bool is_message(const struct ib_wc *wc)
 {
-	return wc->opcode == IB_WC_RECV &&
-	       !(wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE));
+	return wc->opcode == IB_WC_RECV && !(wc->wc_flags & IB_WC_WITH_IMM);
+}
+
+static void rx_one(struct smc_rdma_link *link, struct smc_rdma_rx *rx,
+		   const struct ib_wc *wc)
+{
+	u32 len = min(wc->byte_len, link->rx_size);
+
+	/* the key of a ring is void, and its memory may not be written any more */
+	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
+		smc_rdma_link_lost(link, SMC_REASON_LINK_PEER);
+		return;
+	}
+	if (unlikely(!is_message(wc))) {
+		smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_MALFORMED);
+		return;
+	}
+	ib_dma_sync_single_for_cpu(link->ibdev, rx->sge.addr, len,
+				   DMA_FROM_DEVICE);
+	if (len && rx->data[0] == SMC_CDC_TYPE)
+		rx_cdc(link, rx->data, len);
+	else
+		smc_rdma_llc_rx(link, rx->data, len);
+	ib_dma_sync_single_for_device(link->ibdev, rx->sge.addr, len,
+				      DMA_FROM_DEVICE);
 }
 
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -91,7 +114,6 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smc_rdma_rx *rx = container_of(wc->wr_cqe, struct smc_rdma_rx,
 					      cqe);
 	struct smc_rdma_link *link = rx->link;
-	u32 len;
 
 	link->rx_posted--;
 	if (wc->status != IB_WC_SUCCESS) {
@@ -99,17 +121,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	WRITE_ONCE(link->rx_count, link->rx_count + 1);
-	len = min(wc->byte_len, link->rx_size);
-	ib_dma_sync_single_for_cpu(link->ibdev, rx->sge.addr, len,
-				   DMA_FROM_DEVICE);
-	if (unlikely(!is_message(wc)))
-		smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_MALFORMED);
-	else if (len && rx->data[0] == SMC_CDC_TYPE)
-		rx_cdc(link, rx->data, len);
-	else
-		smc_rdma_llc_rx(link, rx->data, len);
-	ib_dma_sync_single_for_device(link->ibdev, rx->sge.addr, len,
-				      DMA_FROM_DEVICE);
+	rx_one(link, rx, wc);
 	chain_free(link, rx);
 	if (link->rx_free_num >= SMC_RDMA_RX_BATCH && smc_rdma_rx_post(link))
 		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
