@@ -9,23 +9,28 @@ serves 10.9.0.1, slowrxe, the module badverbs on rxe0, and two CPUs.
 """
 import subprocess
 import threading
+import time
 
 import cases
 from badverbs import bad
-from counters import RDMA, Counters, await_ends, pair, sysctl
+from counters import RDMA, await_ends, pair, sysctl
 from limits import await_that, limit
 from minitcp import Net
 from smcpeer import KERNEL, TEST_LINK, Peer, message
 from sockdiag import SMCR, row_of
 
 LIMIT = limit(60)
-PAUSE_MS = int(limit(1500))     # enough for a link to end
 PARAMETERS = "/sys/module/slowrxe/parameters/"
 
 
-def number(name):
+def told(name):
     with open(PARAMETERS + name, encoding="ascii") as f:
-        return int(f.read())
+        return f.read().strip()
+
+
+def pause(on):
+    with open(PARAMETERS + "pause", "w", encoding="ascii") as f:
+        f.write(str(on))
 
 
 def address(verb):
@@ -35,20 +40,27 @@ def address(verb):
 
 def packet_while_link_ends(receive, end_link):
     """receive() has a packet received by the link"""
-    before, early = number("over"), number("early")
-    count = Counters()
-    with open(PARAMETERS + "ms", "w", encoding="ascii") as f:
-        f.write(str(PAUSE_MS))
+    # what has been received is done with
+    time.sleep(0.2)
+    pause(1)
     thread = threading.Thread(target=receive)
     thread.start()
-    await_that("no pause", lambda: number("paused") > before, LIMIT)
-    end_link()
-    await_that("the link stays", lambda: count.moved().get("LgrLost"), LIMIT)
-    assert number("over") == before, "too late for the receiver"
+    try:
+        await_that("no pause", lambda: told("paused") == "1", LIMIT)
+        end_link()
+        await_that("not to RESET", lambda: told("resets") == "1" or
+                   told("paused") == "2", LIMIT)
+        # time to do it wrong
+        time.sleep(0.5)
+        assert told("paused") == "1", "the pause was too short"
+        assert told("early") == "N", "destroyed below the receiver"
+        assert told("resets") == "1", told("resets")
+    finally:
+        pause(0)
+        thread.join()
     await_ends("links", seconds=LIMIT)
-    thread.join()
-    await_that("the pause stays", lambda: number("over") > before, LIMIT)
-    assert number("early") == early, "destroyed below the receiver"
+    assert told("paused") == "2"
+    assert told("resets") == "2", "what came meanwhile may stay"
 
 
 def case_far():
@@ -73,6 +85,7 @@ def case_near():
                            lambda: bad("event", "fatal"))
     for sock in cli, srv:
         sock.close()
+    assert told("worker") == "Y"
 
 
 if __name__ == "__main__":

@@ -490,7 +490,7 @@ static int bad_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	int rc;
 
 	atomic_inc(&bad.inside);
-	hits = state >= 0 && state != IB_QPS_ERR &&
+	hits = state > IB_QPS_RESET && state != IB_QPS_ERR &&
 	       hit(VERB_modify_qp, state, &rule);
 	if (hits && rule.action == DO_hold)
 		await_rule(rules);
