@@ -17,6 +17,7 @@ from smcpeer import KERNEL, Server
 LIMIT = limit(30)
 PORT = "/sys/class/infiniband/clcrxe/ports/1/"
 GID = "0000:0000:0000:0000:0000:ffff:0a63:0001"
+NEW_MAC = "fe80:0000:0000:0000:0000:00ff:fe00:9977"
 
 
 def run(text):
@@ -24,14 +25,25 @@ def run(text):
         subprocess.run(line.split(), check=True)
 
 
-def slots():
-    """the device of each slot with the GID, by number"""
+def gids():
+    """by number"""
     found = {}
     for n in range(32):
         try:
-            if read(f"{PORT}gids/{n}") == GID:
-                found[n] = read(f"{PORT}gid_attrs/ndevs/{n}")
+            found[n] = read(f"{PORT}gids/{n}")
         except OSError:         # it is going, or its device is
+            pass
+    return found
+
+
+def slots():
+    """the device of each slot with the GID, by number"""
+    found = {}
+    for n, gid in gids().items():
+        try:
+            if gid == GID:
+                found[n] = read(f"{PORT}gid_attrs/ndevs/{n}")
+        except OSError:         # as above
             pass
     return found
 
@@ -61,6 +73,19 @@ class Waiting:
         conn.sock.close()
 
 
+def case_mac():
+    """The device gets another MAC address: the Proposal told the old one."""
+    client = Waiting()
+    before = slots()
+    run("ip link set clc0 address 02:00:00:00:99:77")
+    client.net.peer_mac = bytes.fromhex("020000009977")
+    # all GIDs go and come back
+    await_that("no GID of the new address", lambda: NEW_MAC in gids().values(),
+               LIMIT)
+    assert slots() == before, (slots(), before)
+    client.becomes_tcp("a Confirm of a link with the old MAC address")
+
+
 def case_taken():
     """The address goes, a container on the same device gets the same one, and
     with it the slot; then the host has its address back, in another slot.  With
@@ -85,14 +110,6 @@ def case_taken():
         client.becomes_tcp("a Confirm with the container's GID")
     finally:
         run("ip netns delete taken")
-
-
-def case_mac():
-    """The device gets another MAC address: the Proposal told the old one."""
-    client = Waiting()
-    run("ip link set clc0 address 02:00:00:00:99:77")
-    client.net.peer_mac = bytes.fromhex("020000009977")
-    client.becomes_tcp("a Confirm of a link with the old MAC address")
 
 
 if __name__ == "__main__":
