@@ -26,6 +26,7 @@ from counters import LIMIT, LO, RDMA, Counters, await_ends, free_idle_rings, \
     pair, smc_socket, sysctl
 from limits import await_that
 from minitcp import MAGIC, Net
+from namespaces import unshare
 from smcpeer import DELETE_LINK, HONEST, Peer, Server
 from sockdiag import FALLBACK, PROTO_SMC, SMCD, SMCR, TCP, row_of
 
@@ -609,7 +610,7 @@ def case_idle_rings_of_the_group_give_way():
 def case_idle_rings_of_others_give_way():
     """another namespace has left them, and is still there"""
     def other():
-        os.unshare(os.CLONE_NEWNET)
+        unshare()
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         cli, srv = smc()
         cli.close()
@@ -622,8 +623,12 @@ def case_idle_rings_of_others_give_way():
     go, come = socket.socketpair()
     pid = os.fork()
     if not pid:
-        come.close()
-        other()
+        try:
+            come.close()
+            other()
+        except BaseException as e:      # pylint: disable=broad-except
+            print(f"# {e!r}", flush=True)
+            os._exit(1)
         os._exit(0)
     go.close()
     assert come.recv(1) == b"x", "no other"

@@ -17,6 +17,7 @@ import cases
 from counters import LIMIT, LO, RDMA, RING, Counters, await_ends, ends, \
     free_idle_rings, pair, receive, sysctl
 from limits import await_that
+from namespaces import unshare
 from park import PAGE, ParkedSend
 from sockdiag import SMCD, SMCR, row_of
 
@@ -49,7 +50,7 @@ def as_user(address, want):
 
 
 def as_namespace(address, want):
-    os.unshare(os.CLONE_NEWNET)
+    unshare()
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     talk(address, want)
 

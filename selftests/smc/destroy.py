@@ -7,7 +7,6 @@ in fallback; what was observed has to be equal.  case_* have what TCP has not.
 Needs the module, root, an RDMA port (hostenv.py), and no SMC sockets of
 others.  "destroy.py -p" only prints what TCP does.
 """
-import ctypes
 import errno
 import os
 import select
@@ -19,10 +18,10 @@ import time
 import cases
 import hostenv
 from limits import limit
+from namespaces import unshare
 from sockdiag import PROTO_SMC, SMCD, SMCR, TCP, destroy, dump, row_of, sock_id
 
 SO_COOKIE = 57
-CLONE_NEWNET = 0x40000000
 LIMIT = limit(60)
 POLL = select.POLLIN | select.POLLOUT | select.POLLRDHUP
 
@@ -379,8 +378,7 @@ def case_rights():
         assert k.destroy(cli) == "EPERM"
 
     def elsewhere():
-        libc = ctypes.CDLL(None, use_errno=True)
-        assert libc.unshare(CLONE_NEWNET) == 0
+        unshare()
         assert k.destroy(cli) == "ENOENT"
 
     cases.in_child(other)

@@ -6,7 +6,6 @@ Needs the module, root, and no SMC sockets of others; uses shared memory on
 this host.  One "ok" or "not ok" line a case; the exit code says whether all
 were ok.
 """
-import ctypes
 import errno
 import os
 import socket
@@ -16,6 +15,7 @@ import sys
 
 import cases
 from limits import limit
+from namespaces import unshare
 from sockdiag import (ACTIVE, AF_SMC, CONN, DMB, DONE, DPORT, DST, DUMP, ERROR,
                       FALLBACK, INIT, LISTEN, MODES, PROTO_SMC, REQUEST, ROOT,
                       SHUT, SMCD, SMCR, SPORT, SRC, STATES, TCP, ULP_NAME,
@@ -23,7 +23,6 @@ from sockdiag import (ACTIVE, AF_SMC, CONN, DMB, DONE, DPORT, DST, DUMP, ERROR,
                       attributes, dump, messages, netlink, request, row_of,
                       tcp_ulp)
 
-CLONE_NEWNET = 0x40000000
 here = os.path.dirname(os.path.abspath(__file__))
 smcss = os.path.join(here, "../../tools/smcss")
 
@@ -312,10 +311,9 @@ def case_tokens_are_secret():
 
 def case_namespaces():
     _, cli, _ = pair()
-    libc = ctypes.CDLL(None, use_errno=True)
 
     def elsewhere():
-        assert libc.unshare(CLONE_NEWNET) == 0
+        unshare()
         assert dump() == [], "sockets of another namespace"
         with smc() as s:
             assert [r.inode for r in dump()] == [os.fstat(s.fileno()).st_ino]

@@ -6,7 +6,6 @@ Needs the module, root, soft-RoCE as the only RDMA device (hostenv.py says where
 and no SMC sockets of others.  Raw netlink, no library.  One "ok" or "not ok" line
 a case; the exit code says whether all were ok.
 """
-import ctypes
 import errno
 import os
 import socket
@@ -17,9 +16,9 @@ import hostenv
 from genetlink import (Genl, NlError, attr, attrs_of, num, text, pnet,
                        REQUEST, DUMP, PNET, P_GET, P_ADD, P_DEL, P_FLUSH)
 from limits import await_that, limit
+from namespaces import NET, USER, unshare
 
 PROTO_SMC = 256
-CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 SO_NETNS_COOKIE = 71
 (SYS_INFO, LGR_R, LINK, LGR_D, DEV_D, DEV_R, STATS, FBACK, DUMP_UEID, ADD_UEID,
  REMOVE_UEID, FLUSH_UEID, DUMP_SEID, ENABLE_SEID, DISABLE_SEID, DUMP_HS,
@@ -540,10 +539,11 @@ def case_unprivileged():
         cases.in_child(other)
 
         def contained():
-            libc = ctypes.CDLL(None, use_errno=True)
             os.setuid(65534)
-            if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
-                raise cases.Skip("no user namespaces here")
+            try:
+                unshare(USER | NET)
+            except OSError as e:
+                raise cases.Skip("no user namespaces here") from e
             no_setter_works()
 
         cases.in_child(contained)
@@ -551,12 +551,11 @@ def case_unprivileged():
 
 
 def case_namespaces():
-    libc = ctypes.CDLL(None, use_errno=True)
     p = Genl(PNET)
     p.do(P_ADD, pnet("HERE", "eth0", RDMA_DEV))
 
     def elsewhere():
-        assert libc.unshare(CLONE_NEWNET) == 0
+        unshare()
         g = smc()
         for cmd in (LGR_R, LINK, LGR_D, FBACK, DEV_R):
             assert g.dump(cmd) == [], f"command {cmd}"

@@ -7,7 +7,6 @@ Proposals for one port are dropped on the way: handshakes with it stay as they
 are, at both ends.  Beside them connections of others are made, over SMC-D.  Then
 the sockets are closed, which takes no time.  Needs the module and root.
 """
-import ctypes
 import os
 import socket
 import subprocess
@@ -17,6 +16,7 @@ import time
 import cases
 from counters import Counters, sysctl
 from limits import await_that, limit
+from namespaces import enter
 from sockdiag import PROTO_SMC, SMCD, row_of
 
 HOME, AWAY = "home", "away"             # namespaces
@@ -28,20 +28,10 @@ NETWORKS = 50
 MOST = 1024                             # handshakes of a role
 LIMIT = limit(60)
 AT_ONCE = limit(5)                      # TCP destroys a thousand children
-CLONE_NEWNET = 0x40000000
-
-libc = ctypes.CDLL(None, use_errno=True)
 
 
 def run(*words):
     subprocess.run(words, check=True)
-
-
-def enter(ns):
-    # os.setns() came with Python 3.12
-    with open("/run/netns/" + ns, "rb") as f:
-        if libc.setns(f.fileno(), CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def reached(ns, address):

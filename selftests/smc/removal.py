@@ -26,6 +26,7 @@ import time
 import cases
 from counters import read, sysctl
 from limits import SCALE, await_that, limit
+from namespaces import enter
 from sockdiag import PROTO_SMC, SMCD, SMCR, row_of
 
 EVENTS = int(sys.argv[1]) if sys.argv[1:] else 11
@@ -142,8 +143,7 @@ class Worker:
         self.log = os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         netns = getattr(place, end)
         if netns:
-            with open(f"/run/netns/{netns}", "rb") as f:
-                os.setns(f.fileno(), os.CLONE_NEWNET)
+            enter(netns)
         signal.signal(signal.SIGTERM, self.stop)
 
     def stop(self, *_):
@@ -386,10 +386,9 @@ class Host:
 
 def again(place, want):
     """a connection there has SMC"""
-    def enter(netns):
+    def inside(netns):
         if netns:
-            with open(f"/run/netns/{netns}", "rb") as f:
-                os.setns(f.fileno(), os.CLONE_NEWNET)
+            enter(netns)
 
     def connected():
         with smc_socket() as cli:
@@ -401,11 +400,11 @@ def again(place, want):
             with srv:
                 return row_of(cli).mode == want
 
-    enter(place.server)
+    inside(place.server)
     with smc_socket() as lst:
         lst.bind(("0.0.0.0", place.port))
         lst.listen(8)
-        enter(place.client)
+        inside(place.client)
         await_that(f"{place.name}: no SMC", connected, HANGS)
 
 
