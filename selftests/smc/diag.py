@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import cases
+from counters import at_rest
 from limits import limit
 from namespaces import unshare
 from sockdiag import (ACTIVE, AF_SMC, CONN, DMB, DONE, DPORT, DST, DUMP, ERROR,
@@ -384,4 +385,4 @@ def case_churn():
     cases.meanwhile(4, lambda: dump_all, churn)
 
 
-sys.exit(cases.main(globals()))
+sys.exit(cases.main(globals(), before=at_rest))
