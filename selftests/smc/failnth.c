@@ -6,12 +6,14 @@
  *				fail-nth of /proc
  *	failnth life N		whole connections, in whatever context: workers
  *				and soft interrupts too
+ *	failnth links N		the same over RDMA, each with a new link: needs
+ *				SMC-R on lo and the module badverbs on that port
  *	failnth init N SMC DIAG	loading the two modules
  *
  * N: every N-th allocation; SMC_SEED of the environment says which comes first.
  * Only allocations below functions of the module fail (the stack filter of
  * fault injection).  A call either works or says that there is no memory, and
- * after each the next connection is an SMC-D one as if nothing had happened.
+ * after each the next connection uses SMC as if nothing had happened.
  * Needs root and a kernel with FAILSLAB, FAIL_PAGE_ALLOC,
  * FAULT_INJECTION_DEBUG_FS and FAULT_INJECTION_STACKTRACE_FILTER.
  */
@@ -402,11 +404,14 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "life") && argc == 3 && every > 0) {
 		ksft_set_plan(2);
 		whole_lives(every);
+	} else if (!strcmp(mode, "links") && argc == 3 && every > 0) {
+		ksft_set_plan(2);
+		whole_links(every);
 	} else if (!strcmp(mode, "init") && argc == 5 && every > 0) {
 		ksft_set_plan(3);
 		load_modules(argv[3], argv[4], every);
 	} else {
-		ksft_exit_fail_msg("failnth calls | life N | init N SMC DIAG\n");
+		ksft_exit_fail_msg("failnth calls | life N | links N | init N SMC DIAG\n");
 	}
 	ksft_finished();
 }

@@ -56,6 +56,7 @@ bool at_end(int fd);
 bool wait_either(int listener, int client);
 bool same_connection(int c, int s);
 bool clean_connection(void);
+extern const char *clean_counter;	/* of its outcome */
 bool lo_up(void);
 
 /* netlink: the number of rows, or -1 */
@@ -65,6 +66,7 @@ long genl_dump(int fd, int family, int cmd);
 long diag_dump(int fd);
 
 void whole_lives(int every);
+void whole_links(int every);
 void load_modules(const char *smc, const char *diag, int every);
 
 #endif /* SMC_SELFTEST_FAILNTH_H */

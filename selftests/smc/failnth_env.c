@@ -348,15 +348,17 @@ bool same_connection(int c, int s)
 	return !getpeername(s, sa(&b), &b.len) && port_of(&a) == port_of(&b);
 }
 
+const char *clean_counter = "HsClientSmcd";
+
 /* After whatever happened the next connection is as ever. */
 bool clean_connection(void)
 {
-	long before = smc_counter("HsClientSmcd");
+	long before = smc_counter(clean_counter);
 	struct ends e;
 	bool ok = ends_open(&e) && ends_talk(&e, 1000);
 
-	if (ok && smc_counter("HsClientSmcd") == before)
-		ok = bad("the next connection is not SMC-D");
+	if (ok && smc_counter(clean_counter) == before)
+		ok = bad("the next connection is not as ever");
 	ends_close(&e);
 	return ok;
 }

@@ -153,6 +153,35 @@ static int first_of(int every)
 	return 1 + (seed ? strtoul(seed, NULL, 0) % every : 0);
 }
 
+/*
+ * No link is left: the device says that it has failed.  Done by the module
+ * badverbs (selftests/vm/planted).
+ */
+static bool end_links(void)
+{
+	static const char event[] = "/sys/module/badverbs/parameters/event";
+	uint64_t start = now_ns();
+
+	if (put_text(event, "fatal"))
+		die("%s", event);
+	while (smc_counter("LinkCreated") != smc_counter("LinkDestroyed")) {
+		if (seconds_since(start) > limit_s(20))
+			return bad("a link stays");
+		usleep(1000);
+	}
+	return true;
+}
+
+static bool with_links;
+
+/* A life that begins with a link group, if it is about links. */
+static enum outcome from_nothing(void)
+{
+	if (with_links && !end_links())
+		return WRONG;
+	return life();
+}
+
 enum swept { MET, BEYOND, BROKEN };
 
 /*
@@ -166,13 +195,15 @@ static enum swept one_life(const char *attr, int nth, int count[3])
 	int again;
 
 	doing(attr, nth);
+	if (with_links && !end_links())
+		return BROKEN;
 	arm_next(attr, nth);
 	o = life();
 	count[o]++;
 	swept = armed(attr) ? BEYOND : MET;
 	/* the number of the next allocation is known once the fault was met */
 	for (again = 0; o != WRONG && armed(attr); again++) {
-		o = life();
+		o = from_nothing();
 		if (again == 1000 && bad("the fault does not come"))
 			o = WRONG;
 	}
@@ -204,6 +235,14 @@ void whole_lives(int every)
 	only_under("smc");
 	sweep_lives("failslab", every);
 	sweep_lives("fail_page_alloc", every);
+}
+
+/* The same over RDMA, each with a link of its own */
+void whole_links(int every)
+{
+	with_links = true;
+	clean_counter = "HsClientSmcr";
+	whole_lives(every);
 }
 
 /* loading */
