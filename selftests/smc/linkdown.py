@@ -14,12 +14,13 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import cases
 from badverbs import bad, number
-from clcmsg import proposal_v1
-from counters import Counters, await_ends, sysctl
+from clcmsg import accept_r, proposal_v1
+from counters import Counters, await_ends, read as read_counters, sysctl
 from genetlink import port_active
 from hostile import elsewhere, waiting
 from limits import await_that, limit
@@ -249,6 +250,58 @@ def case_no_answer():
     port(False)
     assert number("hits"), "it has answered at once"
     port(True)
+    Link().peer.leave()
+
+
+def dies_early(role, op):
+    """The device fails while the queue pair of a new link is moved to @op: the
+    connection is TCP's, and the group is used by no other."""
+    # the groups of the cases before end in their own time
+    await_that("something stays", lambda: balanced(read_counters()), LIMIT)
+    counters = Counters()
+    peer = role(Link.net, up=False)
+    if role is Peer:
+        peer.contact()
+    else:
+        peer.conn = peer.new_link()
+    conn, said = peer.conn, []
+
+    def handshake():
+        if role is Server:
+            said.append(peer.called(conn, True))
+            return
+        conn.tcp.send(accept_r(peer.args, 3, True, conn.end))
+        said.append(peer.clc(conn.tcp, 3))
+
+    # the first of a client is the queue pair for registrations
+    bad("rule", f"modify_qp hold op={op} nth={1 if role is Peer else 2}")
+    thread = threading.Thread(target=handshake)
+    thread.start()
+    try:
+        await_that(f"not to {op}", lambda: number("hits"), LIMIT)
+        bad("event", "fatal")
+        await_that("the link stays",
+                   lambda: counters.moved().get("LinkDownFatal"), LIMIT)
+    finally:
+        bad("rule", "off")
+        thread.join()
+        if role is Peer:
+            conn.sock = peer.accept()
+        peer.lst.close()
+    assert said == [None], f"{role.__name__}, {op}: {said}"
+    conn.sock.settimeout(LIMIT)
+    conn.tcp.send(b"plain")
+    assert conn.sock.recv(5) == b"plain"
+    conn.forget()
+    await_that("something stays", lambda: balanced(counters.moved()), LIMIT)
+
+
+def case_dies_early():
+    Link.begin()
+    for role in Peer, Server:
+        for op in ("init", "rtr") + (("rts",) if role is Peer else ()):
+            dies_early(role, op)
+    # and the next one works
     Link().peer.leave()
 
 
