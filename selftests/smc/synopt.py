@@ -8,6 +8,7 @@ device is to make it, the pseudo header's), and the option, which comes last.
 
 Needs root, ip, nft and ethtool.
 """
+import ctypes
 import errno
 import os
 import select
@@ -28,10 +29,19 @@ TCP_MD5SIG = 14
 SYN, ACK = 2, 16
 DATA = bytes(range(256)) * 40
 HOME = os.open("/proc/self/ns/net", os.O_RDONLY)
+CLONE_NEWNET = 0x40000000
+
+libc = ctypes.CDLL(None, use_errno=True)
 
 
 def run(cmd):
     subprocess.run(cmd, shell=True, check=True)
+
+
+def setns(fd):
+    # os.setns() came with Python 3.12
+    if libc.setns(fd, CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 class Inside:
@@ -41,10 +51,10 @@ class Inside:
 
     def __enter__(self):
         with open(f"/run/netns/{self.name}", "rb") as f:
-            os.setns(f.fileno(), os.CLONE_NEWNET)
+            setns(f.fileno())
 
     def __exit__(self, *_):
-        os.setns(HOME, os.CLONE_NEWNET)
+        setns(HOME)
 
 
 def sysctl(ns, name, value):
