@@ -100,11 +100,11 @@ def ones_sum(data):
 
 class Wire:
     """SYNs and SYN-ACKs that pass the client's device"""
-    def __init__(self):
+    def __init__(self, dev="eth0"):
         with Inside("c"):
             self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
                                       socket.htons(3))
-            self.sock.bind(("eth0", 3))
+            self.sock.bind((dev, 3))
         self.sock.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
         self.seen = {"syn": [], "synack": []}
         self.partial = set()
@@ -212,9 +212,9 @@ def finish(*socks):
         sock.close()
 
 
-def once(family, to, is_smc=True, syn=True, synack=True):
+def once(family, to, is_smc=True, syn=True, synack=True, dev="eth0"):
     """one connection, its SYN and its SYN-ACK"""
-    wire = Wire()
+    wire = Wire(dev)
     lsock = listener(family if "." not in to else socket.AF_INET6)
     client = make("c", family)
     server = pair(lsock, client, to, is_smc)
@@ -232,15 +232,18 @@ def case_offloaded():
         assert once(family, to) == {True}, to
 
 
-def case_not_offloaded():
+def offload(state):
     for ns in "cs":
-        run(f"ip netns exec {ns} ethtool -K eth0 tx off >/dev/null")
+        run(f"ip netns exec {ns} ethtool -K eth0 tx {state} >/dev/null")
+
+
+def case_not_offloaded():
+    offload("off")
     try:
         for family, to in ADDRESSES:
             assert once(family, to) == {False}, to
     finally:
-        for ns in "cs":
-            run(f"ip netns exec {ns} ethtool -K eth0 tx on >/dev/null")
+        offload("on")
 
 
 def case_few_options():

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""synopt_way - the module's own SYN option, and what is on its way
+
+As synopt.py, but c and s are connected by a bridge in r.  What passes there is
+captured by tcpdump and judged by tshark.
+
+Of a packet whose checksum a device is to make, on a veth, only the sum of the
+pseudo header can be judged.  The ports of the bridge have no such offload: what
+they send is complete, in whichever way the module has left it to them.
+
+Needs root, ip, nft, ethtool, tcpdump and tshark.
+"""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+import cases
+from limits import await_that, limit
+from synopt import ADDRESSES, IP4, IP6, OFFER, Inside, offload, once, run
+
+FIELDS = ("vlan.id", "tcp.flags.ack", "ip.checksum.status",
+          "tcp.checksum.status", "tcp.hdr_len", "tcp.options",
+          "tcp.options.experimental.exid", "tcp.options.experimental.data",
+          "_ws.malformed", "_ws.expert.message")
+END = b"the end of the capture"
+VLAN = 7
+
+
+def net(address, number):
+    """the host's address in another network"""
+    return address.replace("98.5.", f"98.{number}.") \
+        .replace("98:5:", f"98:{number}:")
+
+
+class Capture:
+    """what passes the bridge's port to c or s"""
+    def __init__(self, port):
+        if not shutil.which("tcpdump") or not shutil.which("tshark"):
+            raise cases.Skip("no tcpdump or no tshark")
+        fd, self.file = tempfile.mkstemp(suffix=".pcap")
+        os.close(fd)
+        # pylint: disable-next=consider-using-with
+        self.tcpdump = subprocess.Popen(
+            ["ip", "netns", "exec", "r", "tcpdump", "-U", "--immediate-mode",
+             "-Z", "root", "-i", port, "-w", self.file],
+            stderr=subprocess.PIPE, text=True)
+        for line in self.tcpdump.stderr:
+            if "listening on" in line:
+                break
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.tcpdump.kill()
+        self.tcpdump.wait()
+        self.tcpdump.stderr.close()
+        os.unlink(self.file)
+
+    def is_over(self):
+        with open(self.file, "rb") as f:
+            return END in f.read()
+
+    def packets(self):
+        """SYNs and SYN-ACKs, as tshark sees them"""
+        with Inside("c"), socket.socket(socket.AF_INET,
+                                        socket.SOCK_DGRAM) as sock:
+            sock.sendto(END, (IP4["s"], 9))
+        await_that("the end of the capture", self.is_over, limit(20))
+        self.tcpdump.send_signal(signal.SIGINT)
+        self.tcpdump.wait()
+        fields = [word for field in FIELDS for word in ("-e", field)]
+        out = subprocess.run(
+            ["tshark", "-r", self.file, "-o", "tcp.check_checksum:TRUE",
+             "-o", "ip.check_checksum:TRUE", "-Y", "tcp.flags.syn == 1",
+             "-T", "fields", *fields], check=True, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        return [dict(zip(FIELDS, line.split("\t")))
+                for line in out.splitlines()]
+
+
+def judge(packets, syn, synack, vlan=""):
+    """those of a connection to each address; @syn, @synack: is its checksum left
+    to a device?"""
+    acks = [p["tcp.flags.ack"] in ("1", "True") for p in packets]
+    assert acks == [False, True] * len(ADDRESSES), packets
+    for ack, p in zip(acks, packets):
+        options = bytes.fromhex(p["tcp.options"].replace(":", ""))
+        is_partial = "Partial (pseudo header)" in p["_ws.expert.message"]
+        assert p["vlan.id"] == vlan and not p["_ws.malformed"], p
+        # IPv6 has none
+        assert p["ip.checksum.status"] in ("1", ""), p
+        assert p["tcp.checksum.status"] == "1", p
+        assert is_partial == (synack if ack else syn), p
+        assert int(p["tcp.hdr_len"]) == 20 + len(options), p
+        assert options.endswith(OFFER), p
+        assert p["tcp.options.experimental.exid"] == "0xe2d4", p
+        assert p["tcp.options.experimental.data"] == "c3d9", p
+    # two of the three connections are IPv4's
+    assert sum(bool(p["ip.checksum.status"]) for p in packets) == 4, packets
+
+
+def case_offloaded():
+    with Capture("c") as at_c, Capture("s") as at_s:
+        for family, to in ADDRESSES:
+            assert once(family, to) == {True, False}, to
+        judge(at_c.packets(), syn=True, synack=False)
+        judge(at_s.packets(), syn=False, synack=True)
+
+
+def case_not_offloaded():
+    offload("off")
+    try:
+        with Capture("c") as at_c:
+            for family, to in ADDRESSES:
+                assert once(family, to) == {False}, to
+            judge(at_c.packets(), syn=False, synack=False)
+    finally:
+        offload("on")
+
+
+def tagged(state):
+    """through the VLAN, with this offload"""
+    offload(state)
+    with Capture("s") as at_s:
+        for family, to in ADDRESSES:
+            once(family, net(to, VLAN), dev="eth0.7")
+        judge(at_s.packets(), syn=False, synack=state == "on", vlan=str(VLAN))
+
+
+def case_vlan():
+    for ns in "cs":
+        run(f"ip -n {ns} link add link eth0 name eth0.7 type vlan id {VLAN}; "
+            f"ip -n {ns} address add {net(IP4[ns], VLAN)}/24 dev eth0.7; "
+            f"ip -n {ns} address add {net(IP6[ns], VLAN)}/64 dev eth0.7 nodad; "
+            f"ip -n {ns} link set eth0.7 up")
+    try:
+        tagged("on")
+        tagged("off")
+    finally:
+        offload("on")
+        for ns in "cs":
+            run(f"ip -n {ns} link delete eth0.7")
+
+
+def setup():
+    for ns in "crs":
+        run(f"ip netns add {ns} && ip -n {ns} link set lo up")
+    run("ip -n r link add br0 type bridge && ip -n r link set br0 up")
+    for ns in "cs":
+        run(f"ip -n {ns} link add eth0 type veth peer name {ns} netns r; "
+            f"ip netns exec r ethtool -K {ns} tx off >/dev/null; "
+            f"ip -n r link set {ns} master br0 up; "
+            f"ip -n {ns} address add {IP4[ns]}/24 dev eth0; "
+            f"ip -n {ns} address add {IP6[ns]}/64 dev eth0 nodad; "
+            f"ip -n {ns} link set eth0 up")
+
+
+if __name__ == "__main__":
+    setup()
+    try:
+        code = cases.main(globals())
+    finally:
+        run("ip netns del c; ip netns del r; ip netns del s")
+    sys.exit(code)

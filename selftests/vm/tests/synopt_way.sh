@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0
+# The SYN option that the module writes, seen on its way: judged by tshark, in a
+# VLAN, behind NAT, among options of every length: selftests/smc/synopt_way.py.
+# when: 6/8 debug, takes a minute there
+# kernels: 6.1 6.12 7.2 debug
+# guests: 1
+# timeout: 300
+# rdma: none
+s=/lab/selftests/smc
+g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
+	insmod /lab/smc_diag.ko'
+equal own "$(g A 'cat /sys/module/smc/parameters/syn_option')" 'SYN option'
+rc=0
+g A "$s/synopt_way.py ${SYNOPT_CASES:-}" || rc=$?
+case $LAB_K.$rc in
+*.0) ;;
+# it has no NAT: that case is skipped
+debug.4) ;;
+*) exit $rc ;;
+esac
