@@ -21,14 +21,15 @@ import tempfile
 
 import cases
 from limits import await_that, limit
-from synopt import ADDRESSES, IP4, IP6, OFFER, Inside, offload, once, run
+from synopt import (ADDRESSES, IP4, IP6, OFFER, Inside, Wire, finish, listener,
+                    make, nft, offload, once, pair, run)
 
 FIELDS = ("vlan.id", "tcp.flags.ack", "ip.checksum.status",
           "tcp.checksum.status", "tcp.hdr_len", "tcp.options",
           "tcp.options.experimental.exid", "tcp.options.experimental.data",
           "_ws.malformed", "_ws.expert.message")
 END = b"the end of the capture"
-VLAN = 7
+VLAN, HIDDEN = 7, 6
 
 
 def net(address, number):
@@ -146,6 +147,58 @@ def case_vlan():
         offload("on")
         for ns in "cs":
             run(f"ip -n {ns} link delete eth0.7")
+
+
+def case_masquerade():
+    """a network behind c: address and port of its connections change in c, after
+    the option has come"""
+    hidden = [net(a, HIDDEN) for a in (IP4["c"], IP6["c"])]
+    run(f"ip -n c address add {hidden[0]}/32 dev lo; "
+        f"ip -n c address add {hidden[1]}/128 dev lo")
+    try:
+        nft("c", f"""table inet t {{
+                chain c {{
+                    type nat hook postrouting priority 100;
+                    ip saddr {hidden[0]} meta l4proto tcp \
+                        masquerade to :20000-20100;
+                    ip6 saddr {hidden[1]} meta l4proto tcp \
+                        masquerade to :20000-20100;
+                }}
+                chain d {{
+                    type filter hook output priority 0;
+                    ct state invalid drop;
+                }}
+                chain e {{
+                    type filter hook input priority 0;
+                    ct state invalid drop;
+                }}
+            }}""")
+    except subprocess.CalledProcessError as e:
+        raise cases.Skip("this kernel has no NAT") from e
+    try:
+        for state in "on", "off":
+            offload(state)
+            for family, to in ADDRESSES:
+                masqueraded(family, to, hidden)
+    finally:
+        offload("on")
+        nft("c")
+        run(f"ip -n c address del {hidden[0]}/32 dev lo; "
+            f"ip -n c address del {hidden[1]}/128 dev lo")
+
+
+def masqueraded(family, to, hidden):
+    wire = Wire()
+    lsock = listener(socket.AF_INET6)
+    client = make("c", family)
+    source = hidden[1] if to == IP6["s"] else hidden[0]
+    client.bind(("::ffff:" + source if "ffff" in to else source, 0))
+    server = pair(lsock, client, to, True)
+    address, port = server.getpeername()[:2]
+    assert address in (IP6["c"], "::ffff:" + IP4["c"]), address
+    assert 20000 <= port <= 20100, port
+    finish(client, server, lsock)
+    wire.expect([True], [True])
 
 
 def setup():
