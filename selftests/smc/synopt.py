@@ -107,6 +107,7 @@ class Wire:
             self.sock.bind((dev, 3))
         self.sock.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
         self.seen = {"syn": [], "synack": []}
+        self.lengths = {"syn": [], "synack": []}
         self.partial = set()
 
     def read(self):
@@ -140,7 +141,9 @@ class Wire:
         options = tcp[20:(tcp[12] >> 4) * 4]
         at = options.find(OFFER)
         assert at in (-1, len(options) - 8), f"not last: {options.hex()}"
-        self.seen["synack" if tcp[13] & ACK else "syn"].append(at >= 0)
+        kind = "synack" if tcp[13] & ACK else "syn"
+        self.seen[kind].append(at >= 0)
+        self.lengths[kind].append(len(options))
 
     def expect(self, syn, synack):
         assert self.read() == {"syn": syn, "synack": synack}, self.seen
@@ -246,15 +249,17 @@ def case_not_offloaded():
         offload("on")
 
 
+SYN_OPTIONS = "tcp_timestamps", "tcp_sack", "tcp_window_scaling"
+
+
 def case_few_options():
-    names = "tcp_timestamps", "tcp_sack", "tcp_window_scaling"
     try:
-        for name in names:
+        for name in SYN_OPTIONS:
             sysctl("c", name, 0)
             for family, to in ADDRESSES:
                 once(family, to)
     finally:
-        for name in names:
+        for name in SYN_OPTIONS:
             sysctl("c", name, 1)
 
 

@@ -19,10 +19,12 @@ import subprocess
 import sys
 import tempfile
 
+import bpfopt
 import cases
 from limits import await_that, limit
-from synopt import (ADDRESSES, IP4, IP6, OFFER, Inside, Wire, finish, listener,
-                    make, nft, offload, once, pair, run)
+from synopt import (ADDRESSES, IP4, IP6, OFFER, SYN_OPTIONS, Inside, Wire,
+                    finish, listener, make, nft, offload, once, pair, run,
+                    sysctl)
 
 FIELDS = ("vlan.id", "tcp.flags.ack", "ip.checksum.status",
           "tcp.checksum.status", "tcp.hdr_len", "tcp.options",
@@ -199,6 +201,42 @@ def masqueraded(family, to, hidden):
     assert 20000 <= port <= 20100, port
     finish(client, server, lsock)
     wire.expect([True], [True])
+
+
+def lengths(when, size):
+    """the lengths of the options of a SYN and a SYN-ACK, with another option of
+    this size; those with the offer"""
+    found = set()
+    with bpfopt.option(when, size):
+        for family, to in ADDRESSES:
+            wire = Wire()
+            lsock = listener(socket.AF_INET6)
+            client = make("c", family)
+            has_room = 4 + (size + 3 & ~3) + len(OFFER) <= 40
+            finish(pair(lsock, client, to, has_room), client, lsock)
+            is_syn = when == bpfopt.CONNECT
+            wire.expect([has_room or not is_syn], [has_room])
+            found.add(wire.lengths["syn" if is_syn else "synack"][0])
+    assert len(found) == 1, found
+    return found.pop(), has_room
+
+
+def case_full():
+    """every length that options can have, beside which the offer has room or has
+    not; then it is plain TCP"""
+    for name in SYN_OPTIONS:
+        sysctl("c", name, 0)
+    try:
+        for when in bpfopt.CONNECT, bpfopt.LISTEN:
+            got = [lengths(when, size) for size in range(0, 37, 4)]
+            assert got == [(n, True) for n in range(12, 41, 4)] + \
+                [(36, False), (40, False)], got
+            # padded by TCP
+            assert lengths(when, 26) == (40, True)
+            assert lengths(when, 29) == (36, False)
+    finally:
+        for name in SYN_OPTIONS:
+            sysctl("c", name, 1)
 
 
 def setup():
