@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The SYN option of this module and that of the kernel understand each other: A
-# writes its own, B has the kernel's. In both roles, IPv4 and IPv6.
+# writes its own, B has the kernel's. In both roles, IPv4 and IPv6. A server that
+# sends SYN cookies has plain TCP.
 # kernels: 6.12
 # when: 1/2 6.12, two guests
 # guests: 2
@@ -11,8 +12,10 @@ g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
 equal own "$(g A 'cat /sys/module/smc/parameters/syn_option')" 'SYN option of A'
 equal kernel "$(g B 'cat /sys/module/smc/parameters/syn_option')" 'SYN option of B'
 
-# roles SERVER CLIENT ADDRESS
+# roles SERVER CLIENT ADDRESS MODE: eight connections of that mode
 roles() {
+	is=$4 not=Tcp
+	[ $is = Smcr ] || not=Smcr
 	g A "$s/smcstat.sh mark"
 	g B "$s/smcstat.sh mark"
 	g "$1" "$s/stream -s -n 8 -k ipproto -l 64K :: 7800" &
@@ -21,13 +24,23 @@ roles() {
 	g "$2" "$s/stream -c -n 8 -k ipproto -l 64K $3 7800" ||
 		fail "$2 to $1 at $3"
 	wait $pid || fail "$2 to $1 at $3: listener"
-	g "$1" "$s/smcstat.sh expect HsServerSmcr=8 HsServerTcp=0"
-	g "$2" "$s/smcstat.sh expect HsClientSmcr=8 HsClientTcp=0"
+	g "$1" "$s/smcstat.sh expect HsServer$is=8 HsServer$not=0"
+	g "$2" "$s/smcstat.sh expect HsClient$is=8 HsClient$not=0"
 }
 
-for ip in 10.9.0.2 fd09::2 ::ffff:10.9.0.2; do
-	roles B A $ip
-done
-for ip in 10.9.0.1 fd09::1 ::ffff:10.9.0.1; do
-	roles A B $ip
-done
+# both_roles MODE MODE: of connections to A, and to B
+both_roles() {
+	for ip in 10.9.0.2 fd09::2 ::ffff:10.9.0.2; do
+		roles B A $ip "$2"
+	done
+	for ip in 10.9.0.1 fd09::1 ::ffff:10.9.0.1; do
+		roles A B $ip "$1"
+	done
+}
+
+both_roles Smcr Smcr
+g A 'sysctl -q net.ipv4.tcp_syncookies=2'
+both_roles Tcp Smcr
+g A 'sysctl -q net.ipv4.tcp_syncookies=1'
+g B 'sysctl -q net.ipv4.tcp_syncookies=2'
+both_roles Smcr Tcp
