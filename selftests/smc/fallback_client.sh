@@ -5,7 +5,8 @@
 # does not) and then behaves oddly: the program gets a TCP connection with
 # every byte right, within the handshake deadline, smcss says why, and when
 # our Proposal spoilt the stream the next connection is TCP from the SYN on.
-# Each row twice: the client speaks first, the server speaks first.
+# Each row twice: the client speaks first, the server speaks first.  ONLY=ROW:
+# that row alone.
 . "$(dirname "$0")/lib.sh"
 
 # protocol limits, and ten times what the exchange itself takes
@@ -21,6 +22,7 @@ try() {
 	local g n option plain first
 	shift 5
 
+	[ "${ONLY:-$name}" = "$name" ] || return 0
 	for g in $speakers; do
 		first=server
 		[ $g != - ] || { g=; first=client; }
@@ -135,9 +137,11 @@ restart() {
 }
 
 # those of rows() for each speaker, and restart()
-plan $((13 * $(wc -w <<<"$speakers") + 1))
+num_rows=13
+[ -z "${ONLY:-}" ] || num_rows=1
+plan $((num_rows * $(wc -w <<<"$speakers") + (num_rows > 1)))
 tap_up rdma
 sysctl -q net.smc.fallback_memory_s=60
 rows
-restart
+[ -n "${ONLY:-}" ] || restart
 finish

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The SYN option that the module writes, seen on its way: judged by tshark, in a
-# VLAN, behind NAT, among options of every length: selftests/smc/synopt_way.py.
+# VLAN, behind NAT, among options of every length: selftests/smc/synopt_way.py;
+# removed by a router, and sent back.
 # when: 6/8 debug, takes a minute there
 # kernels: 6.1 6.12 7.2 debug
 # guests: 1
@@ -18,3 +19,6 @@ case $LAB_K.$rc in
 debug.4) ;;
 *) exit $rc ;;
 esac
+# a router that removes the option, and a peer that sends back what it gets
+g A "QUICK=1 SLACK=4000 $s/fallback_strip.sh"
+g A "QUICK=1 SLACK=4000 ONLY='echoes what it gets' $s/fallback_client.sh"
