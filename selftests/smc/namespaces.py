@@ -18,7 +18,12 @@ def unshare(kinds=NET):
     _done(libc.unshare(kinds))
 
 
+def setns(fd):
+    """the network namespace of this file"""
+    _done(libc.setns(fd, NET))
+
+
 def enter(name):
     """the network namespace that "ip netns" calls so"""
     with open("/run/netns/" + name, "rb") as f:
-        _done(libc.setns(f.fileno(), NET))
+        setns(f.fileno())

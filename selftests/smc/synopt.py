@@ -8,7 +8,6 @@ device is to make it, the pseudo header's), and the option, which comes last.
 
 Needs root, ip, nft and ethtool.
 """
-import ctypes
 import errno
 import os
 import select
@@ -19,6 +18,7 @@ import sys
 
 import cases
 from limits import await_that, limit
+from namespaces import enter, setns
 
 IPPROTO_SMC = 256
 IP4 = {"c": "10.98.5.1", "s": "10.98.5.2"}
@@ -29,19 +29,10 @@ TCP_MD5SIG = 14
 SYN, ACK = 2, 16
 DATA = bytes(range(256)) * 40
 HOME = os.open("/proc/self/ns/net", os.O_RDONLY)
-CLONE_NEWNET = 0x40000000
-
-libc = ctypes.CDLL(None, use_errno=True)
 
 
 def run(cmd):
     subprocess.run(cmd, shell=True, check=True)
-
-
-def setns(fd):
-    # os.setns() came with Python 3.12
-    if libc.setns(fd, CLONE_NEWNET):
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 class Inside:
@@ -50,8 +41,7 @@ class Inside:
         self.name = name
 
     def __enter__(self):
-        with open(f"/run/netns/{self.name}", "rb") as f:
-            setns(f.fileno())
+        enter(self.name)
 
     def __exit__(self, *_):
         setns(HOME)

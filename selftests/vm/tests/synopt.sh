@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The module writes the SYN option itself: selftests/smc/synopt.py.
-# when: 7/8 debug, takes a minute there
+# when: 2/2 6.12; 7/8 debug, takes a minute there
 # kernels: 6.1 6.12 7.2 debug
 # guests: 1
 # timeout: 300

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # The SYN option that the module writes, seen on its way: judged by tshark, in a
 # VLAN, behind NAT, among options of every length: selftests/smc/synopt_way.py;
-# removed by a router, and sent back.
-# when: 6/8 debug, takes a minute there
-# kernels: 6.1 6.12 7.2 debug
+# removed by a router, and sent back.  Not on 6.1: the tshark of Debian 12 takes a
+# checksum that the adapter has to finish for a wrong one.
+# when: 1/2 6.12; 6/8 debug, takes a minute there
+# kernels: 6.12 7.2 debug
 # guests: 1
 # timeout: 300
 # rdma: none
