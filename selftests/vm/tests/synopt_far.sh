@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The SYN option of this module and that of the kernel understand each other: A
-# writes its own, B has the kernel's. In both roles, IPv4 and IPv6. A server that
-# sends SYN cookies has plain TCP.
+# writes its own, B has the kernel's, then its own, too. In both roles, IPv4 and
+# IPv6. A server that sends SYN cookies has plain TCP.
 # kernels: 6.12
 # when: 1/2 6.12, two guests
 # guests: 2
@@ -44,3 +44,8 @@ both_roles Tcp Smcr
 g A 'sysctl -q net.ipv4.tcp_syncookies=1'
 g B 'sysctl -q net.ipv4.tcp_syncookies=2'
 both_roles Smcr Tcp
+g B 'sysctl -q net.ipv4.tcp_syncookies=1'
+
+g B 'module.sh unload; SMC_SYN_OPTION=own module.sh load ours'
+equal own "$(g B 'cat /sys/module/smc/parameters/syn_option')" 'SYN option of B'
+both_roles Smcr Smcr
