@@ -2,12 +2,14 @@
 # shellcheck shell=sh
 #
 # interop.sh - both directions of interoperation, sourced by tests/interop_*.sh
-# with $client, $server (guests) and $addr (the server's, IPv4).  Ours is in A, the
+# with $client, $server (guests), $addr and $addr6 (the server's).  Ours is in A, the
 # kernel's own in B, where a helper sets UEID and PNET rows.
 s=/lab/selftests/smc
 seed=${SMC_SEED:-0}
 note "SMC_SEED=$seed"
 port=9500
+case $client in A) role=Client ;; B) role=Server ;; esac
+declined=0
 # Copied byte by byte under KASAN: minutes, which find nothing more.
 case $LAB_K in debug | kcsan) big=4M ;; *) big=64M ;; esac
 
@@ -17,17 +19,21 @@ g B "$s/peercfg.py ueid add SMCV2-DEFAULT-UEID
 # An emulated guest is slow: no deadline here.
 g A 'sysctl -q net.smc.handshake_timeout_ms=20000'
 
-# ours NAME...: counters at our side since the mark
-ours() {
-	g A "$s/smcstat.sh expect $*" || fail "counters at ours: $*"
+# declines: how many times the peer has declined, of connections of ours
+declines() {
+	g A smc_stats -P |
+		awk '/^smc_fallback_reasons/ && /PEERDECL/ { n = $NF }
+			/^smc_fallback_reasons/ && !/PEERDECL/ { bad = $0 }
+			END { print n + 0, bad }'
 }
 
-# stream CONNECTIONS ARGUMENTS...
+# stream smcr|tcp CONNECTIONS ARGUMENTS...: from $client to $to, where the server
+# listens on $on; TCP because the kernel's own declines
 stream() {
-	n=$1
-	shift
+	how=$1 n=$2
+	shift 2
 	port=$((port + 1))
-	note "stream $*"
+	note "stream $* ${on:-0.0.0.0} ${to:-$addr}"
 	g A "$s/smcstat.sh mark"
 	g $server "$s/stream -s -k ipproto $* ${on:-0.0.0.0} $port" &
 	pid=$!
@@ -35,11 +41,13 @@ stream() {
 	g $client "$s/stream -c -k ipproto $* ${to:-$addr} $port" ||
 		fail "client: $*"
 	wait $pid || fail "server: $*"
-	if [ $client = A ]; then
-		ours HsClientSmcr=$n HsClientTcp=0 HsClientErr=0 ConnAborted=0
-	else
-		ours HsServerSmcr=$n HsServerTcp=0 HsServerErr=0 ConnAborted=0
-	fi
+	case $how in
+	smcr) want="Hs${role}Smcr=$n Hs${role}Tcp=0" ;;
+	tcp) want="Hs${role}Smcr=0 Hs${role}Tcp=$n" declined=$((declined + n)) ;;
+	esac
+	g A "$s/smcstat.sh expect $want Hs${role}Err=0 HsReconnect=0 \
+		ConnAborted=0" || fail "counters at ours: $want"
+	equal "$declined " "$(declines)" 'peer declined'
 }
 
 # Held open, both sides must call it SMC-R: the kernel's own in its sock_diag.
@@ -69,29 +77,37 @@ held() {
 }
 
 held
-stream 16 -n 16 -l 64K -i $((seed + 1))
-stream 8 -n 8 -m block -l 256K -S 64K -R 64K -i $((seed + 2))
+stream smcr 16 -n 16 -l 64K -i $((seed + 1))
+stream smcr 8 -n 8 -m block -l 256K -S 64K -R 64K -i $((seed + 2))
 for closer in shutdown client server; do
-	stream 8 -n 8 -x $closer -l 20K -i $((seed + 3))
+	stream smcr 8 -n 8 -x $closer -l 20K -i $((seed + 3))
 done
 # many short ones, a few at a time
-stream 80 -n 8 -r 10 -l 300 -i $((seed + 4))
+stream smcr 80 -n 8 -r 10 -l 300 -i $((seed + 4))
 # the same amount each way at once
-stream 1 -n 1 -e -l $big -i $((seed + 5))
-# a listener of both families; the kernel's own has no SMC over IPv6 here, nor in
-# a client's socket of that family
-on=::
-addrs=$addr
-[ $client = B ] || addrs="$addr ::ffff:$addr"
-for to in $addrs; do
-	stream 4 -n 4 -l 20K -i $((seed + 6))
-done
+stream smcr 1 -n 1 -e -l $big -i $((seed + 5))
+# families: every kind of address, to a listener of both families.  The kernel's
+# own has no SMC over IPv6 here, nor in a client's socket of that family: TCP.
+families() {
+	on=::
+	for to in $addr ::ffff:$addr $addr6; do
+		case $client,$to in
+		*,fd09::* | B,::ffff:*) how=tcp ;;
+		*) how=smcr ;;
+		esac
+		stream $how 4 -n 4 -l 20K -i $((seed + 6))
+	done
+}
+
+families
+# and to one of IPv6 alone
+on=$addr6 to=$addr6
+stream tcp 4 -n 4 -e -l 1M -i $((seed + 7))
 # the option of the module, where the kernel has one
 if [ "$(g A 'cat /sys/module/smc/parameters/syn_option')" = kernel ]; then
 	g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
 		insmod /lab/smc_diag.ko
 		sysctl -q net.smc.handshake_timeout_ms=20000'
-	for to in $addrs; do
-		stream 4 -n 4 -l 20K -i $((seed + 7))
-	done
+	declined=0
+	families
 fi

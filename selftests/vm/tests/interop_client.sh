@@ -7,5 +7,5 @@
 # timeout: 480
 # module: ours upstream
 # shows: SMC-R, the kernel's own SMC of 6.12
-client=A server=B addr=10.9.0.2
+client=A server=B addr=10.9.0.2 addr6=fd09::2
 . "$(dirname "$0")/interop.sh"

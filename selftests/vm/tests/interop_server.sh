@@ -7,5 +7,5 @@
 # timeout: 480
 # module: ours upstream
 # shows: SMC-R, the kernel's own SMC of 6.12
-client=B server=A addr=10.9.0.1
+client=B server=A addr=10.9.0.1 addr6=fd09::1
 . "$(dirname "$0")/interop.sh"
