@@ -78,8 +78,11 @@ unpair='ip netns delete pod
 both 'rdma system set netns exclusive'
 both "$pair"
 expect 'the host shares its devices with none' pod pod 10.60.2.2 "$tcp"
+expect 'and has them itself' '' '' 10.9.0.2 "$new"
+expect 'over IPv6, too' '' '' fd09::2 "$new"
 both "$unpair"
-both 'for i in $(seq 100); do rdma system set netns shared && break; sleep 0.1; done'
+both 'for i in $(seq 100); do rdma system set netns shared && break; sleep 0.1; done
+	module.sh rdma none; module.sh rdma rxe'
 
 both "$pair
 	sysctl -q net.smc.lend_ports=0"
@@ -152,35 +155,24 @@ both 'nft delete table inet lab
 	ip route del 10.9.0.$o/32'
 both "$unpair"
 
-# Traffic class.
-cat >"$LAB_RUN/results/tos.py" <<'END'
-import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
-s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 46 << 2)
-s.connect((sys.argv[1], int(sys.argv[2])))
-data = bytes(range(256)) * 200
-s.sendall(data)
-s.shutdown(socket.SHUT_WR)
-got = b"".join(iter(lambda: s.recv(65536), b""))
-sys.exit(got != data)
-END
-# marked WHAT COUNTERS OF_A OF_B: packets with the class arrived there: 0 or +
+# marked WHAT OPTION DSCP TO COUNTERS OF_A OF_B: packets with the class arrived
+# there: 0 or +
 marked() {
 	what=$1
 	note "$1"
 	port=$((port + 1))
-	both 'nft add table inet lab
-		nft add chain inet lab in "{ type filter hook input priority 0; }"
-		nft add rule inet lab in udp dport 4791 ip dscp 46 counter'
+	both "nft add table inet lab
+		nft add chain inet lab in '{ type filter hook input priority 0; }'
+		nft add rule inet lab in udp dport 4791 ip dscp $3 counter"
 	g A "$s/smcstat.sh mark"
-	g B "$s/tcpecho -s -k ipproto 0.0.0.0 $port" &
+	g B "$s/tcpecho -s -k ipproto :: $port" &
 	pid=$!
 	serving B ''
-	g A "python3 /results/tos.py 10.9.0.2 $port" || fail "$1: client"
+	g A "$s/classed.py $2 $(($3 << 2)) $4 $port" || fail "$1: client"
 	wait $pid || fail "$1: server"
-	g A "$s/smcstat.sh expect $2" || fail "$1: counters"
+	g A "$s/smcstat.sh expect $5" || fail "$1: counters"
 	for x in A B; do
-		[ $x = A ] && want=$3 || want=$4
+		[ $x = A ] && want=$6 || want=$7
 		got=$(g $x 'nft list chain inet lab in' |
 			sed -n 's/.*packets \([0-9]*\).*/\1/p')
 		case $want$got in
@@ -191,10 +183,16 @@ marked() {
 }
 one="HsClientTcp=0 HsClientSmcr=1"
 expect 'no class' '' '' 10.9.0.2 "$smc"
-marked 'the server has no class and names the group' "$one LgrCreated=0" 0 0
+expect 'no class, IPv6' '' '' fd09::2 "$smc"
+marked 'the server has no class and names the group' tos 46 10.9.0.2 \
+	"$one LgrCreated=0" 0 0
+marked 'the same over IPv6' tclass 34 fd09::2 "$one LgrCreated=0" 0 0
 g B 'sysctl -q net.ipv4.tcp_reflect_tos=1'
-marked 'the server has that class, too' "$one LgrCreated=1" + +
-marked 'and again' "$one LgrCreated=0" + +
+marked 'the server has that class, too' tos 46 10.9.0.2 "$one LgrCreated=1" + +
+marked 'and again' tos 46 10.9.0.2 "$one LgrCreated=0" + +
+marked 'v4-mapped' tos 46 ::ffff:10.9.0.2 "$one LgrCreated=0" + +
+marked 'IPv6' tclass 34 fd09::2 "$one LgrCreated=1" + +
+marked 'IPv6, and again' tclass 34 fd09::2 "$one LgrCreated=0" + +
 g B 'sysctl -q net.ipv4.tcp_reflect_tos=0'
 
 # A bridge with the gateway on it; the container at B has a macvlan device.
