@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # TCP over IPv6 and the GIDs of SMC-R: IPv4's where a port has them, IPv6's where
 # there is no IPv4, also through a gateway; and plain TCP where the two ends have
-# none of one family.
+# none of one family.  RDMA packets have the traffic class of TCP over IPv6 and are
+# no larger than its route allows.
 # when: 1/2 6.12; 1/8 debug, takes a minute or two there
 # guests: 2
+# mtu: 9000
 # timeout: 300
 s=/lab/selftests/smc
 t=/lab/tools
@@ -46,6 +48,55 @@ smcr() {
 
 tcp() { stream "$1" "$2" "$3" 'HsClientTcp=4' 'HsServerTcp=4'; }
 
+# narrow: a hop between them takes no more than 1280 bytes, and RDMA packets are
+# smaller from then on
+narrow() {
+	for x in A B; do
+		[ $x = A ] && o=2 || o=1
+		g $x "ip route add fd09::$o/128 dev eth0 mtu 1280
+			nft add table inet lab
+			nft add chain inet lab in \
+				'{ type filter hook input priority 0; }'
+			nft add rule inet lab in udp dport 4791 \
+				meta length gt 1280 counter drop" ||
+			fail "a narrow route in $x"
+	done
+	stream A B fd09::2 'HsClientSmcr=4 HsClientTcp=0 LgrCreated=1 LgrLost=0' \
+		'HsServerSmcr=4 HsServerTcp=0 LgrCreated=1 LgrLost=0'
+	for x in A B; do
+		[ $x = A ] && o=2 || o=1
+		g $x "nft delete table inet lab; ip route del fd09::$o/128"
+	done
+}
+
+# classed: packets of both ends have the class of the connection
+classed() {
+	port=$((port + 1))
+	for x in A B; do
+		g $x "$s/smcstat.sh mark
+			nft add table inet lab
+			nft add chain inet lab in \
+				'{ type filter hook input priority 0; }'
+			nft add rule inet lab in udp dport 4791 \
+				ip6 dscp 34 counter" || fail "nft in $x"
+	done
+	g B 'sysctl -q net.ipv4.tcp_reflect_tos=1'
+	g B "exec $s/tcpecho -s -k ipproto :: $port" &
+	pid=$!
+	listening B $port
+	g A "$s/classed.py tclass $((34 << 2)) fd09::2 $port" || fail 'client'
+	wait $pid || fail 'server'
+	g A "$s/smcstat.sh expect HsClientSmcr=1 LgrCreated=1" ||
+		fail 'counters of the client'
+	for x in A B; do
+		[ "$(g $x 'nft list chain inet lab in' |
+			sed -n 's/.*packets \([0-9]*\).*/\1/p')" -gt 0 ] ||
+			fail "no packet of that class in $x"
+		g $x 'nft delete table inet lab'
+	done
+	g B 'sysctl -q net.ipv4.tcp_reflect_tos=0'
+}
+
 gids='/sys/class/infiniband/rxe0/ports/1/gids/*'
 
 # has_gid GUEST END: one that ends so; the port follows its network device a moment later
@@ -70,6 +121,8 @@ for x in A B; do g $x 'sysctl -q net.smc.handshake_timeout_ms=20000'; done
 
 note 'both have IPv4: its GIDs'
 smcr A B fd09::2 ${m}1 ${m}2 "$mapped"
+note 'MTU of the TCP route'
+narrow
 note 'a client with IPv4, a server without: no GIDs of one family'
 no_v4 B
 tcp A B fd09::2
@@ -78,6 +131,11 @@ smcr B A fd09::1 ${ula}1 ${ula}2 "$on_link"
 note 'none has IPv4'
 no_v4 A
 smcr A B fd09::2 ${ula}1 ${ula}2 "$on_link"
+
+note 'MTU of the route between the ports'
+narrow
+note 'traffic class'
+classed
 
 note 'and a gateway between them'
 g A 'ip address add 2001:db8:a::1/64 dev eth0 nodad
