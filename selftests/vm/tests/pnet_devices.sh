@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Which port serves a route that leaves by a VLAN, a bond, a VLAN on a bond or a
 # veth pair: the port below it, or the one in its network by the table; and the
-# VLAN is the route's.
+# VLAN is the route's.  The link has the service level that a VLAN gives packets of
+# the socket's priority.
 # when: 3/4 6.12; long debug, takes minutes there
 # guests: 2
 # timeout: 900
@@ -70,6 +71,38 @@ both 'sysctl -q net.smc.handshake_timeout_ms=20000 net.smc.transports=smcr
 	ip address add 10.51.0.$n/24 dev eth0.5
 	ip link set eth0.5 up'
 expect 'a VLAN on the port' 10.51.0.2 "$smc" eth0.5 5
+
+# level PRIORITY SL: of the queue pair in A, as soft-RoCE, which does not use it,
+# gets it; the first socket there makes the link.  It is after struct
+# ib_global_route, 32 bytes, in struct rdma_ah_attr.
+level() {
+	note "priority $1, service level $2"
+	port=$((port + 1))
+	both "ip link add link eth0 name eth0.6 type vlan id 6 \
+			egress-qos-map 5:3 4:2
+		ip address add 10.52.$1.\$n/24 dev eth0.6
+		ip link set eth0.6 up"
+	g A "set -e; cd /sys/kernel/tracing; $s/smcstat.sh mark
+		echo 'p:lab/sl rdma_rxe:rxe_init_av sl=+32(\$arg1):u8' \
+			>>kprobe_events
+		: >trace; echo 1 >events/lab/sl/enable" || fail 'kprobe event'
+	g B "$s/tcpecho -s -k ipproto 10.52.$1.2 $port" &
+	pid=$!
+	listening B $port
+	g A "$s/classed.py priority $1 10.52.$1.2 $port" ||
+		fail "client: priority $1"
+	wait $pid || fail "server: priority $1"
+	g A "$s/smcstat.sh expect HsClientSmcr=1 LgrCreated=1" ||
+		fail "counters: priority $1"
+	got=$(g A 'cd /sys/kernel/tracing; echo 0 >events/lab/sl/enable
+		sed -n "s/.* sl=//p" trace; echo -:lab/sl >>kprobe_events')
+	equal "$2" "$(echo "$got" | sort -u)" "service level of priority $1"
+	both 'ip link delete eth0.6'
+}
+
+level 5 3
+level 4 2
+level 0 0
 
 # Another network between the guests, on which no port stands.
 # socat ends when something comes while its device is down: it begins last.
