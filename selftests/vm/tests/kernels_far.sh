@@ -7,45 +7,4 @@
 # mtu: 9000
 # timeout: 300
 # shows: SMC-R
-s=/lab/selftests/smc
-seed=${SMC_SEED:-0}
-note "SMC_SEED=$seed"
-port=9600
-
-# stream CLIENT SERVER ON TO ARGUMENTS...: eight connections, all by SMC-R
-stream() {
-	client=$1 server=$2 on=$3 to=$4
-	shift 4
-	port=$((port + 1))
-	note "$client to $server, $to"
-	for x in A B; do g $x "$s/smcstat.sh mark"; done
-	g "$server" "$s/stream -s -n 8 $* $on $port" &
-	pid=$!
-	listening "$server" $port
-	g "$client" "$s/stream -c -n 8 $* $to $port" || fail "client: $*"
-	wait $pid || fail "server: $*"
-	g "$client" "$s/smcstat.sh expect HsClientSmcr=8 HsClientTcp=0 \
-		ConnAborted=0" || fail "counters of the client: $*"
-	g "$server" "$s/smcstat.sh expect HsServerSmcr=8 HsServerTcp=0 \
-		ConnAborted=0" || fail "counters of the server: $*"
-}
-
-# both: all kinds of addresses in both directions
-both() {
-	for kind in ipproto afsmc; do
-		stream A B 0.0.0.0 10.9.0.2 -k $kind -l 64K -i $seed
-		stream B A 0.0.0.0 10.9.0.1 -k $kind -l 64K -i $seed
-		stream A B fd09::2 fd09::2 -k $kind -l 64K -i $seed
-		stream B A :: fd09::1 -k $kind -l 64K -i $seed
-	done
-	stream A B :: ::ffff:10.9.0.2 -k ipproto -l 64K -i $seed
-	stream B A :: 10.9.0.1 -k ipproto -l 64K -i $seed
-}
-
-for x in A B; do g $x 'sysctl -q net.smc.handshake_timeout_ms=20000'; done
-both
-stream A B :: fd09::2 -k ipproto -e -l 4M -i $seed
-g B 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
-	insmod /lab/smc_diag.ko
-	sysctl -q net.smc.handshake_timeout_ms=20000'
-both
+. "$(dirname "$0")/far.sh"
