@@ -112,10 +112,16 @@ if [ "$1" != long ] && [ "$k" = 6.12 ]; then
 	rotate,1) one=interop_server two=interop_client ;;
 	*) one="interop_client interop_server" two=$one ;;
 	esac
+	# 7.2 and 6.12, or 7.2 and 6.1
+	case $SMC_MODES,$((SMC_ROTATE / 2 % 2)) in
+	rotate,0) far=kernels_far ;;
+	rotate,1) far=kernels_61_72 ;;
+	*) far="kernels_far kernels_61_72" ;;
+	esac
 	# shellcheck disable=SC2086
 	other 6.1 kernels sockapi activate kernels_far $one
 	# shellcheck disable=SC2086
-	other 7.2 kernels activate rdma_netns kernels_far $two
+	other 7.2 kernels activate rdma_netns $far $two
 	[ "$1" = check ] || guests debug
 	stage matrix sh tools/dev/matrix.sh "$SMC_RESULTS"
 fi
