@@ -554,20 +554,26 @@ def case_connecting_goes():
     once(*ADDRESSES[2])
 
 
-def setup():
-    for ns in "cs":
+def run_between(namespaces, connect, functions):
+    """the cases, in these namespaces: connect() gives c and s an eth0; the exit
+    code"""
+    for ns in namespaces:
         run(f"ip netns add {ns} && ip -n {ns} link set lo up")
-    run("ip -n c link add eth0 type veth peer name eth0 netns s")
+    connect()
     for ns in "cs":
         run(f"ip -n {ns} address add {IP4[ns]}/24 dev eth0; "
             f"ip -n {ns} address add {IP6[ns]}/64 dev eth0 nodad; "
             f"ip -n {ns} link set eth0 up")
+    try:
+        return cases.main(functions)
+    finally:
+        for ns in namespaces:
+            run(f"ip netns del {ns}")
+
+
+def by_veth():
+    run("ip -n c link add eth0 type veth peer name eth0 netns s")
 
 
 if __name__ == "__main__":
-    setup()
-    try:
-        code = cases.main(globals())
-    finally:
-        run("ip netns del c; ip netns del s")
-    sys.exit(code)
+    sys.exit(run_between("cs", by_veth, globals()))

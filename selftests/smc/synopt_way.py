@@ -24,7 +24,7 @@ import cases
 from limits import await_that, limit
 from synopt import (ADDRESSES, IP4, IP6, OFFER, SYN_OPTIONS, Inside, Wire,
                     finish, listener, make, nft, offload, once, pair, run,
-                    sysctl)
+                    run_between, sysctl)
 
 FIELDS = ("vlan.id", "tcp.flags.ack", "ip.checksum.status",
           "tcp.checksum.status", "tcp.hdr_len", "tcp.options",
@@ -239,23 +239,13 @@ def case_full():
             sysctl("c", name, 1)
 
 
-def setup():
-    for ns in "crs":
-        run(f"ip netns add {ns} && ip -n {ns} link set lo up")
+def by_bridge():
     run("ip -n r link add br0 type bridge && ip -n r link set br0 up")
     for ns in "cs":
         run(f"ip -n {ns} link add eth0 type veth peer name {ns} netns r; "
             f"ip netns exec r ethtool -K {ns} tx off >/dev/null; "
-            f"ip -n r link set {ns} master br0 up; "
-            f"ip -n {ns} address add {IP4[ns]}/24 dev eth0; "
-            f"ip -n {ns} address add {IP6[ns]}/64 dev eth0 nodad; "
-            f"ip -n {ns} link set eth0 up")
+            f"ip -n r link set {ns} master br0 up")
 
 
 if __name__ == "__main__":
-    setup()
-    try:
-        code = cases.main(globals())
-    finally:
-        run("ip netns del c; ip netns del r; ip netns del s")
-    sys.exit(code)
+    sys.exit(run_between("crs", by_bridge, globals()))
