@@ -174,12 +174,10 @@ static bool end_links(void)
 
 static bool with_links;
 
-/* A life that begins with a link group, if it is about links. */
-static enum outcome from_nothing(void)
+/* The next life makes a link, if it is about links. */
+static bool fresh(void)
 {
-	if (with_links && !end_links())
-		return WRONG;
-	return life();
+	return !with_links || end_links();
 }
 
 enum swept { MET, BEYOND, BROKEN };
@@ -195,7 +193,7 @@ static enum swept one_life(const char *attr, int nth, int count[3])
 	int again;
 
 	doing(attr, nth);
-	if (with_links && !end_links())
+	if (!fresh())
 		return BROKEN;
 	arm_next(attr, nth);
 	o = life();
@@ -203,7 +201,7 @@ static enum swept one_life(const char *attr, int nth, int count[3])
 	swept = armed(attr) ? BEYOND : MET;
 	/* the number of the next allocation is known once the fault was met */
 	for (again = 0; o != WRONG && armed(attr); again++) {
-		o = from_nothing();
+		o = fresh() ? life() : WRONG;
 		if (again == 1000 && bad("the fault does not come"))
 			o = WRONG;
 	}
