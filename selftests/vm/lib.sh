@@ -107,10 +107,14 @@ build_dir() {
 
 # lab_slots 1|2: guests that starve each other fail in ways no host does, so
 # there are three places: a guest takes one, a pair of guests all.  Held until
-# this shell ends.  LAB_PARALLEL=1 says there are processors enough.
+# this shell ends.  They are taken behind a door, in the order of coming: a pair
+# that waits is not passed by guests that come later.  LAB_PARALLEL=1 says there
+# are processors enough.
 lab_slots() {
 	[ "${LAB_PARALLEL:-}" != 1 ] || return 0
-	exec 5>"$cache/.lock-lab-1" 6>"$cache/.lock-lab-2" 7>"$cache/.lock-lab-3"
+	exec 5>"$cache/.lock-lab-1" 6>"$cache/.lock-lab-2" 7>"$cache/.lock-lab-3" \
+		8>"$cache/.lock-lab-door"
+	flock 8
 	if [ "$1" = 2 ]; then
 		flock -n 5 || { say "waiting for other guests"; flock 5; }
 		flock 6
@@ -119,6 +123,7 @@ lab_slots() {
 		until flock -n 5 || flock -n 6 || flock -n 7 || flock -w 2 5
 		do :; done
 	fi
+	exec 8>&-
 }
 
 # scale_of K: the factor of all time limits
