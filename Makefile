@@ -11,7 +11,7 @@ W	?= 1
 C	?=
 OBJ	?=
 # Of check-long: one of eight parts, and the time it may take
-SHARD	?= 1/8
+SHARD	?= 1/12
 BUDGET	?= 80m
 # Unresolved symbols are warnings (WARN=1)
 WARN	?=
@@ -138,7 +138,7 @@ Test; as root, everything needed is installed or made first
   make demo              two virtual machines, Redis and iperf3 over RDMA
   make check [K=6.1|7.2] unit tests, static checks, guest tests
   make ci                that, and the debug kernel: the gate
-  make check-long SHARD=1/8 BUDGET=80m
+  make check-long SHARD=1/12 BUDGET=80m
                          one of eight parts of what takes longer
 One thing at a time
   make unit [TESTS=ring]                 tests of the pure files, in userspace

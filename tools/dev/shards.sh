@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# shards.sh - what takes long, in eight parts that each end within their
+# shards.sh - what takes long, in twelve parts that each end within their
 # budget; sourced by check.sh, which has stage() and the deadline.
 #
 #   1 2 3  mutants of the module, a third each, and of the pure files
 #   4      debug kernel, one guest: all modes of every suite, but
 #   5      debug kernel: hostile peers, mixed outcomes and removals in full
 #          numbers (20,000 handshakes, 100,000 CDC and 20,000 LLC messages, 10,000
-#          connections, 60 removals); two guests
-#   6      Debian's kernel: 20,000 scripts of difftest a mode, 10^6 messages
-#   7      KCSAN kernel, one guest at a time: SMC-D and SMC-R
-#   8      Debian's kernel: the other long tests, 1,000 silent and 1,000 slow
+#          connections, 60 removals)
+#   6      debug kernel, two guests
+#   7      Debian's kernel: 20,000 scripts of difftest a mode, 10^6 messages
+#   8      KCSAN kernel, one guest at a time: SMC-D and SMC-R
+#   9      Debian's kernel: the other long tests, 1,000 silent and 1,000 slow
 #          peers among them, and fuzzing
+#   10 11  kernels 6.1 and 7.2 whole: static checks, all tests in all modes
+#   12     the packages: signed, installed, upgraded, purged in three suites
 #
 # selftests/shards.passed says which shard last passed on which commit.
 
@@ -26,37 +29,54 @@ the_others() {
 	done
 }
 
+# whole K: another kernel than Debian's, as the gate has Debian's
+whole() {
+	export K="$1"
+	stage static sh tools/dev/static.sh
+	guests "$1"
+}
+
 shard() {
 	export SMC_MODES=all
-	case $1 in
-	[123]/8)
+	_shard=${1%/12}
+	case $_shard in
+	[123])
 		stage mutants-pure sh -c 'nice python3 selftests/mutants/pure.py \
-			--shard "$0/3" --seed "$SMC_SEED" --budget 1500' "${1%/8}"
+			--shard "$0/3" --seed "$SMC_SEED" --budget 1500' "$_shard"
 		stage mutants sh -c 'sh selftests/mutants/run.sh \
-			--shard "$0/3" --budget "$1"' "${1%/8}" "$(budget_left)" ;;
-	4/8)
+			--shard "$0/3" --budget "$1"' "$_shard" "$(budget_left)" ;;
+	4)
 		export LONG=1
 		# shellcheck disable=SC2046
 		stage debug-one sh selftests/vm/run.sh -k debug -n 1 \
 			$(the_others) ;;
-	5/8)
-		export LONG=1
+	5)
+		# the numbers take two processors: no second guest beside
+		export LONG=1 LANES=1
 		# shellcheck disable=SC2086
-		stage debug-numbers sh selftests/vm/run.sh -k debug $in_numbers
+		stage debug-numbers sh selftests/vm/run.sh -k debug $in_numbers ;;
+	6)
+		export LONG=1
 		stage debug-two sh selftests/vm/run.sh -k debug -n 2 ;;
-	6/8)
+	7)
 		export LONG=1
 		stage long-scripts sh selftests/vm/run.sh difftest wakeups ;;
-	7/8)
+	8)
 		# a race takes two processors: no second guest beside
 		export SMC_MODES="smcd smcr" LANES=1
 		stage kcsan sh selftests/vm/run.sh -k kcsan -n 1 ;;
-	8/8)
+	9)
 		export LONG=1
 		stage fuzz make -s -C selftests/fuzz gate T=600
 		stage long-6.12 sh selftests/vm/run.sh rdma_waves \
 			rdma_stream churn hostile_rdma removal slow_peers ;;
-	*) echo "SHARD=1/8 to 8/8" >&2; exit 2 ;;
+	10) whole 6.1 ;;
+	11) whole 7.2 ;;
+	12)
+		stage packages-signed sh selftests/vm/sign-check.sh
+		stage packages-guest sh selftests/vm/deb-guest.sh
+		stage packages sh selftests/vm/deb-check.sh ;;
+	*) echo "SHARD=1/12 to 12/12" >&2; exit 2 ;;
 	esac
 }
 
