@@ -135,8 +135,9 @@ static int send_add_link(struct smc_rdma_link *link)
 static void now_active(struct smc_rdma_link *link)
 {
 	smc_rdma_link_raise(link, SMC_RDMA_ACTIVE);
-	watch_in(link, SMC_RDMA_LOOK_MS);
+	/* the clock comes second: its first look would take it for not confirmed */
 	link_confirmed(link, SMC_REASON_OK);
+	watch_in(link, SMC_RDMA_LOOK_MS);
 	smc_rdma_tx_kick(link);
 }
 
