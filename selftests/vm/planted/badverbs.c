@@ -37,6 +37,7 @@
 #define pr_fmt(fmt) "badverbs: " fmt
 
 #include <linux/delay.h>
+#include <linux/irq_work.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -160,10 +161,9 @@ module_param_named(stops, bad.stops, uint, 0444);
 /* Does the rule apply to this call?  @rule gets it. */
 static bool hit(enum verb verb, int op, struct rule *rule)
 {
-	unsigned long flags;
 	bool applies = false;
 
-	spin_lock_irqsave(&bad.lock, flags);
+	guard(spinlock_irqsave)(&bad.lock);
 	*rule = bad.rule;
 	if (rule->verb == verb && (rule->op == OP_ANY || rule->op == op)) {
 		bad.seen++;
@@ -171,7 +171,6 @@ static bool hit(enum verb verb, int op, struct rule *rule)
 			  (!rule->count || bad.seen < rule->nth + rule->count);
 		bad.hits += applies;
 	}
-	spin_unlock_irqrestore(&bad.lock, flags);
 	return applies;
 }
 
@@ -193,16 +192,14 @@ static bool is_stopped(const struct ib_qp *qp)
 static int swallow(struct ib_qp *qp, struct ib_cqe *cqe, bool recv)
 {
 	struct swallowed *s = kmalloc(sizeof(*s), GFP_ATOMIC);
-	unsigned long flags;
 
 	if (!s)
 		return -ENOMEM;
 	s->qp = qp;
 	s->cqe = cqe;
 	s->recv = recv;
-	spin_lock_irqsave(&bad.lock, flags);
+	guard(spinlock_irqsave)(&bad.lock);
 	list_add_tail(&s->node, &bad.swallowed);
-	spin_unlock_irqrestore(&bad.lock, flags);
 	return 0;
 }
 
@@ -210,14 +207,13 @@ static int swallow(struct ib_qp *qp, struct ib_cqe *cqe, bool recv)
 static bool is_stuck(struct ib_qp *qp)
 {
 	struct swallowed *s;
-	unsigned long flags;
-	bool stuck = false;
 
-	spin_lock_irqsave(&bad.lock, flags);
-	list_for_each_entry(s, &bad.swallowed, node)
-		stuck = stuck || (s->qp == qp && !s->recv);
-	spin_unlock_irqrestore(&bad.lock, flags);
-	return stuck;
+	guard(spinlock_irqsave)(&bad.lock);
+	list_for_each_entry(s, &bad.swallowed, node) {
+		if (s->qp == qp && !s->recv)
+			return true;
+	}
+	return false;
 }
 
 /* The queue pair is in the state of errors, where the device flushes them */
@@ -263,17 +259,15 @@ static void flush_all(struct ib_qp *qp)
 
 static void hold(struct ib_cq *cq)
 {
-	unsigned long flags;
 	int i;
 
-	spin_lock_irqsave(&bad.lock, flags);
+	guard(spinlock_irqsave)(&bad.lock);
 	for (i = 0; i < HELD_MAX; i++) {
 		if (!bad.held[i] || bad.held[i] == cq) {
 			bad.held[i] = cq;
 			break;
 		}
 	}
-	spin_unlock_irqrestore(&bad.lock, flags);
 }
 
 /* Completions are served again: the users of the queues look once more */
@@ -308,13 +302,11 @@ static void set_rule(const struct rule *rule)
 /* What is flushed cannot be held back. */
 static void end_hold(void)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&bad.lock, flags);
-	bad.stops++;
-	if (bad.rule.verb == VERB_poll_cq && bad.rule.action == DO_hold)
-		bad.rule.verb = VERB_NONE;
-	spin_unlock_irqrestore(&bad.lock, flags);
+	scoped_guard(spinlock_irqsave, &bad.lock) {
+		bad.stops++;
+		if (bad.rule.verb == VERB_poll_cq && bad.rule.action == DO_hold)
+			bad.rule.verb = VERB_NONE;
+	}
 	release_held();
 }
 
@@ -673,20 +665,30 @@ static void port_event(enum ib_event_type type)
 	ib_dispatch_event(&event);
 }
 
-static int queue_event(void)
+/* Some drivers tell it so. */
+static void in_hard_interrupt(struct irq_work *work)
 {
 	struct ib_event event = {
 		.device = bad.dev,
 		.event = IB_EVENT_QP_FATAL,
+		.element.qp = bad.last_qp,
 	};
-	int rc = 0;
+
+	bad.last_qp->event_handler(&event, bad.last_qp->qp_context);
+}
+
+static struct irq_work queue_event_work = IRQ_WORK_INIT_HARD(in_hard_interrupt);
+
+static int queue_event(void)
+{
+	int rc = -ENOENT;
 
 	mutex_lock(&bad.qp_lock);
-	event.element.qp = bad.last_qp;
-	if (bad.last_qp)
-		bad.last_qp->event_handler(&event, bad.last_qp->qp_context);
-	else
-		rc = -ENOENT;
+	if (bad.last_qp) {
+		irq_work_queue(&queue_event_work);
+		irq_work_sync(&queue_event_work);
+		rc = 0;
+	}
 	mutex_unlock(&bad.qp_lock);
 	return rc;
 }

@@ -66,6 +66,7 @@ static int queues_create(struct smc_rdma_link *link)
 err_reg:
 	link->bringup->destroy(link);
 err_qp:
+	smc_rdma_events_exit(link);
 	ib_cq_pool_put(link->cq, link->cq_num);
 err_cq:
 	ib_dealloc_pd(link->pd);
@@ -79,6 +80,7 @@ static void queues_destroy(struct smc_rdma_link *link)
 {
 	smc_rdma_reg_exit(link);
 	link->bringup->destroy(link);
+	smc_rdma_events_exit(link);
 	ib_cq_pool_put(link->cq, link->cq_num);
 	mutex_lock(&link->mem_mutex);
 	ib_dealloc_pd(link->pd);
@@ -103,6 +105,7 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	INIT_LIST_HEAD(&link->bufs);
 	INIT_LIST_HEAD(&link->retired);
 	INIT_LIST_HEAD(&link->regs);
+	smc_rdma_events_init(link);
 }
 
 static void dev_link(struct smc_rdma_link *link)

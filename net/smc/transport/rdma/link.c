@@ -129,23 +129,61 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 	smc_rdma_link_end(link, why);
 }
 
-/* An event of one of a link's queue pairs, for which all of these are fatal. */
+static void event_work(struct work_struct *work)
+{
+	struct smc_rdma_link *link = container_of(work, struct smc_rdma_link,
+						  event_work);
+
+	smc_rdma_link_lost(link, READ_ONCE(link->event_why));
+}
+
+/*
+ * An event of one of a link's queue pairs, for which all of these are fatal.  A
+ * driver may tell it in a hard interrupt
+ * (Documentation/infiniband/core_locking.rst), and locks of ours are not safe
+ * there.
+ */
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct smc_rdma_link *link = context;
+	enum smc_reason why;
 
 	switch (event->event) {
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
-		smc_rdma_link_lost(link, SMC_REASON_LINK_QUEUE);
+		why = SMC_REASON_LINK_QUEUE;
 		break;
 	case IB_EVENT_DEVICE_FATAL:
-		smc_rdma_link_lost(link, SMC_REASON_LINK_FATAL);
+		why = SMC_REASON_LINK_FATAL;
 		break;
 	default:
-		break;
+		return;
 	}
+	WRITE_ONCE(link->event_why, why);
+	queue_work(smc_rdma_wq, &link->event_work);
+}
+
+/**
+ * smc_rdma_events_init() - before the first queue pair of a link is made
+ * @link: zeroed
+ *
+ * Context: process.
+ */
+void smc_rdma_events_init(struct smc_rdma_link *link)
+{
+	INIT_WORK(&link->event_work, event_work);
+}
+
+/**
+ * smc_rdma_events_exit() - wait for the work of an event
+ * @link: its queue pairs are destroyed: no event comes any more
+ *
+ * Context: process, sleeps.
+ */
+void smc_rdma_events_exit(struct smc_rdma_link *link)
+{
+	cancel_work_sync(&link->event_work);
 }
 
 /**

@@ -326,6 +326,8 @@ struct smc_bringup {
  * @psn: own first packet sequence number
  * @qp_used: the queue pair has left RESET and has to be drained
  * @reg_qp: queue pair for registrations
+ * @event_work: ends the link for an event of a queue pair
+ * @event_why: the reason, of the newest
  * @confirmed: smc_lgr_changed() has been called
  * @wait: lgr_down() waits here for slots
  *
@@ -400,6 +402,8 @@ struct smc_rdma_link {
 	u32 psn;
 	bool qp_used;
 	struct ib_qp *reg_qp;
+	struct work_struct event_work;
+	enum smc_reason event_why;
 	bool confirmed;
 	wait_queue_head_t wait;
 
@@ -495,6 +499,8 @@ void smc_rdma_link_raise(struct smc_rdma_link *link,
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why);
 bool smc_rdma_link_mark_dead(struct smc_rdma_link *link, enum smc_reason why);
 void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why);
+void smc_rdma_events_init(struct smc_rdma_link *link);
+void smc_rdma_events_exit(struct smc_rdma_link *link);
 struct ib_qp *smc_rdma_qp_create(struct smc_rdma_link *link,
 				 struct ib_qp_cap *cap);
 enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
