@@ -4,7 +4,7 @@
 # build-inside.sh [TARGET...] - the part of build.sh that runs in the root:
 # /mnt/src is the tree (read-only), /mnt/out the build directory, /mnt/k the
 # debug kernel's if that is the one.  TARGETs: module planted tools selftests
-# (all).
+# (all), movable.
 set -eu
 
 kdir=/mnt/k
@@ -60,6 +60,13 @@ planted() {
 	kmodule /mnt/out/selftests/vm/planted .module-planted.log
 }
 
+# of those, what makes soft-RoCE move between namespaces
+movable() {
+	echo "movable"
+	kmodule /mnt/out/selftests/vm/planted .module-planted.log \
+		PLANTED=movable.o
+}
+
 # make_in DIR: the program directories build themselves where they are
 make_in() {
 	[ -e "$1/Makefile" ] || { echo "no $1/Makefile yet"; return; }
@@ -71,6 +78,7 @@ for t; do
 	case $t in
 	module) module ;;
 	planted) planted ;;
+	movable) movable ;;
 	tools) make_in tools ;;
 	selftests) make_in selftests/smc ;;
 	*) echo "unknown target $t"; exit 2 ;;

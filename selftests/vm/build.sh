@@ -16,9 +16,10 @@ set -eu
 
 k=${1:-6.12}
 [ $# -eq 0 ] || shift
-# the planted modules stand in for drivers, whose interface is not that of others
+# the planted modules stand in for drivers, whose interface is not that of others;
+# one is for any
 if [ $# -eq 0 ] && [ "$(suite_of "$k")" != "$lab_suite" ]; then
-	set -- module tools selftests
+	set -- module movable tools selftests
 fi
 root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
 kselftest=$(sh "$vm_dir/root.sh" "$lab_suite")/usr/src/kselftest
