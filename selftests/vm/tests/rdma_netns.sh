@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Two namespaces of one host with a soft-RoCE port each: SMC-R between them where
 # the kernel's soft-RoCE knows namespaces, with GIDs of both families, plain TCP
-# where it does not, or where RDMA devices are of one namespace alone.
+# where it does not. The same where an RDMA device is of one namespace alone: SMC-R
+# if the ports are, TCP if they are the host's.
 # kernels: 6.12 7.2
 # when: 2/2 6.12, nothing moves by RDMA there
 # guests: 1
+# timeout: 240
 # rdma: none
 s=/lab/selftests/smc
 t=/lab/tools
@@ -28,34 +30,61 @@ hosts() {
 			ip -n n$i link set eth0 up
 			ip netns exec n$i rdma link add rxe$i type rxe netdev eth0
 			ip netns exec n$i sysctl -q net.smc.transports=smcr \
-				net.smc.handshake_timeout_ms=20000
+				net.smc.handshake_timeout_ms=20000 \
+				net.smc.fallback_memory_s=0
 		done' || fail 'cannot make two hosts'
 }
+
+no_devices() { wait_for 30 A '[ -z "$(ls /sys/class/infiniband)" ]'; }
 
 # The end of either namespace takes both ends of the veth away.  If a link is
 # deleted while its network device goes, soft-RoCE of 7.2 drops its socket twice.
 no_hosts() {
 	g A 'rdma link delete rxe1; rdma link delete rxe2'
-	wait_for 30 A '[ -z "$(ls /sys/class/infiniband)" ]'
+	no_devices
 	g A 'ip netns delete n1; ip netns delete n2'
 }
 
-# talk NAME ADDRESS COUNTERS_1 COUNTERS_2: n1 is the client
-talk() {
+# serve N, connect N ADDRESS [-H FILE]: four connections, to the listener in n$1,
+# and from n$1
+serve() {
+	n=$1
+	shift
 	port=$((port + 1))
-	note "$1"
-	for i in 1 2; do g A "ip netns exec n$i $s/smcstat.sh mark /tmp/n$i"; done
-	g A "exec ip netns exec n2 $s/stream -s -n 4 -k ipproto -l 64K :: $port" &
+	g A "exec ip netns exec n$n $s/stream -s -n 4 -k ipproto -l 64K $* :: $port" &
 	pid=$!
-	wait_for 60 A "ip netns exec n2 grep -Eqs \
+	wait_for 60 A "ip netns exec n$n grep -Eqs \
 		':$(printf %04X $port) 0+:0000 0A ' /proc/net/tcp6"
-	g A "exec ip netns exec n1 $s/stream -c -n 4 -k ipproto -l 64K $2 $port" ||
-		fail "client: $1"
+}
+
+connect() {
+	n=$1 to=$2
+	shift 2
+	g A "exec ip netns exec n$n $s/stream -c -n 4 -k ipproto -l 64K $* $to $port"
+}
+
+mark() {
+	for i in 1 2; do g A "ip netns exec n$i $s/smcstat.sh mark /tmp/n$i"; done
+}
+
+# counted N COUNTERS WHAT
+counted() {
+	g A "ip netns exec n$1 $s/smcstat.sh expect -f /tmp/n$1 $2" || fail "n$1: $3"
+}
+
+# talk NAME ADDRESS OF_CLIENT OF_SERVER: counters; the other one is the client
+talk() {
+	note "$1"
+	case $2 in
+	*1) server=1 client=2 ;;
+	*) server=2 client=1 ;;
+	esac
+	mark
+	serve $server
+	connect $client "$2" || fail "client: $1"
 	wait $pid || fail "server: $1"
-	g A "ip netns exec n1 $s/smcstat.sh expect -f /tmp/n1 $3" ||
-		fail "counters of the client: $1"
-	g A "ip netns exec n2 $s/smcstat.sh expect -f /tmp/n2 $4" ||
-		fail "counters of the server: $1"
+	counted $client "$3" "$1"
+	counted $server "$4" "$1"
 }
 
 # gids OWN PEER: those of the youngest link of n1
@@ -63,6 +92,12 @@ gids() {
 	g A "ip netns exec n1 $s/tooljson.py '(rows[-1][\"gid\"],
 		rows[-1][\"peer_gid\"]) == (\"$1\", \"$2\")' \
 		$t/smcr -j linkgroup link-show" || fail "GIDs $1 $2"
+}
+
+# devices WHERE NAMES: those that are seen there
+devices() {
+	g A "$1 $s/tooljson.py '[r[\"ibdev\"] for r in rows] == [$2]' \
+		$t/smcr -j device show" || fail "devices, $1: not $2"
 }
 
 smc='HsClientSmcr=4 HsClientTcp=0'
@@ -82,19 +117,74 @@ if [ -n "$knows" ]; then
 	talk 'IPv6 alone' fd97::2 "$smc" "$ssmc"
 	gids ${v6}1 ${v6}2
 	# each sees its own device and not the other's
-	g A "ip netns exec n1 $s/tooljson.py \
-		'[r[\"ibdev\"] for r in rows] == [\"rxe1\"]' \
-		$t/smcr -j device show" || fail "devices of n1"
+	devices 'ip netns exec n1' '"rxe1"'
 else
 	talk 'IPv4' ::ffff:10.97.0.2 "$tcp" "$stcp"
 	talk 'IPv6' fd97::2 "$tcp" "$stcp"
 fi
 no_hosts
 
-# a device is of one namespace, and soft-RoCE's is of the first one for ever
+# A device is of one namespace, and soft-RoCE's is of the first one
 # (EBUSY until the namespaces have ended, which the kernel does later)
 wait_for 30 A 'rdma system set netns exclusive'
 hosts
 talk 'exclusive' ::ffff:10.97.0.2 "$tcp" "$stcp"
-no_hosts
+devices 'ip netns exec n1' ''
+
+# open_streams: held from n1 to n2; $pid and $cpid
+open_streams() {
+	g A 'rm -f /tmp/hold*'
+	mark
+	serve 2 -H /tmp/hold
+	connect 1 ::ffff:10.97.0.2 -H /tmp/hold &
+	cpid=$!
+	wait_for 60 A 'test -e /tmp/hold.client'
+	wait_for 60 A 'test -e /tmp/hold.server'
+}
+
+# sockets WHERE N
+sockets() {
+	equal $2 "$(g A "$1 $t/smcss | grep -c SMCR")" "sockets, $1"
+}
+
+if [ -n "$knows" ]; then
+	g A 'insmod /lab/movable.ko'
+	g A 'rdma dev set rxe1 netns n1' || fail 'rxe1 to n1'
+	talk 'n2 has none' ::ffff:10.97.0.2 "$tcp" "$stcp"
+	talk 'n2 has none, to n1' ::ffff:10.97.0.1 "$tcp" "$stcp"
+	g A 'rdma dev set rxe2 netns n2' || fail 'rxe2 to n2'
+	talk 'each its own' ::ffff:10.97.0.2 "$smc" "$ssmc"
+	gids ${v4}1 ${v4}2
+	talk 'each its own, to n1' ::ffff:10.97.0.1 "$smc" "$ssmc"
+	talk 'each its own, IPv6' fd97::2 "$smc" "$ssmc"
+	for i in 1 2; do devices "ip netns exec n$i" "\"rxe$i\""; done
+	devices '' ''
+
+	note 'a device goes to the host, with open connections'
+	open_streams
+	for i in 1 2; do sockets "ip netns exec n$i" 4; done
+	sockets '' 0
+	g A 'ip netns exec n1 rdma dev set rxe1 netns /proc/1/ns/net' ||
+		fail 'rxe1 to the host'
+	g A 'touch /tmp/hold'
+	wait $cpid && fail 'the client saw no error'
+	wait $pid && fail 'the server saw no error'
+	devices '' '"rxe1"'
+	counted 1 "'LinkDownRemoved>0'" 'links'
+	counted 2 "'LinkDownPeer>0'" 'links'
+	talk 'n1 has none' ::ffff:10.97.0.2 "$tcp" "$stcp"
+	g A 'rdma dev set rxe1 netns n1' || fail 'rxe1 to n1 again'
+	talk 'n1 has it again' ::ffff:10.97.0.2 "$smc" "$ssmc"
+	talk 'n1 has it again, to n1' ::ffff:10.97.0.1 "$smc" "$ssmc"
+
+	note 'the namespaces are deleted, with open connections and the devices'
+	open_streams
+	g A 'ip netns delete n1; ip netns delete n2; touch /tmp/hold'
+	wait $cpid || fail 'the client'
+	wait $pid || fail 'the server'
+	no_devices
+	wait_for 30 A 'rmmod movable'
+else
+	no_hosts
+fi
 wait_for 30 A 'rdma system set netns shared'
