@@ -67,6 +67,16 @@
 #define SMC_ASSIGN_STR(dst, src) __assign_str(dst, src)
 #endif
 
+/*
+ * v6.9 (and recent 6.1): a request holds the handler's module; before,
+ * sock_diag_unregister() waits for requests.
+ */
+#ifdef SMC_HAVE_SOCK_DIAG_OWNER
+#define SMC_SOCK_DIAG_OWNER .owner = THIS_MODULE,
+#else
+#define SMC_SOCK_DIAG_OWNER
+#endif
+
 /* v6.7: the options of TCP-AO. */
 #ifndef SMC_HAVE_TCP_AO
 #define TCP_AO_ADD_KEY 38

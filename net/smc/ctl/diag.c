@@ -432,7 +432,7 @@ static int diag_destroy(struct sk_buff *skb, struct nlmsghdr *nlh)
 }
 
 static const struct sock_diag_handler smc_diag_handler = {
-	.owner = THIS_MODULE,
+	SMC_SOCK_DIAG_OWNER
 	.family = AF_SMC,
 	.dump = diag_request,
 	.destroy = diag_destroy,
