@@ -8,90 +8,18 @@
 # guests: 1
 # timeout: 240
 # rdma: none
-s=/lab/selftests/smc
-t=/lab/tools
-port=9700
+. "$(dirname "$0")/hosts.sh"
 case $LAB_K in
 7.2) knows=1 ;;
 *) knows='' ;;
 esac
+v4=0000:0000:0000:0000:0000:ffff:0a61:000
+v6=fd97:0000:0000:0000:0000:0000:0000:000
 
-g A 'modprobe -a ib_uverbs rdma_rxe veth'
-
-# hosts: two of them, n1 and n2
-hosts() {
-	g A 'set -e
-		for i in 1 2; do ip netns add n$i; done
-		ip -n n1 link add eth0 type veth peer name eth0 netns n2
-		for i in 1 2; do
-			ip -n n$i link set lo up
-			ip -n n$i address add 10.97.0.$i/24 dev eth0
-			ip -n n$i address add fd97::$i/64 dev eth0 nodad
-			ip -n n$i link set eth0 up
-			ip netns exec n$i rdma link add rxe$i type rxe netdev eth0
-			ip netns exec n$i sysctl -q net.smc.transports=smcr \
-				net.smc.handshake_timeout_ms=20000 \
-				net.smc.fallback_memory_s=0
-		done' || fail 'cannot make two hosts'
-}
-
-no_devices() { wait_for 30 A '[ -z "$(ls /sys/class/infiniband)" ]'; }
-
-# The end of either namespace takes both ends of the veth away.  If a link is
-# deleted while its network device goes, soft-RoCE of 7.2 drops its socket twice.
-no_hosts() {
-	g A 'rdma link delete rxe1; rdma link delete rxe2'
-	no_devices
-	g A 'ip netns delete n1; ip netns delete n2'
-}
-
-# serve N, connect N ADDRESS [-H FILE]: four connections, to the listener in n$1,
-# and from n$1
-serve() {
-	n=$1
-	shift
-	port=$((port + 1))
-	g A "exec ip netns exec n$n $s/stream -s -n 4 -k ipproto -l 64K $* :: $port" &
-	pid=$!
-	wait_for 60 A "ip netns exec n$n grep -Eqs \
-		':$(printf %04X $port) 0+:0000 0A ' /proc/net/tcp6"
-}
-
-connect() {
-	n=$1 to=$2
-	shift 2
-	g A "exec ip netns exec n$n $s/stream -c -n 4 -k ipproto -l 64K $* $to $port"
-}
-
-mark() {
-	for i in 1 2; do g A "ip netns exec n$i $s/smcstat.sh mark /tmp/n$i"; done
-}
-
-# counted N COUNTERS WHAT
-counted() {
-	g A "ip netns exec n$1 $s/smcstat.sh expect -f /tmp/n$1 $2" || fail "n$1: $3"
-}
-
-# talk NAME ADDRESS OF_CLIENT OF_SERVER: counters; the other one is the client
-talk() {
-	note "$1"
-	case $2 in
-	*1) server=1 client=2 ;;
-	*) server=2 client=1 ;;
-	esac
-	mark
-	serve $server
-	connect $client "$2" || fail "client: $1"
-	wait $pid || fail "server: $1"
-	counted $client "$3" "$1"
-	counted $server "$4" "$1"
-}
-
-# gids OWN PEER: those of the youngest link of n1
-gids() {
-	g A "ip netns exec n1 $s/tooljson.py '(rows[-1][\"gid\"],
-		rows[-1][\"peer_gid\"]) == (\"$1\", \"$2\")' \
-		$t/smcr -j linkgroup link-show" || fail "GIDs $1 $2"
+two() {
+	# shellcheck disable=SC2016
+	hosts 'ip -n n1 link add eth0 type veth peer name eth0 netns n2' \
+		'10.97.0.$i/24' 'fd97::$i/64'
 }
 
 # devices WHERE NAMES: those that are seen there
@@ -100,14 +28,7 @@ devices() {
 		$t/smcr -j device show" || fail "devices, $1: not $2"
 }
 
-smc='HsClientSmcr=4 HsClientTcp=0'
-ssmc='HsServerSmcr=4 HsServerTcp=0'
-tcp='HsClientTcp=4 HsClientSmcr=0'
-stcp='HsServerTcp=4 HsServerSmcr=0'
-v4=0000:0000:0000:0000:0000:ffff:0a61:000
-v6=fd97:0000:0000:0000:0000:0000:0000:000
-
-hosts
+two
 if [ -n "$knows" ]; then
 	talk 'IPv4' ::ffff:10.97.0.2 "$smc" "$ssmc"
 	gids ${v4}1 ${v4}2
@@ -127,7 +48,7 @@ no_hosts
 # A device is of one namespace, and soft-RoCE's is of the first one
 # (EBUSY until the namespaces have ended, which the kernel does later)
 wait_for 30 A 'rdma system set netns exclusive'
-hosts
+two
 talk 'exclusive' ::ffff:10.97.0.2 "$tcp" "$stcp"
 devices 'ip netns exec n1' ''
 
