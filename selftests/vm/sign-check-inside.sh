@@ -63,5 +63,6 @@ timeout 300 qemu-system-x86_64 -nodefaults -no-user-config -display none \
 	-drive if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd \
 	-drive if=pflash,format=raw,file=vars.fd \
 	-kernel "/boot/vmlinuz-$kernel" -initrd initrd \
-	-append "console=ttyS0 loglevel=4 module.sig_enforce=1 panic=-1" \
+	-append "console=ttyS0 loglevel=4 module.sig_enforce=1 panic=-1 \
+		no_timer_check" \
 	-serial file:/mnt/out/console
