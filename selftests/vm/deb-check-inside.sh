@@ -44,20 +44,6 @@ list() {
 	md5sum /lib/modules/*/modules.* | sort -k 2
 }
 
-# The suite's kernel and the one before it, else its variant for real time; the
-# older one first.
-kernels() {
-	newest=$(apt-cache depends linux-headers-amd64 |
-		sed -n 's/.*Depends: linux-headers-\([0-9]\)/\1/p')
-	base=$(echo "$newest" | cut -d. -f1,2)
-	apt-cache pkgnames "linux-headers-$base." |
-		sed -n 's/^linux-headers-//p' | grep 'amd64$' |
-		grep -v -e cloud -e -rt- -e "^$newest\$" | sort -V >/tmp/older
-	[ -s /tmp/older ] || echo "${newest%-amd64}-rt-amd64" >/tmp/older
-	tail -n 1 /tmp/older
-	echo "$newest"
-}
-
 # built KERNEL: both modules are there and what modprobe takes, without a warning
 built() {
 	dir=/lib/modules/$1/updates/dkms
@@ -99,7 +85,7 @@ gone() {
 }
 
 apt 'update' update
-kernels >/tmp/out
+sh /mnt/src/selftests/vm/deb-kernels.sh >/tmp/out
 old=$(head -n 1 /tmp/out)
 new=$(tail -n 1 /tmp/out)
 echo "== kernels $old and $new"

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # rpm.sh - build the RPMs of tools/packaging/smc.spec with Debian's rpmbuild, and
-# install and remove them in a root with DKMS and a kernel's headers
+# install, upgrade and remove them in a root with DKMS, where kernels come and go
 #
 # The packages come to rpm/ in the tree.  What they require has names that
 # Debian's rpm knows nothing of (--nodeps); DKMS is Debian's, too, which puts
-# modules in updates/dkms and not in extra/.  Ends in "N passed, N failed".
+# modules in updates/dkms and not in extra/, and whose hooks of Debian's kernels call
+# it.  Ends in "N passed, N failed".
 set -eu
 . "$(dirname "$0")/lib.sh"
 
