@@ -554,9 +554,9 @@ def case_connecting_goes():
     once(*ADDRESSES[2])
 
 
-def run_between(namespaces, connect, functions):
-    """the cases, in these namespaces: connect() gives c and s an eth0; the exit
-    code"""
+def run_between(namespaces, connect, functions, route=lambda: None):
+    """the cases, in these namespaces: connect() gives c and s an eth0, route() is
+    called when these have addresses; the exit code"""
     for ns in namespaces:
         run(f"ip netns add {ns} && ip -n {ns} link set lo up")
     connect()
@@ -564,6 +564,7 @@ def run_between(namespaces, connect, functions):
         run(f"ip -n {ns} address add {IP4[ns]}/24 dev eth0; "
             f"ip -n {ns} address add {IP6[ns]}/64 dev eth0 nodad; "
             f"ip -n {ns} link set eth0 up")
+    route()
     try:
         return cases.main(functions)
     finally:
