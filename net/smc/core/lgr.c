@@ -145,30 +145,6 @@ bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)
 	return true;
 }
 
-/**
- * smc_lgr_changed() - the confirmation of a new group ended
- * @lgr: group; the transport guarantees that it lives
- * @why: SMC_REASON_OK makes it ACTIVE, anything else kills it
- *
- * The handshakes that wait for it go on.
- *
- * Context: any.
- */
-void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why)
-{
-	if (why != SMC_REASON_OK) {
-		kill(lgr, why, false);
-		return;
-	}
-	spin_lock_bh(&lgr->lock);
-	if (lgr->state == SMC_LGR_CONNECTING)
-		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
-	else
-		why = lgr->why;
-	spin_unlock_bh(&lgr->lock);
-	smc_lgr_settle(lgr, why);
-}
-
 /* Report the end to every published connection. */
 static void tell_conns(struct smc_lgr *lgr)
 {

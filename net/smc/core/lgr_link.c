@@ -4,10 +4,11 @@
  * connection.
  *
  * Locks: lgr->setup (mutex): lgr_down does not run beside lgr_up, lgr_connect
- * and lgr_confirm.
+ * and lgr_confirm.  lgr->lock (spinlock, BH) protects the state.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include "lgr.h"
 
@@ -81,4 +82,28 @@ int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
 		rc = lgr->xport->lgr_confirm(lgr, conn);
 	mutex_unlock(&lgr->setup);
 	return rc;
+}
+
+/**
+ * smc_lgr_changed() - the confirmation of a new group ended
+ * @lgr: group; the transport guarantees that it lives
+ * @why: SMC_REASON_OK makes it ACTIVE, anything else kills it
+ *
+ * The handshakes that wait for it go on.
+ *
+ * Context: any.
+ */
+void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why)
+{
+	if (why != SMC_REASON_OK) {
+		smc_lgr_kill(lgr, why);
+		return;
+	}
+	spin_lock_bh(&lgr->lock);
+	if (lgr->state == SMC_LGR_CONNECTING)
+		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
+	else
+		why = lgr->why;
+	spin_unlock_bh(&lgr->lock);
+	smc_lgr_settle(lgr, why);
 }
