@@ -3,7 +3,7 @@
  * Link groups: the table of a namespace, the end of a group.
  *
  *   CONNECTING --smc_lgr_changed(OK)--> ACTIVE --smc_lgr_kill()--> DEAD
- *        \____________________smc_lgr_kill()_____________________/
+ *        \__________smc_lgr_kill(), smc_lgr_give_up()____________/
  *
  * smc_lgr_kill() takes the group out of the table, marks it and queues one work
  * item, which reports the end to every connection and then calls the
@@ -70,18 +70,34 @@ static void lgr_put(struct smc_lgr *lgr)
 	uncount(sn);
 }
 
+/* Which groups kill() ends */
+enum kill_if {
+	KILL_ANY,
+	KILL_IDLE,		/* without connections */
+	KILL_CONNECTING,
+};
+
+static bool may_kill(const struct smc_lgr *lgr, enum kill_if which)
+{
+	lockdep_assert_held(&lgr->lock);
+	if (which == KILL_CONNECTING)
+		return lgr->state == SMC_LGR_CONNECTING;
+	return lgr->state != SMC_LGR_DEAD &&
+	       !(which == KILL_IDLE && lgr->conns_num);
+}
+
 /*
  * Take a published group out of the table and mark it DEAD.  The caller calls
- * bury() once it has dropped lgr_lock.  @if_idle: only if the group has no
- * connections.  False: nothing was done.
+ * bury() once it has dropped lgr_lock.  False: nothing was done.
  */
-static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
+static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why,
+			enum kill_if which)
 {
 	bool ours;
 
 	lockdep_assert_held(&lgr->sn->lgr_lock);
 	spin_lock(&lgr->lock);
-	ours = lgr->state != SMC_LGR_DEAD && !(if_idle && lgr->conns_num);
+	ours = may_kill(lgr, which);
 	if (ours) {
 		WRITE_ONCE(lgr->why, why);
 		WRITE_ONCE(lgr->state, SMC_LGR_DEAD);
@@ -101,12 +117,12 @@ static void bury(struct smc_lgr *lgr)
 	queue_work(lgr->sn->kill_wq, &lgr->kill_work);
 }
 
-static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
+static bool kill(struct smc_lgr *lgr, enum smc_reason why, enum kill_if which)
 {
 	bool ours;
 
 	spin_lock_bh(&lgr->sn->lgr_lock);
-	ours = kill_locked(lgr, why, if_idle);
+	ours = kill_locked(lgr, why, which);
 	spin_unlock_bh(&lgr->sn->lgr_lock);
 	if (ours)
 		bury(lgr);
@@ -124,7 +140,22 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, bool if_idle)
  */
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why)
 {
-	kill(lgr, why, false);
+	kill(lgr, why, KILL_ANY);
+}
+
+/**
+ * smc_lgr_give_up() - the handshake that made a group does not go on
+ * @lgr: referenced by the caller
+ * @why: as for smc_lgr_kill()
+ *
+ * Ends a CONNECTING group only: one that is ACTIVE by now may have connections
+ * of others, although its maker has not been told yet.
+ *
+ * Context: any, no lock of the core held.
+ */
+void smc_lgr_give_up(struct smc_lgr *lgr, enum smc_reason why)
+{
+	kill(lgr, why, KILL_CONNECTING);
 }
 
 /**
@@ -139,7 +170,7 @@ void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why)
  */
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)
 {
-	if (!kill(lgr, why, false))
+	if (!kill(lgr, why, KILL_ANY))
 		return false;
 	smc_stats_inc(lgr->sn, SMC_STAT_LGR_LOST);
 	return true;
@@ -200,7 +231,7 @@ static void linger_fn(struct work_struct *work)
 	struct smc_lgr *lgr = container_of(to_delayed_work(work),
 					   struct smc_lgr, linger);
 
-	kill(lgr, SMC_REASON_GOING, true);
+	kill(lgr, SMC_REASON_GOING, KILL_IDLE);
 	lgr_put(lgr);
 }
 
@@ -451,7 +482,7 @@ static bool give_way(struct smc_lgr *lgr, struct smc_account *full)
 	if (!old)
 		return false;
 	/* a connection may have joined it, or others have ended it */
-	smc_lgr_gave_way(old, kill(old, SMC_REASON_GOING, true));
+	smc_lgr_gave_way(old, kill(old, SMC_REASON_GOING, KILL_IDLE));
 	lgr_put(old);
 	return true;
 }
@@ -552,7 +583,7 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (idle && !keep)
-		kill(lgr, SMC_REASON_GOING, true);
+		kill(lgr, SMC_REASON_GOING, KILL_IDLE);
 	lgr_put(lgr);
 }
 
@@ -660,7 +691,7 @@ static struct smc_lgr *kill_next(struct smc_net *sn, const struct smc_dev *dev,
 		lgr = group_of(rb_next(&lgr->node));
 	if (lgr) {
 		*seq = lgr->seq;
-		kill_locked(lgr, why, false);
+		kill_locked(lgr, why, KILL_ANY);
 	}
 	spin_unlock_bh(&sn->lgr_lock);
 	return lgr;

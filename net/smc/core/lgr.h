@@ -188,6 +188,7 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		    struct smc_lgr **found);
 void smc_lgr_leave(struct smc_lgr *lgr);
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
+void smc_lgr_give_up(struct smc_lgr *lgr, enum smc_reason why);
 int smc_lgr_walk(struct smc_net *sn, u64 seq,
 		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
 int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,

@@ -159,12 +159,6 @@ static void end(struct smc_hs *hs)
 /* smc_hs_stop() was called: free everything. */
 static void abandon(struct smc_hs *hs)
 {
-	enum smc_reason why;
-
-	/* an ACTIVE group may have other connections: do not kill it */
-	if (hs->state == SMC_HS_LINK && smc_hs_settled(hs, &why) &&
-	    why == SMC_REASON_OK)
-		clear_bit(SMC_HS_FIRST, &hs->bits);
 	smc_hs_drop_group(hs, SMC_REASON_GOING);
 	end(hs);
 }

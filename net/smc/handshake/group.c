@@ -509,8 +509,9 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
  */
 enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 {
-	bool settled;
+	struct smc_lgr *lgr = hs->conn->lgr;
 	enum smc_reason why, link;
+	bool settled;
 
 	settled = smc_hs_settled(hs, &link);
 	if (settled)
@@ -520,9 +521,16 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 	why = smc_hs_look(hs);
 	if (why != SMC_REASON_OK && why != SMC_REASON_LOSTPEER)
 		return why;
-	if (!settled)
-		return smc_hs_expired(hs) ? SMC_REASON_TIMEOUT_CL :
-					    SMC_REASON_OK;
+	if (!settled) {
+		if (!smc_hs_expired(hs))
+			return SMC_REASON_OK;
+		/* it may be ACTIVE, and we have not been told yet */
+		smc_lgr_give_up(lgr, SMC_REASON_TIMEOUT_CL);
+		smc_hs_stop_waiting(hs);
+		link = smc_lgr_settled(lgr);
+		if (link != SMC_REASON_OK)
+			return link;
+	}
 	/* put_off: a system call owned the socket, look again. */
 	if (READ_ONCE(hs->put_off))
 		return SMC_REASON_OK;
@@ -556,7 +564,10 @@ void smc_hs_drop_conn(struct smc_hs *hs)
 /**
  * smc_hs_drop_group() - leave the group; drop the connection that has joined it
  * @hs: handshake
- * @why: reason to kill a group that was created for this connection
+ * @why: reason to end a group that was created for this connection
+ *
+ * Others may use the group once it is ACTIVE: then only the peer's Decline ends
+ * it, which says that the link is not there.
  */
 void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
 {
@@ -573,7 +584,11 @@ void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why)
 		set_bit(SMC_CONN_DEAD, &conn->flags);
 	stop_conn(hs);
 	/* before the connection leaves, or the group ends as idle */
-	if (test_and_clear_bit(SMC_HS_FIRST, &hs->bits))
-		smc_lgr_kill(conn->lgr, why);
+	if (test_and_clear_bit(SMC_HS_FIRST, &hs->bits)) {
+		if (why == SMC_REASON_PEERDECL)
+			smc_lgr_kill(conn->lgr, why);
+		else
+			smc_lgr_give_up(conn->lgr, why);
+	}
 	smc_conn_put(conn);
 }
