@@ -103,6 +103,7 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 		link->link_id = 1;
 	mutex_init(&link->mem_mutex);
 	INIT_LIST_HEAD(&link->bufs);
+	spin_lock_init(&link->retire_lock);
 	INIT_LIST_HEAD(&link->retired);
 	INIT_LIST_HEAD(&link->regs);
 	smc_rdma_events_init(link);

@@ -22,9 +22,13 @@
  * existing connections go on.  If the peer answers none for SMC_RDMA_STUCK_MS
  * then, the link ends.
  *
+ * An allocation may take as long as the host has to look for memory, and it has
+ * mem_mutex.  The LLC actor and the clock of the link take only retire_lock:
+ * meanwhile they answer the peer and look at the link.
+ *
  * Only ib_dma_*() is used: soft-RoCE has no DMA device.
  *
- * Context: process; mem_mutex as in rdma.h.
+ * Context: process; mem_mutex and retire_lock as in rdma.h.
  * Tests: selftests/vm/tests.
  */
 #include <linux/slab.h>
@@ -147,7 +151,8 @@ int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 		rc = -ENOLINK;
 		goto out;
 	}
-	if (buf->dir == SMC_BUF_RCV && link->retired_num > RETIRED_MAX) {
+	if (buf->dir == SMC_BUF_RCV &&
+	    READ_ONCE(link->retired_num) > RETIRED_MAX) {
 		rc = -ENOMEM;
 		goto out;
 	}
@@ -174,15 +179,30 @@ static void mr_free(struct smc_rdma_buf *rbuf)
 	rbuf->reg = SMC_RDMA_REG_NONE;
 }
 
+/* @rbuf is in no list. */
 static void rbuf_free(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 {
-	lockdep_assert_held(&link->mem_mutex);
-	list_del(&rbuf->node);
 	mr_free(rbuf);
 	pages_unmap(link->ibdev, rbuf);
 	pages_free(rbuf);
 	smc_buf_freed(&rbuf->buf);
 	kfree(rbuf);
+}
+
+/* The peer is to be told that it must not use the key any more. */
+static void retire(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
+{
+	spin_lock(&link->retire_lock);
+	list_add_tail(&rbuf->node, &link->retired);
+	WRITE_ONCE(link->retired_num, link->retired_num + 1);
+	spin_unlock(&link->retire_lock);
+}
+
+static struct smc_rdma_buf *first_retired(struct smc_rdma_link *link)
+{
+	lockdep_assert_held(&link->retire_lock);
+	return list_first_entry_or_null(&link->retired, struct smc_rdma_buf,
+					node);
 }
 
 /**
@@ -196,21 +216,20 @@ void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
 	struct smc_rdma_buf *rbuf = smc_rdma_buf(buf);
-	bool retire;
+	bool known;
 
 	mutex_lock(&link->mem_mutex);
+	list_del(&rbuf->node);
 	/* before the link is ready the peer has not used the key */
-	retire = READ_ONCE(rbuf->reg) == SMC_RDMA_REG_DONE &&
-		 READ_ONCE(link->state) >= SMC_RDMA_READY &&
-		 !READ_ONCE(link->dead);
-	if (retire) {
-		list_move_tail(&rbuf->node, &link->retired);
-		link->retired_num++;
-	} else {
+	known = READ_ONCE(rbuf->reg) == SMC_RDMA_REG_DONE &&
+		READ_ONCE(link->state) >= SMC_RDMA_READY &&
+		!READ_ONCE(link->dead);
+	if (known)
+		retire(link, rbuf);
+	else
 		rbuf_free(link, rbuf);
-	}
 	mutex_unlock(&link->mem_mutex);
-	if (retire)
+	if (known)
 		smc_rdma_llc_do(link, SMC_RDMA_DO_RETIRE);
 }
 
@@ -226,14 +245,13 @@ bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey)
 {
 	struct smc_rdma_buf *rbuf;
 
-	mutex_lock(&link->mem_mutex);
-	rbuf = list_first_entry_or_null(&link->retired, struct smc_rdma_buf,
-					node);
+	spin_lock(&link->retire_lock);
+	rbuf = first_retired(link);
 	if (link->retire_overdue || (link->retire_asked && !link->retire_again))
 		rbuf = NULL;
 	if (rbuf)
 		*rkey = rbuf->mr->rkey;
-	mutex_unlock(&link->mem_mutex);
+	spin_unlock(&link->retire_lock);
 	return rbuf;
 }
 
@@ -245,11 +263,11 @@ bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey)
  */
 void smc_rdma_retire_sent(struct smc_rdma_link *link)
 {
-	mutex_lock(&link->mem_mutex);
+	spin_lock(&link->retire_lock);
 	link->retire_asked++;
 	link->retire_again = false;
 	link->retire_looks = 0;
-	mutex_unlock(&link->mem_mutex);
+	spin_unlock(&link->retire_lock);
 }
 
 /**
@@ -264,13 +282,12 @@ bool smc_rdma_retire_done(struct smc_rdma_link *link)
 	struct smc_rdma_buf *rbuf;
 	bool useful;
 
-	mutex_lock(&link->mem_mutex);
-	rbuf = list_first_entry_or_null(&link->retired, struct smc_rdma_buf,
-					node);
+	spin_lock(&link->retire_lock);
+	rbuf = first_retired(link);
 	useful = link->retire_asked && rbuf;
 	if (useful) {
-		rbuf_free(link, rbuf);
-		link->retired_num--;
+		list_del(&rbuf->node);
+		WRITE_ONCE(link->retired_num, link->retired_num - 1);
 		link->retire_overdue = link->retire_asked - 1;
 		link->retire_asked = 0;
 		link->retire_again = false;
@@ -279,7 +296,10 @@ bool smc_rdma_retire_done(struct smc_rdma_link *link)
 	}
 	link->retire_looks = 0;
 	link->retire_silent = 0;
-	mutex_unlock(&link->mem_mutex);
+	spin_unlock(&link->retire_lock);
+	/* smc_rdma_mem_down() waits for the actor */
+	if (useful)
+		rbuf_free(link, rbuf);
 	return useful;
 }
 
@@ -288,7 +308,7 @@ static bool retire_due(struct smc_rdma_link *link)
 {
 	u32 ms = link->retire_overdue ? SMC_RDMA_STUCK_MS : SMC_RDMA_LLC_MS;
 
-	lockdep_assert_held(&link->mem_mutex);
+	lockdep_assert_held(&link->retire_lock);
 	if (!link->retire_overdue && !link->retire_asked)
 		return false;
 	if (++link->retire_looks <= SMC_RDMA_LOOKS(ms))
@@ -305,7 +325,7 @@ static bool retire_due(struct smc_rdma_link *link)
 /* Has the peer answered nothing for too long, with too many keys retired? */
 static bool retire_given_up(struct smc_rdma_link *link)
 {
-	lockdep_assert_held(&link->mem_mutex);
+	lockdep_assert_held(&link->retire_lock);
 	if (link->retired_num > RETIRED_MAX)
 		link->retire_silent++;
 	else
@@ -327,10 +347,10 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link)
 {
 	bool due, lost;
 
-	mutex_lock(&link->mem_mutex);
+	spin_lock(&link->retire_lock);
 	due = retire_due(link);
 	lost = retire_given_up(link);
-	mutex_unlock(&link->mem_mutex);
+	spin_unlock(&link->retire_lock);
 	if (lost)
 		smc_rdma_link_lost(link, SMC_REASON_LINK_KEYS);
 	else if (due)
@@ -339,7 +359,7 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link)
 
 /**
  * smc_rdma_mem_down() - take all memory from the device
- * @link: drained
+ * @link: drained; the LLC actor and the clock do not run any more
  *
  * Rings in use keep their memory until smc_rdma_buf_free(): a program may have
  * data to read.
@@ -349,6 +369,7 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link)
 void smc_rdma_mem_down(struct smc_rdma_link *link)
 {
 	struct smc_rdma_buf *rbuf, *next;
+	LIST_HEAD(retired);
 
 	mutex_lock(&link->mem_mutex);
 	list_for_each_entry_safe(rbuf, next, &link->bufs, node) {
@@ -356,11 +377,14 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 		mr_free(rbuf);
 		pages_unmap(link->ibdev, rbuf);
 	}
-	list_for_each_entry_safe(rbuf, next, &link->retired, node)
-		rbuf_free(link, rbuf);
-	link->retired_num = 0;
+	spin_lock(&link->retire_lock);
+	list_splice_init(&link->retired, &retired);
+	WRITE_ONCE(link->retired_num, 0);
 	link->retire_asked = 0;
 	link->retire_overdue = 0;
 	link->retire_again = false;
+	spin_unlock(&link->retire_lock);
+	list_for_each_entry_safe(rbuf, next, &retired, node)
+		rbuf_free(link, rbuf);
 	mutex_unlock(&link->mem_mutex);
 }

@@ -7,7 +7,11 @@
  * pair is drained before it is destroyed.
  *
  * Locks, outer to inner:
- *   mem_mutex    rings and their memory regions: making, retiring, freeing
+ *   mem_mutex    rings and their memory regions: making, retiring, freeing;
+ *		  held across allocations, so neither the LLC actor nor the clock
+ *		  takes it
+ *   retire_lock  retired rings, which only the LLC actor takes out again
+ *		  (spinlock; leaf)
  *   rdev->lock   links of a device (spinlock, BH)
  *   post_lock    everything posted; state, dead, the slot ring, the waiting
  *		  connections, registrations (spinlock, BH; taken under
@@ -361,6 +365,8 @@ struct smc_bringup {
  *
  * @mem_mutex: see above
  * @bufs: rings in use or in the group's pool
+ *
+ * @retire_lock: see above
  * @retired: receive rings whose key the peer is being told to forget
  * @retire_again: DELETE RKEY for the first of @retired is to be repeated
  * @retire_asked: how often it has been sent
@@ -436,6 +442,8 @@ struct smc_rdma_link {
 
 	struct mutex mem_mutex;	/* see above */
 	struct list_head bufs;
+
+	spinlock_t retire_lock;	/* see above */
 	struct list_head retired;
 	bool retire_again;
 	u32 retire_asked;
