@@ -22,24 +22,16 @@ import cases
 from counters import await_ends, read, sysctl
 from genetlink import port_active
 from limits import await_that, limit
+from planted import Planted
 
-PARAMETERS = "/sys/module/badverbs/parameters/"
+BADVERBS = Planted("badverbs")
+bad, number = BADVERBS.write, BADVERBS.number
 ADDRESS = "10.9.0.1"
 DATA = bytes(range(256)) * 160
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
 LIMIT = limit(20)
 # nor does an end give a link up because its peer is slow
 HANDSHAKE_MS = int(limit(2000))
-
-
-def bad(name, value):
-    with open(PARAMETERS + name, "w", encoding="ascii") as f:
-        f.write(value)
-
-
-def number(name):
-    with open(PARAMETERS + name, encoding="ascii") as f:
-        return int(f.read())
 
 
 def fresh():

@@ -16,21 +16,13 @@ from badverbs import bad
 from counters import RDMA, await_ends, pair, sysctl
 from limits import await_that, limit
 from minitcp import Net
+from planted import Planted
 from smcpeer import KERNEL, TEST_LINK, Peer, message
 from sockdiag import SMCR, row_of
 
 LIMIT = limit(60)
-PARAMETERS = "/sys/module/slowrxe/parameters/"
-
-
-def told(name):
-    with open(PARAMETERS + name, encoding="ascii") as f:
-        return f.read().strip()
-
-
-def pause(on):
-    with open(PARAMETERS + "pause", "w", encoding="ascii") as f:
-        f.write(str(on))
+SLOWRXE = Planted("slowrxe")
+told = SLOWRXE.read
 
 
 def address(verb):
@@ -42,7 +34,7 @@ def packet_while_link_ends(receive, end_link):
     """receive() has a packet received by the link"""
     # what has been received is done with
     time.sleep(0.2)
-    pause(1)
+    SLOWRXE.write("pause", 1)
     thread = threading.Thread(target=receive)
     thread.start()
     try:
@@ -56,7 +48,7 @@ def packet_while_link_ends(receive, end_link):
         assert told("early") == "N", "destroyed below the receiver"
         assert told("resets") == "1", told("resets")
     finally:
-        pause(0)
+        SLOWRXE.write("pause", 0)
         thread.join()
     await_ends("links", seconds=LIMIT)
     assert told("paused") == "2"
