@@ -19,7 +19,8 @@
  *                    stops: then all is flushed
  *           hold     poll_cq finds nothing until a queue pair stops or the rule
  *                    goes; query_port has its answer and returns when the rule
- *                    goes; modify_qp waits for that and then begins
+ *                    goes; all others but post_send and post_recv wait for that
+ *                    and then begin
  *           status   a completion without an error gets the status arg
  *   nth     the first call to be treated like that (1)
  *   count   how many calls (1), 0: all from then on
@@ -174,12 +175,23 @@ static bool hit(enum verb verb, int op, struct rule *rule)
 	return applies;
 }
 
-static bool fails(enum verb verb, int *rc)
+static void await_rule(unsigned int old)
 {
+	wait_var_event(&bad.rules, READ_ONCE(bad.rules) != old);
+}
+
+/* Does this call fail, with *@rc?  It may have to wait first. */
+static bool fails(enum verb verb, int op, int *rc)
+{
+	unsigned int rules = READ_ONCE(bad.rules);
 	struct rule rule;
 
-	if (!hit(verb, OP_ANY, &rule))
+	if (!hit(verb, op, &rule))
 		return false;
+	if (rule.action == DO_hold) {
+		await_rule(rules);
+		return false;
+	}
 	*rc = -rule.arg;
 	return true;
 }
@@ -434,7 +446,7 @@ static int bad_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (!fails(VERB_create_qp, &rc))
+	if (!fails(VERB_create_qp, OP_ANY, &rc))
 		rc = bad.orig->create_qp(qp, attr, udata);
 	if (!rc) {
 		mutex_lock(&bad.qp_lock);
@@ -467,32 +479,18 @@ static void stopped(struct ib_qp *qp)
 	flush_all(qp);
 }
 
-static void await_rule(unsigned int old)
-{
-	wait_var_event(&bad.rules, READ_ONCE(bad.rules) != old);
-}
-
 static int bad_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			 struct ib_udata *udata)
 {
 	int state = mask & IB_QP_STATE ? attr->qp_state : OP_ANY;
-	unsigned int rules = READ_ONCE(bad.rules);
-	struct rule rule;
-	bool hits;
+	bool stops = state <= IB_QPS_RESET || state == IB_QPS_ERR;
 	int rc;
 
 	atomic_inc(&bad.inside);
-	hits = state > IB_QPS_RESET && state != IB_QPS_ERR &&
-	       hit(VERB_modify_qp, state, &rule);
-	if (hits && rule.action == DO_hold)
-		await_rule(rules);
-	if (hits && rule.action == DO_fail)
-		rc = -rule.arg;
-	else if (mask & IB_QP_PKEY_INDEX &&
-		 attr->pkey_index != READ_ONCE(bad.pkey_at))
-		rc = -EINVAL;
-	else
-		rc = bad.orig->modify_qp(qp, attr, mask, udata);
+	if (stops || !fails(VERB_modify_qp, state, &rc))
+		rc = mask & IB_QP_PKEY_INDEX &&
+		     attr->pkey_index != READ_ONCE(bad.pkey_at) ? -EINVAL :
+		     bad.orig->modify_qp(qp, attr, mask, udata);
 	if (!rc && state == IB_QPS_ERR)
 		stopped(qp);
 	atomic_dec(&bad.inside);
@@ -505,7 +503,7 @@ static int bad_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (!fails(VERB_create_cq, &rc))
+	if (!fails(VERB_create_cq, OP_ANY, &rc))
 		rc = bad.orig->create_cq(cq, attr, attrs);
 	atomic_dec(&bad.inside);
 	return rc;
@@ -516,7 +514,7 @@ static int bad_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (!fails(VERB_alloc_pd, &rc))
+	if (!fails(VERB_alloc_pd, OP_ANY, &rc))
 		rc = bad.orig->alloc_pd(pd, udata);
 	atomic_dec(&bad.inside);
 	return rc;
@@ -529,7 +527,7 @@ static struct ib_mr *bad_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (fails(VERB_alloc_mr, &rc))
+	if (fails(VERB_alloc_mr, OP_ANY, &rc))
 		mr = ERR_PTR(rc);
 	else
 		mr = bad.orig->alloc_mr(pd, type, max_num_sg);
@@ -543,7 +541,7 @@ static int bad_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents,
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (!fails(VERB_map_mr_sg, &rc))
+	if (!fails(VERB_map_mr_sg, OP_ANY, &rc))
 		rc = bad.orig->map_mr_sg(mr, sg, nents, offset);
 	atomic_dec(&bad.inside);
 	return rc;
