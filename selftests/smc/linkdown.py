@@ -22,10 +22,11 @@ from badverbs import bad, number
 from clcmsg import accept_r, proposal_v1
 from counters import Counters, await_ends, read as read_counters, sysctl
 from genetlink import port_active
-from hostile import elsewhere, waiting
+from hostile import elsewhere, said, waiting
 from limits import await_that, limit
 from minitcp import Net, read
-from smcpeer import CONFIRM_LINK, KERNEL, NO_EYEC, PORT, Peer, Server, message
+from smcpeer import CONFIRM_LINK, DELETE_RKEY, KERNEL, NO_EYEC, PORT, \
+    RESPONSE, Peer, Server, message
 from sockdiag import FALLBACK, row_of
 
 LIMIT = limit(60)
@@ -473,6 +474,36 @@ def case_test():
     sysctl("smcr_testlink_time", 1)
     link = Link()
     link.ends("LinkDownTest", errno.ETIMEDOUT)
+
+
+def case_slow_memory():
+    """A ring is awaited for which it takes long to find memory.  Meanwhile the
+    peer says that it has forgotten another one: it gets its answers, data
+    moves, and the link is looked at."""
+    sysctl("smcr_testlink_time", 0)
+    link = Link()
+    peer = link.peer
+    peer.another().ruin()
+    request = peer.llc(DELETE_RKEY)
+    made = []
+    thread = threading.Thread(target=lambda: made.append(peer.another()))
+
+    def meanwhile():
+        bad("rule", "alloc_mr hold")
+        thread.start()
+        try:
+            await_that("no ring is wanted", lambda: number("hits"), LIMIT)
+            peer.qp.send(message(DELETE_RKEY, RESPONSE, request[4:12]))
+            said(peer)
+            peer.round()
+            sysctl("smcr_testlink_time", 1)
+            link.sock.recv(1)
+        finally:
+            bad("rule", "off")
+            thread.join()
+
+    link.ends("LinkDownTest", errno.ETIMEDOUT, meanwhile)
+    assert made == [None], "not declined"
 
 
 def case_keys():
