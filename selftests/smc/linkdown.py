@@ -6,11 +6,12 @@ The peer of every case is a host of its own (smcpeer.py), so that the link
 has one end here.  The cause is counted, no other one is, and the program is
 told what include/uapi/linux/smc_reason.h says.  The next case begins with a new
 link to the same peer.  Needs what hostile_rdma.py needs; some cases need the
-module badverbs (selftests/vm/planted) on clcrxe.
+modules badverbs (selftests/vm/planted) on clcrxe, or slowlgr.
 """
 import errno
 import glob
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -18,21 +19,23 @@ import threading
 import time
 
 import cases
-from badverbs import bad, number
+from badverbs import HANDSHAKE_MS, bad, number
 from clcmsg import accept_r, proposal_v1
 from counters import Counters, await_ends, read as read_counters, sysctl
 from genetlink import port_active
 from hostile import elsewhere, said, waiting
 from limits import await_that, limit
 from minitcp import Net, read
+from planted import Planted
 from smcpeer import CONFIRM_LINK, DELETE_RKEY, KERNEL, NO_EYEC, PORT, \
     RESPONSE, Peer, Server, message
-from sockdiag import FALLBACK, row_of
+from sockdiag import FALLBACK, SMCR, row_of
 
 LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
 BADPORT = 0x0a0f0005
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
+SLOWLGR = Planted("slowlgr")
 
 
 def port(up):
@@ -504,6 +507,74 @@ def case_slow_memory():
 
     link.ends("LinkDownTest", errno.ETIMEDOUT, meanwhile)
     assert made == [None], "not declined"
+
+
+class ToldLate:
+    """The first connection has made a group that is ACTIVE, and its handshake
+    has not been told yet.  Another one has joined the group, and goes on."""
+    def __init__(self):
+        Link.begin()
+        bad("rule", "off")
+        # those of the case before end in their own time
+        await_ends("links", seconds=LIMIT)
+        self.counters = Counters()
+        self.peer = Server(Link.net, up=False)
+        SLOWLGR.write("pause", 1)
+        try:
+            self.peer.connect()
+            await_that("no pause", lambda: SLOWLGR.number("paused"), LIMIT)
+            self.other = self.peer.another()
+            assert self.other, "declined"
+            self.other.round()
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self):
+        SLOWLGR.write("pause", 0)
+        self.peer.leave()
+
+    def after(self, work):
+        """the first one comes to an end in work()"""
+        try:
+            work(self.peer.conn)
+            self.other.round()
+            assert SLOWLGR.number("paused") == 1, "no pause"
+            SLOWLGR.write("pause", 0)
+            await_that("a pause", lambda: SLOWLGR.number("paused") == 2, LIMIT)
+            self.other.round()
+            moved = self.counters.moved()
+            assert moved["LinkCreated"] == 1, moved
+            assert "LinkDestroyed" not in moved, moved
+        finally:
+            self.end()
+
+
+def case_active_and_stopped():
+    """its program closes the socket"""
+    late = ToldLate()
+
+    def stop(first):
+        first.forget()
+        await_that("it goes on",
+                   lambda: late.counters.moved().get("HsEnded") == 2, LIMIT)
+
+    late.after(stop)
+
+
+def case_active_and_overdue():
+    """its time is over: it asks, and uses the group"""
+    def connected(first):
+        assert select.select((), (first.sock,), (), LIMIT)[1], "for ever"
+        assert row_of(first.sock).mode == SMCR, "no SMC-R"
+        first.round()
+
+    timeout = read("/proc/sys/net/smc/handshake_timeout_ms")
+    sysctl("handshake_timeout_ms", HANDSHAKE_MS)
+    try:
+        ToldLate().after(connected)
+    finally:
+        sysctl("handshake_timeout_ms", timeout)
 
 
 def case_keys():

@@ -3,8 +3,9 @@
 # selftests/smc/linkdown.py.  The device does it (planted/badverbs.c), or the
 # peer, in whose place a program is.
 # kernels: 6.12 debug kcsan
-# when: 2/2 6.12; 6/8 debug, takes a minute on either
+# when: 2/2 6.12; 6/8 debug, takes a minute or two on either
 # guests: 1
+# timeout: 240
 # rdma: none
 s=/lab/selftests/smc
 g A "modprobe -a tun ib_uverbs rdma_rxe
@@ -12,9 +13,9 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 		net.smc.fallback_memory_s=0 || exit
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
 	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
-	insmod /lab/badverbs.ko dev=clcrxe || exit
+	insmod /lab/badverbs.ko dev=clcrxe && insmod /lab/slowlgr.ko || exit
 	$s/linkdown.py ${LINKDOWN_CASES:-}
 	rc=\$?
-	rmmod badverbs || exit
+	rmmod badverbs slowlgr || exit
 	exit \$rc" || fail "causes"
 g A 'sysctl -q net.smc.smcr_testlink_time=30'
