@@ -257,8 +257,8 @@ static int reaches(struct smc_lgr *lgr, void *arg)
 	const struct smc_hs *hs = arg;
 	const struct smc_hs_data *data = hs->data;
 
-	return lgr != hs->conn->lgr && lgr->role == hs->setup.role &&
-	       !lgr->closed &&
+	return !(hs->conn && hs->conn->lgr == lgr) &&
+	       lgr->role == hs->setup.role && !lgr->closed &&
 	       READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
 	       !READ_ONCE(lgr->stalled) &&
 	       lgr->path.id == data->path_id[data->choice.mode] &&
@@ -283,7 +283,7 @@ static bool path_used(struct smc_hs *hs)
 /**
  * smc_hs_path_remember() - no link could be confirmed over the path that was
  * chosen: it is not used for a while
- * @hs: handshake, in a group
+ * @hs: handshake, in a group or just out of it
  *
  * Not if another connection has a link over it: then something else was the
  * cause, one of several hosts behind the peer's address for example.

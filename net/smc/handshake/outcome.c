@@ -37,12 +37,22 @@ bool smc_hs_incompatible(enum smc_reason why)
 }
 
 /*
+ * Is the link being confirmed, or has the peer just ended it?  Its Decline, which
+ * says why, may come after its DELETE LINK.
+ */
+static bool link_open(const struct smc_hs *hs)
+{
+	return hs->state == SMC_HS_LINK || (hs->state == SMC_HS_CROSSING &&
+					    hs->why == SMC_REASON_LINK_PEER);
+}
+
+/*
  * Was the new link not confirmed because nothing came over it?  A peer that has
  * closed the stream may have had no reason to confirm it.
  */
 static bool went_unanswered(const struct smc_hs *hs, enum smc_reason why)
 {
-	if (hs->state != SMC_HS_LINK)
+	if (!link_open(hs))
 		return false;
 	switch (why) {
 	case SMC_REASON_PEERDECL:

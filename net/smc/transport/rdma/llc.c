@@ -214,6 +214,29 @@ static int rx_req_add_link(struct smc_rdma_link *link,
 	return smc_rdma_tx_llc(link, p, NULL);
 }
 
+/* A client learns the number of its link only from CONFIRM LINK. */
+static bool is_this_link(const struct smc_rdma_link *link,
+			 const struct smc_llc_msg *msg)
+{
+	return msg->flags & SMC_LLC_DL_ALL || !link->link_id ||
+	       msg->delete_link.link_id == link->link_id;
+}
+
+/*
+ * The peer does not confirm the link any more.  If it says that the path is lost
+ * nothing of ours arrives there, as if it had not said anything.
+ */
+static void peer_left(struct smc_rdma_link *link, u32 reason)
+{
+	WRITE_ONCE(link->peer_bye, true);
+	if (reason == SMC_LLC_DEL_LOST_PATH && !READ_ONCE(link->confirmed)) {
+		link_confirmed(link, SMC_REASON_TIMEOUT_CL);
+		return;
+	}
+	smc_rdma_link_end(link, SMC_REASON_LINK_PEER);
+	link_confirmed(link, SMC_REASON_LINK_PEER);
+}
+
 /*
  * The group ends with its only link.  A client answers a request to delete the
  * link; a request to delete the group has no answer.
@@ -228,7 +251,7 @@ static int rx_delete_link(struct smc_rdma_link *link,
 
 	if (msg->response)
 		return 0;
-	if (!all && msg->delete_link.link_id != link->link_id) {
+	if (!is_this_link(link, msg)) {
 		if (link->lgr->role != SMC_CLNT)
 			return 0;
 		reply.response = true;
@@ -242,12 +265,7 @@ static int rx_delete_link(struct smc_rdma_link *link,
 	}
 	if (rc == -EAGAIN)
 		return rc;
-	WRITE_ONCE(link->peer_bye, true);
-	/* the peer has given up the confirmation */
-	if (!READ_ONCE(link->confirmed))
-		link_confirmed(link, SMC_REASON_TIMEOUT_CL);
-	else
-		smc_rdma_link_end(link, SMC_REASON_LINK_PEER);
+	peer_left(link, msg->delete_link.reason);
 	return 0;
 }
 
@@ -660,6 +678,8 @@ static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
 	if (orderly)
 		return SMC_LLC_DEL_PROGRAM;
 	switch (lgr->why) {
+	case SMC_REASON_TIMEOUT_CL:
+		return SMC_LLC_DEL_LOST_PATH;
 	case SMC_REASON_MALFORMED:
 		return SMC_LLC_DEL_PROTOCOL;
 	case SMC_REASON_DEVGONE:
