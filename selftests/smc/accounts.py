@@ -23,7 +23,7 @@ import sys
 import cases
 from clcmsg import UEID, proposal
 from counters import LIMIT, LO, RDMA, Counters, await_ends, free_idle_rings, \
-    pair, smc_socket, sysctl
+    limits, pair, smc_socket, sysctl
 from limits import await_that
 from minitcp import MAGIC, Net
 from namespaces import unshare
@@ -38,22 +38,6 @@ RING = 64                       # KiB
 MOST = (1 << 30) - 1            # of any limit
 SIOCOUTQNSD = 0x894B
 GROUP = "/sys/fs/cgroup/smcaccounts"
-
-
-@contextlib.contextmanager
-def limits(**values):
-    """settings for a while"""
-    before = {}
-    for name in values:
-        with open(f"/proc/sys/net/smc/{name}", encoding="ascii") as f:
-            before[name] = f.read()
-    try:
-        for name, value in values.items():
-            sysctl(name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            sysctl(name, value.strip())
 
 
 # ---- link groups ----

@@ -6,6 +6,7 @@ Every case does something and then compares all counters: those it names have
 moved as it says, and no other has.  Needs the module, root, an RDMA port rxe0
 on lo that serves 10.9.0.1, and no SMC sockets of others.
 """
+import contextlib
 import os
 import select
 import socket
@@ -36,6 +37,22 @@ def read():
 def sysctl(name, value):
     with open(f"/proc/sys/net/smc/{name}", "w", encoding="ascii") as f:
         f.write(f"{value}\n")
+
+
+@contextlib.contextmanager
+def limits(**values):
+    """settings for a while"""
+    before = {}
+    for name in values:
+        with open(f"/proc/sys/net/smc/{name}", encoding="ascii") as f:
+            before[name] = f.read()
+    try:
+        for name, value in values.items():
+            sysctl(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            sysctl(name, value.strip())
 
 
 class Counters:

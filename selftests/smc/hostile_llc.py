@@ -4,16 +4,14 @@
 Cases of hostile_rdma.py.  What each message does is in the tables here: it is
 answered, counted as malformed or as dropped, or it means nothing.
 """
-import os
-import select
-import socket
 import struct
 import subprocess
 
 from clcmsg import accept_r, decline
 from counters import Counters, sysctl
 from hostile import ANSWER, LIMIT, begin, end_group, gone, group_lost, lab, \
-    lost, no_leak, part, refused, said, third
+    lost, no_leak, part, plain, refused, said, third
+from limits import await_that
 from park import Parked
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, Peer, \
@@ -171,6 +169,8 @@ def case_llc_early():
     peer.conn.tcp.send(accept_r(peer.args, 3, True, peer.conn.end))
     request = peer.llc(CONFIRM_LINK)
     early(peer)
+    said(peer)
+    say(peer, [(message(CONFIRM_LINK, NO_EYEC, peer.link_self(1)), DROPPED)])
     peer.confirm(request)
     said(peer)
     peer.round()
@@ -186,6 +186,9 @@ def case_llc_early_client():
     begin()
     peer = third(Server)
     peer.contact()
+    counters = Counters()
+    peer.qp.send(message(CONFIRM_LINK, RESPONSE | NO_EYEC, peer.link_self(1)))
+    await_that("it is taken", lambda: counters.moved().get(DROPPED) == 1, LIMIT)
     early(peer)
     peer.confirm()
     said(peer)
@@ -254,13 +257,21 @@ def case_confirm_refused():
     peer.accept().close()
     part(peer)
     assert lab.moved()["LinkDownSetup"] == 1, lab.moved()
+    peer = third(Server)
+    peer.contact()
+    peer.qp.send(message(CONFIRM_LINK, 0, peer.link_self(1)))
+    assert peer.clc(peer.conn.tcp, 2) is None, "no Decline"
+    plain(peer.conn)
+    peer.conn.forget()
+    part(peer)
+    assert lab.moved()["LinkDownSetup"] == 2, lab.moved()
     lab.peer.round()
     lab.honest.round()
 
 
-def unconfirmed():
+def unconfirmed(**how):
     """a host that has got the request, and does not answer"""
-    peer = third()
+    peer = third(**how)
     peer.contact()
     peer.conn.tcp.send(accept_r(peer.args, 3, True, peer.conn.end))
     peer.llc(CONFIRM_LINK)
@@ -308,14 +319,7 @@ def case_decline_after_link():
         peer.confirm()
         conn.tcp.send(decline())
         peer.alive(ANSWER)
-    conn.sock.settimeout(LIMIT)
-    assert select.select([], [conn.sock], [], LIMIT)[1], "connect() goes on"
-    err = conn.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-    assert not err, os.strerror(err)
-    conn.tcp.send(b"to the client")
-    assert conn.sock.recv(100) == b"to the client"
-    conn.sock.sendall(b"to the server")
-    assert conn.tcp.recv(13, LIMIT) == b"to the server"
+    plain(conn)
     conn.forget()
     part(peer)
     assert lab.moved()["LinkDownSetup"] == 1, lab.moved()
