@@ -9,7 +9,7 @@ Another host's data moves on all the while.  Needs the module, root, the device
 clc0 and the RDMA port clcrxe on it.
 
 The cases here are about single messages, and the handshake beside a link; those
-of hostile_cdc.py, hostile_llc.py and hostile_flood.py follow.
+of hostile_cdc.py, hostile_llc.py, hostile_moments.py and hostile_flood.py follow.
 """
 import socket
 import struct
@@ -19,6 +19,7 @@ import cases
 import hostile_cdc
 import hostile_flood
 import hostile_llc
+import hostile_moments
 from clcmsg import decline
 from counters import sysctl
 from hostile import ANSWER, begin, end_group, forge, gone, group_lost, \
@@ -163,8 +164,8 @@ def case_cdc_forged():
 
 if __name__ == "__main__":
     table = {}
-    for functions in (globals(), *(vars(m) for m in (hostile_cdc, hostile_llc,
-                                                     hostile_flood))):
+    for functions in (globals(), *(vars(m) for m in (
+            hostile_cdc, hostile_llc, hostile_moments, hostile_flood))):
         table.update((n, guarded(f)) for n, f in functions.items()
                      if n.startswith("case_"))
     lab.up()

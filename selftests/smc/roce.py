@@ -196,7 +196,8 @@ class Qp:
         self.expected = psn + 1 & M24
         if opcode in LAST:
             self.msn += 1
-        if p[8] & 0x80:
+        # a message may have made it mute
+        if p[8] & 0x80 and not self.mute:
             self.answer(psn, TAKEN)
         self.net.cond.notify_all()
 

@@ -404,7 +404,7 @@ class Server(Peer):
         self.lst = socket.socket()      # closed with the peer
         self.net.listen(self.port, True, self.callers.put)
 
-    def call(self):
+    def dial(self):
         """the kernel's program connects: its socket, the TCP connection"""
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.ring)
@@ -412,6 +412,11 @@ class Server(Peer):
         sock.connect_ex((socket.inet_ntoa(self.ip), self.port))
         tcp = self.callers.get(timeout=LIMIT)
         assert tcp.option, "no SMC"
+        return sock, tcp
+
+    def call(self):
+        """the same, and the Proposal"""
+        sock, tcp = self.dial()
         self.offer = self.clc(tcp, 1)
         assert self.offer, "a Decline"
         return sock, tcp

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0
+"""hostile_moments - LLC messages at moments when nothing is expected
+
+Cases of hostile_rdma.py.  Each kind, as a request and as an answer, comes in a
+group without connections, while the peer's device acknowledges nothing, and
+while the link is being taken down; DELETE LINK also instead of the confirmation.
+The kernel is the server, and the client.  hostile_llc.py has the other states.
+"""
+import struct
+
+from clcmsg import decline
+from counters import Counters, limits
+from hostile import ANSWER, LIMIT, begin, gone, lab, links, no_leak, part, \
+    plain, said, third
+from hostile_llc import ANSWERED, DROPPED, MALFORMED, NEGATIVE, NOTHING, \
+    OTHER_LINK, say, unconfirmed
+from limits import await_that
+from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
+    DELETE_RKEY, DL_ALL, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, \
+    Peer, Server, message
+from sockdiag import FALLBACK, row_of
+
+LINK_PEER, TIMEOUT_CL = 0x0a18000d, 0x02010000  # of smc_reason.h
+PROGRAM, LOST_PATH = 0x30000, 0x10000           # of DELETE LINK
+BOTH = Peer, Server
+
+
+def each_kind(role):
+    """as a request and as an answer, and what it is to the other end of a link
+    that is confirmed"""
+    rest = bytes([OTHER_LINK]) + b"\xff" * 39
+    to_client, to_server = (ANSWERED, NOTHING) if role is Server else \
+        (NOTHING, ANSWERED)
+    for kind, flags, request, answer in (
+            (CONFIRM_LINK, NO_EYEC, DROPPED, DROPPED),
+            (ADD_LINK, 0, to_client, NOTHING),
+            (ADD_LINK, REJECT, to_client, NOTHING),
+            (DELETE_LINK, 0, to_client, NOTHING),
+            (REQ_ADD_LINK, 0, to_server, NOTHING),
+            (CONFIRM_RKEY, 0, ANSWERED, DROPPED),
+            (CONFIRM_RKEY, NEGATIVE, ANSWERED, DROPPED),
+            (TEST_LINK, 0, ANSWERED, NOTHING),
+            (DELETE_RKEY, 0, ANSWERED, DROPPED),
+            (0x23, 0, MALFORMED, MALFORMED)):
+        yield message(kind, flags, rest), request
+        yield message(kind, flags | RESPONSE, rest), answer
+    yield bytes([TEST_LINK & 15, 44]) + bytes(42), DROPPED      # version 1
+
+
+def answers(role, got):
+    """just to the requests that have one, in their order"""
+    want = [data[0] for data, what in each_kind(role) if what == ANSWERED]
+    assert [m[0] for m in got if m[3] & RESPONSE] == want == \
+        [m[0] for m in got], [m.hex() for m in got]
+
+
+def counted(counters, table):
+    """what each of these should be counted as"""
+    moved, kinds = counters.moved(), [what for _, what in table]
+    return all(moved.get(n, 0) == kinds.count(n) for n in (MALFORMED, DROPPED))
+
+
+def ended(counters, cause, conns=0):
+    """the one link that has ended since then, with so many connections (None: its
+    handshake may count as one)"""
+    await_that("the link stays", lambda: counters.moved().get("LinkDestroyed"),
+               LIMIT)
+    moved = counters.moved()
+    downs = {n: v for n, v in moved.items() if n.startswith("LinkDown")}
+    assert downs == {cause: 1}, downs
+    assert conns is None or moved.get("ConnAborted", 0) == conns, moved
+    lab.honest.round()
+
+
+def delete(flags=0, link=1, reason=PROGRAM):
+    return message(DELETE_LINK, flags, struct.pack(">BI", link, reason))
+
+
+def up(role):
+    """one more host, with a connection"""
+    peer = third(role, answers=(DELETE_RKEY,))
+    peer.connect()
+    peer.round()
+    return peer
+
+
+def idle(role):
+    """one more host, with a group and no connection any more"""
+    peer = up(role)
+    peer.conn.close()
+    no_leak()
+    return peer
+
+
+def case_llc_idle():
+    """the group stays, and is used again"""
+    begin()
+    for role in BOTH:
+        peer = idle(role)
+        for _ in range(2):
+            answers(role, say(peer, each_kind(role)))
+            conn = peer.another()
+            conn.round()
+            conn.close()
+            no_leak()
+        part(peer)
+
+
+def case_delete_link_idle():
+    """a link without connections ends as any other: the server says so, too, and
+    the client answers if it is about the link alone"""
+    begin()
+    for role in BOTH:
+        for flags in 0, DL_ALL:
+            peer = idle(role)
+            counters = Counters()
+            peer.qp.send(delete(flags))
+            if role is Peer:
+                answer = peer.llc(DELETE_LINK, ANSWER)
+                assert answer[3] & (DL_ALL | RESPONSE) == DL_ALL, answer.hex()
+            elif not flags:
+                answer = peer.llc(DELETE_LINK, ANSWER)
+                assert answer[3] & RESPONSE, answer.hex()
+            ended(counters, "LinkDownPeer")
+            part(peer)
+
+
+def case_llc_mute():
+    """the answers come when the peer's device takes them; DELETE LINK ends the
+    group all the same"""
+    begin()
+    for role in BOTH:
+        peer, table = up(role), list(each_kind(role))
+        counters = Counters()
+        peer.qp.mute = True
+        for data, _ in table:
+            peer.qp.send(data)
+        await_that("not taken", lambda c=counters, t=table: counted(c, t),
+                   LIMIT)
+        lab.honest.round()
+        peer.qp.mute = False
+        answers(role, said(peer))
+        peer.round()
+        counters = Counters()
+        peer.qp.mute = True
+        for data, _ in table:
+            peer.qp.send(data)
+        peer.qp.send(delete())
+        gone(peer.conn, ConnectionAbortedError)
+        ended(counters, "LinkDownPeer", 1)
+        assert counted(counters, table), counters.moved()
+        part(peer)
+
+
+def at_goodbye(peer, said_then, mute):
+    """with the kernel's DELETE LINK: all of these come before it is acknowledged,
+    which is never if the peer is mute"""
+    def take(p):
+        if p[0] == DELETE_LINK and not peer.qp.mute and said_then:
+            for data in said_then:
+                peer.qp.send(data)
+            said_then.clear()
+            peer.qp.mute = mute
+        return peer.on_message(p)
+
+    peer.qp.take = take
+
+
+def retiring(role, mute, end, retire):
+    """a link that is taken down for want of connections"""
+    peer = up(role)
+    # an answer to DELETE RKEY may be one: idle rings are given up before
+    table = [(data, what) for data, what in each_kind(role)
+             if data[0] != DELETE_RKEY or not data[3] & RESPONSE]
+    counters = Counters()
+    at_goodbye(peer, [data for data, _ in table] + end, mute)
+    retire(peer)
+    ended(counters, "LinkDownIdle")
+    if mute:
+        assert counted(counters, table), counters.moved()
+    assert "LgrLost" not in counters.moved(), counters.moved()
+    assert peer.llc(DELETE_LINK, ANSWER)[3] & DL_ALL
+    part(peer)
+
+
+def gives_way(peer):
+    """there is no room for another group"""
+    peer.conn.close()
+    no_leak()
+    with limits(max_groups=links()):
+        other = third(host=4)
+        other.connect()
+    other.round()
+
+
+def is_closed(peer):
+    """the last connection of a group that the peer has called out of step"""
+    tcp, acc = peer.proposed()
+    assert acc, "declined"
+    tcp.send(decline(0x04000000, True))
+    peer.lst.accept()[0].close()
+    tcp.rst()
+    peer.llc(TEST_LINK)
+    peer.conn.close()
+
+
+def case_llc_retiring():
+    """the link ends at once, or after a second if that is what the peer wants"""
+    begin()
+    for role, retire in (Peer, gives_way), (Server, gives_way), \
+            (Peer, is_closed):
+        for mute, end in (True, []), (True, [delete()]), \
+                (False, [delete(DL_ALL)]):
+            retiring(role, mute, end, retire)
+            if retire is gives_way:
+                part(lab.others[-1])
+
+
+# ---- DELETE LINK instead of the confirmation ----
+
+def fallback(sock):
+    """why it is TCP"""
+    return row_of(sock, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+
+
+def deleted_early(role, data, why):
+    """a host that says so; the handshake does not wait for its limit"""
+    if role is Peer:
+        peer = unconfirmed(host=5)
+        peer.qp.send(data)
+        assert peer.llc(DELETE_LINK, ANSWER)[3] & DL_ALL
+        assert peer.clc(peer.conn.tcp, 3) is None, "no Decline"
+        peer.conn.sock = peer.accept()
+    else:
+        peer = third(role, host=6)
+        peer.contact()
+        peer.qp.send(data)
+        assert peer.clc(peer.conn.tcp, 2) is None, "no Decline"
+    plain(peer.conn)
+    assert fallback(peer.conn.sock) == why, hex(fallback(peer.conn.sock))
+    peer.conn.forget()
+    return peer
+
+
+def declined(role, peer):
+    """no link is tried again: TCP at once"""
+    counters = Counters()
+    if role is Peer:
+        tcp, acc = peer.proposed()
+        assert not acc, "it gets a link"
+        sock = peer.accept()
+    else:
+        sock, tcp = peer.dial()
+        peer.clc(tcp, 1)
+    assert counters.moved().get("HsNoLink") == 1, counters.moved()
+    sock.close()
+    tcp.rst()
+
+
+def case_delete_link_early():
+    """The peer ends the link that is being confirmed: the program has TCP at once
+    and the reason, and the next connection a link.  Only if the peer says that
+    the path is lost the next one is not tried."""
+    begin()
+    for role in BOTH:
+        with limits(fallback_memory_s=600):
+            for data in delete(), delete(DL_ALL, 0):
+                counters = Counters()
+                peer = deleted_early(role, data, LINK_PEER)
+                ended(counters, "LinkDownPeer", None)
+                peer.connect()
+                peer.round()
+                assert "HsNoLink" not in counters.moved(), counters.moved()
+                part(peer)
+            counters = Counters()
+            peer = deleted_early(role, delete(reason=LOST_PATH), TIMEOUT_CL)
+            ended(counters, "LinkDownSetup", None)
+            declined(role, peer)
+        # a link makes it forgotten
+        peer.connect()
+        part(peer)
