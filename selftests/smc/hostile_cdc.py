@@ -5,13 +5,16 @@ Cases of hostile_rdma.py.
 """
 import itertools
 import socket
+import threading
+import time
 
 from clcmsg import accept_r, decline
 from counters import Counters
 from hostile import ANSWER, LIMIT, begin, gone, lab, lost, no_leak, part, \
-    refused, third
+    refused, said, third
 from limits import await_that
-from smcpeer import ABORT, CLOSED, DELETE_RKEY, DONE, Server, message, stream
+from smcpeer import ABORT, CLOSED, CONFIRM_LINK, DELETE_RKEY, DONE, Peer, \
+    Server, cdc, message, stream
 
 
 def bulk(conn, bytes_each_way, most):
@@ -190,6 +193,135 @@ def being_born(peer, *said):
     conn.tcp.send(accept_r(peer.args, 3, False, conn.end))
     conn.sock = peer.accept()
     return conn
+
+
+class Guesses:
+    """CDCs to the token that the next connection will have, over and over"""
+    def __init__(self, peer, **how):
+        conn = peer.another()
+        conn.close()
+        no_leak()
+        self.token = conn.kernel.token + 1
+        self.peer, self.how, self.seq = peer, how, 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def say(self):
+        self.seq += 1
+        self.peer.qp.send(cdc(self.seq, self.token.to_bytes(4, "big"),
+                              **{"prod": (0, 0), "cons": (0, 0), **self.how}))
+
+    def run(self):
+        while not self.over.is_set():
+            self.say()
+            time.sleep(0.001)
+
+    def beside(self):
+        """the connection, which has heard one at least"""
+        self.say()
+        said(self.peer)
+        assert lab.moved()["CdcUnknown"], lab.moved()
+        self.thread.start()
+        try:
+            conn = self.peer.another()
+        finally:
+            self.over.set()
+            self.thread.join()
+        assert conn and conn.kernel.token == self.token, "another token"
+        self.say()
+        said(self.peer)
+        conn.seq = self.seq
+        return conn
+
+
+def case_guessed_tokens():
+    """A peer knows the token of its next connection before it is told.  Until there
+    is one it is of no connection, and then as good as later."""
+    begin()
+    for role in Peer, Server:
+        peer = third(role, answers=lab.honest.answers)
+        peer.connect()
+        lab.counters = Counters()
+        conn = Guesses(peer).beside()
+        conn.round()
+        conn.close()
+        refused(CdcForged=0)
+        conn = Guesses(peer, flags=(0, ABORT)).beside()
+        gone(conn)
+        conn.forget()
+        refused(CdcForged=0)
+        for cursors in {"cons": (0, 1)}, {"prod": (2, 0)}:
+            lab.counters = Counters()
+            conn = Guesses(peer, **cursors).beside()
+            gone(conn)
+            conn.forget()
+            lost(1, CdcForged=1)
+            no_leak()
+        peer.round()
+        part(peer)
+
+
+def case_early_link():
+    """before CONFIRM LINK has been answered: it may, and a forged one ends the
+    connection when there is a link"""
+    begin()
+    for role in Peer, Server:
+        for forged in False, True:
+            peer = third(role, answers=lab.honest.answers)
+            peer.contact()
+            conn, request = peer.conn, None
+            if role is Peer:
+                conn.tcp.send(accept_r(peer.args, 3, True, conn.end))
+                request = peer.llc(CONFIRM_LINK)
+            conn.put(stream(conn.seed, 0, 500))
+            conn.sent += 500
+            conn.say(**({"cons": (0, 1)} if forged else {}))
+            peer.confirm(request)
+            if forged:
+                gone(conn)
+            else:
+                conn.program_gets(500)
+                conn.round()
+            part(peer)
+    assert lab.moved()["CdcForged"] == 2, lab.moved()
+    lab.honest.round()
+
+
+def case_dying_tokens():
+    """The program has aborted the connection.  Soon its token is of none, also if
+    its last messages are not taken, and it is not that of the next one."""
+    peer = begin()
+    for mute in False, True:
+        lab.counters = Counters()
+        conn = peer.another()
+        conn.round()
+        peer.qp.mute = mute
+        conn.reset()
+
+        def is_unknown(c=conn):
+            c.say(cons=(7, 1000))
+            return lab.moved().get("CdcUnknown")
+
+        await_that("it is still found", is_unknown, LIMIT)
+        if mute:
+            assert "ConnDestroyed" not in lab.moved(), lab.moved()
+        forged = lab.moved().get("CdcForged", 0)    # when it was still known
+        peer.qp.mute = False
+        conn.wait(lambda c=conn: c.state & ABORT)
+        await_that("it stays", lambda: lab.moved().get("ConnDestroyed"), LIMIT)
+        unknown = lab.moved()["CdcUnknown"]
+        conn.say(flags=ABORT)
+        said(peer)
+        assert lab.moved()["CdcUnknown"] > unknown, lab.moved()
+        conn.forget()
+        fresh = peer.another()
+        assert fresh.kernel.token != conn.kernel.token, "its token is used"
+        fresh.round()
+        fresh.close()
+        peer.alive(ANSWER)
+        assert lab.moved().get("CdcForged", 0) == forged <= 1, lab.moved()
+        assert "LgrLost" not in lab.moved(), lab.moved()
+        lab.honest.round()
 
 
 def repeat_key(peer, old):

@@ -100,6 +100,8 @@ class Conn:
 
     @staticmethod
     def position(size, old, limit_pos, cursor):
+        if not size:            # a client speaks before we have its Confirm
+            return 0 if cursor == (0, 0) else None
         wrap, count = cursor
         pos = old // size * size + count
         if wrap != old // size & 0xffff:
