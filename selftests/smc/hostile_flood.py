@@ -24,6 +24,7 @@ MANY = 48 if SLOW else 250 if LONG else 96      # connections of a group
 CDCS = 100000 if LONG and STREAMS else \
     (100000 if LONG else 1000) // (10 if LONG and SLOW else 2 if SLOW else 1)
 LLCS = CDCS // 5 if LONG else CDCS // 2
+LLC_QUEUE, TX_SLOTS = 64, 36                    # SMC_RDMA_ of rdma.h
 
 
 def all_keys(count=126, length=512):
@@ -116,6 +117,30 @@ def case_flood_llc():
             peer.qp.send(tests[i % 3])
 
     beside(flood)
+    peer.round()
+    refused(LlcMalformed=0)
+
+
+def case_queue_full():
+    """The peer's device takes no answer: so many requests as the queue has places
+    and the link has slots wait for that, and the others are counted.  When it
+    takes them again, each that waited has its answer."""
+    peer = begin()
+    count = 400
+    peer.qp.mute = True
+    for i in range(count):
+        peer.qp.send(message(TEST_LINK, 0, b"x" * 16))
+        if i % 100 == 0:
+            lab.honest.round()
+    assert peer.qp.await_acks(LIMIT) is None
+    elsewhere()
+    lab.honest.round()
+    dropped = lab.moved().get("LlcDropped", 0)
+    peer.qp.mute = False
+    answers = sum(data[0] == TEST_LINK for data in said(peer))
+    print(f"# {dropped} dropped, {answers} answered", flush=True)
+    assert dropped + answers == count and \
+        LLC_QUEUE <= answers <= LLC_QUEUE + TX_SLOTS, (dropped, answers)
     peer.round()
     refused(LlcMalformed=0)
 

@@ -15,4 +15,4 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 [ -n "${HOSTILE_CASES:-}" ] ||
 	g A "sysctl -q net.smc.transports=smcr
 		HOSTILE_STREAMS=50 HOSTILE_LONG=${LONG:-} \
-			/lab/selftests/smc/hostile_rdma.py random" || fail "beside"
+			/lab/selftests/smc/hostile_rdma.py random queue_full" || fail "beside"
