@@ -210,7 +210,7 @@ def case_random():
 
     peer = begin()
     llcs = [data for data, _ in [*of_any_kind(), *answered()]]
-    turns = CDCS // 100
+    turns, forged = CDCS // 100, 0
     for i in range(turns):
         def flood():
             for _ in range(100):
@@ -220,11 +220,13 @@ def case_random():
 
         conns.append(peer.another())
         assert conns[0], "declined"
+        before = lab.moved().get("CdcForged", 0)
         if i % 10:
             flood()
         else:
             beside(flood, 0)
         said(peer)
+        forged += lab.moved().get("CdcForged", 0) - before
         conns.pop().ruin()
         peer.round()
         lab.honest.round()
@@ -233,6 +235,9 @@ def case_random():
     print("#", ", ".join(f"{n} {moved.get(n)}" for n in (
         "CdcForged", "CdcUnknown", "CdcOld", "CdcMalformed", "LlcMalformed",
         "LlcDropped")), flush=True)
+    # four of five connections end by a forged cursor, the others by a flag
+    print(f"# {forged} of {turns} connections forged", flush=True)
+    assert forged >= max(1, turns // 4), forged
     no_leak()
     end_group()
 
