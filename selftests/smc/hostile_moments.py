@@ -20,7 +20,8 @@ from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     Peer, Server, message
 from sockdiag import FALLBACK, row_of
 
-LINK_PEER, TIMEOUT_CL = 0x0a18000d, 0x02010000  # of smc_reason.h
+# of smc_reason.h
+LINK_PEER, TIMEOUT_CL, PEERDECL = 0x0a18000d, 0x02010000, 0x05000000
 PROGRAM, LOST_PATH = 0x30000, 0x10000           # of DELETE LINK
 BOTH = Peer, Server
 
@@ -223,19 +224,27 @@ def fallback(sock):
     return row_of(sock, 1 << FALLBACK - 1).u32(FALLBACK, 0)
 
 
-def deleted_early(role, data, why):
-    """a host that says so; the handshake does not wait for its limit"""
+def deleted_early(role, data, why, diagnosis=None):
+    """a host that says so, and then why, by a Decline of its own; the handshake
+    does not wait for its limit"""
+    counters = Counters()
     if role is Peer:
         peer = unconfirmed(host=5)
         peer.qp.send(data)
         assert peer.llc(DELETE_LINK, ANSWER)[3] & DL_ALL
-        assert peer.clc(peer.conn.tcp, 3) is None, "no Decline"
-        peer.conn.sock = peer.accept()
     else:
         peer = third(role, host=6)
         peer.contact()
         peer.qp.send(data)
-        assert peer.clc(peer.conn.tcp, 2) is None, "no Decline"
+    tcp = peer.conn.tcp
+    if diagnosis:
+        await_that("the link stays", lambda: counters.moved().get("LgrLost"),
+                   LIMIT)
+        tcp.send(decline(diagnosis))
+    else:
+        assert peer.clc(tcp, 3) is None, "no Decline"
+    if role is Peer:
+        peer.conn.sock = peer.accept()
     plain(peer.conn)
     assert fallback(peer.conn.sock) == why, hex(fallback(peer.conn.sock))
     peer.conn.forget()
@@ -260,7 +269,8 @@ def declined(role, peer):
 def case_delete_link_early():
     """The peer ends the link that is being confirmed: the program has TCP at once
     and the reason, and the next connection a link.  Only if the peer says that
-    the path is lost the next one is not tried."""
+    the path is lost, or declines because it has waited in vain, the next one is
+    not tried."""
     begin()
     for role in BOTH:
         with limits(fallback_memory_s=600):
@@ -272,10 +282,14 @@ def case_delete_link_early():
                 peer.round()
                 assert "HsNoLink" not in counters.moved(), counters.moved()
                 part(peer)
-            counters = Counters()
-            peer = deleted_early(role, delete(reason=LOST_PATH), TIMEOUT_CL)
-            ended(counters, "LinkDownSetup", None)
-            declined(role, peer)
-        # a link makes it forgotten
-        peer.connect()
-        part(peer)
+        for data, why, diagnosis, cause in (
+                (delete(reason=LOST_PATH), TIMEOUT_CL, None, "LinkDownSetup"),
+                (delete(), PEERDECL, TIMEOUT_CL, "LinkDownPeer")):
+            with limits(fallback_memory_s=600):
+                counters = Counters()
+                peer = deleted_early(role, data, why, diagnosis)
+                ended(counters, cause, None)
+                declined(role, peer)
+            # a link makes it forgotten
+            peer.connect()
+            part(peer)
