@@ -9,7 +9,7 @@ import threading
 import time
 
 from clcmsg import accept_r, proposal
-from counters import await_ends
+from counters import Counters, await_ends, limits
 from hostile import ANSWER, LIMIT, LONG, SLOW, STREAMS, begin, elsewhere, \
     end_group, gone, group_lost, lab, lost, no_leak, refused, said, waiting
 from hostile_llc import answered, of_any_kind
@@ -406,8 +406,42 @@ def for_ever():
         group_lost("LinkDownStuck")
 
 
+def few_for_ever():
+    """A receive every 9 s is progress, and the link stays.  But the last messages
+    of a connection may take no longer than two minutes."""
+    peer = begin()
+    qp, conn = peer.qp, peer.another()
+    conn.round()
+    slow(qp, True)
+    try:
+        # their answers take more than three minutes
+        counters = Counters()
+        for _ in range(24):
+            qp.send(message(TEST_LINK))
+        await_that("no answers", lambda:
+                   counters.moved().get("WrPosted", 0) >= 24, LIMIT)
+        # the two minutes of an orphan would come before
+        with limits(orphan_timeout_s=1):
+            conn.forget()
+
+        def is_over():
+            lab.honest.round()
+            time.sleep(1)
+            return "LgrLost" in lab.moved()
+
+        start = time.monotonic()
+        await_that("the link stays", is_over, 60 + limit(120))
+        took = time.monotonic() - start
+        assert took >= 120, f"given up after {took:.0f} s"
+    finally:
+        slow(qp, False)
+    gone(peer.conn, TimeoutError)
+    group_lost("LinkDownDetach")
+
+
 if LONG:
     case_deaf_for_ever = for_ever
+    case_few_for_ever = few_for_ever
 
 
 def case_silent_handshakes():
