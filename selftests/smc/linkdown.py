@@ -392,7 +392,86 @@ def case_flap():
     assert "LgrLost" not in link.counters.moved()
     link.peer.leave()
     await_that("the link stays",
-               lambda: link.counters.moved().get("LinkDownPeer") == 1, LIMIT)
+               lambda: link.counters.moved().get("LinkDestroyed") == 1, LIMIT)
+    assert link.counters.moved()["LinkDownPeer"] == 1
+
+
+class Loaded(Link):
+    """a link with four connections, and data on their way while it runs"""
+    def __init__(self):
+        super().__init__()
+        self.conns = [self.peer.conn,
+                      *(self.peer.another() for _ in range(3))]
+        self.rounds = [0] * len(self.conns)
+
+    def streams(self):
+        """for cases.meanwhile(): each thread has its connection"""
+        todo = iter(range(len(self.conns)))
+
+        def start():
+            i = next(todo)
+
+            def again():
+                self.conns[i].round(3000)
+                self.rounds[i] += 1
+
+            return again
+
+        return start
+
+    def outage(self):
+        """the port goes down, nothing that the kernel sends arrives, and what is
+        on its way then has to be sent again"""
+        qp = self.peer.qp
+        missed = qp.missed
+        qp.mute = True
+        port(False)
+        await_that("nothing is sent", lambda: qp.missed > missed, LIMIT)
+
+    def flap(self):
+        for _ in range(4):
+            self.outage()
+            port(True)
+            self.peer.qp.mute = False
+            were = [*self.rounds]
+            await_that("it does not go on", lambda old=were: all(
+                a < b for a, b in zip(old, self.rounds)), LIMIT)
+        assert "LgrLost" not in self.counters.moved()
+
+    def dies(self, cause, want, how):
+        """while the port is down and data are on their way"""
+        cases.meanwhile(len(self.conns), self.streams(), self.flap)
+        self.peer.qp.mute = True
+        for conn in self.conns:
+            conn.sock.settimeout(LIMIT)
+            conn.sock.send(b"x" * 1000)
+        self.outage()
+        how()
+        for conn in self.conns[1:]:
+            self.told(want, conn.sock.recv, 1)
+            conn.forget()
+        self.ends(cause, want)
+
+
+def case_flap_load():
+    """a port that goes down and comes back again and again under load is no end of
+    the link; that of the queue pair is, and that of the device"""
+    for cause, want, rule in ("LinkDownRetry", errno.ETIMEDOUT,
+                              "poll_cq status op=send arg=12"), \
+            ("LinkDownFatal", errno.ECONNABORTED, None):
+        link = Loaded()
+
+        def how(rule=rule, qp=link.peer.qp):
+            if rule:
+                bad("rule", rule)
+                qp.mute = False
+            else:
+                bad("event", "fatal")
+
+        try:
+            link.dies(cause, want, how)
+        finally:
+            port(True)
 
 
 def case_mtu():

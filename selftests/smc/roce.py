@@ -72,6 +72,7 @@ class Qp:
         self.acked = -1
         self.error = None       # a NAK that ends the queue pair
         self.mute = False       # acknowledge nothing
+        self.missed = 0         # packets that came meanwhile
         self.refuse = None      # the syndrome of a NAK
         self.receives = None    # how many are posted, if they are counted
         self.flight = collections.deque()
@@ -177,6 +178,7 @@ class Qp:
             self.on_ack(psn, p[12])
             return
         if self.mute:
+            self.missed += 1
             return
         if self.expected is None:
             self.expected = psn
