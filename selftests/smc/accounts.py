@@ -5,9 +5,9 @@
 Link groups: a peer behind a TAP device (minitcp.py) proposes with a new peer ID
 each time.  Rings: connections over lo.  Beyond a limit a connection is plain
 TCP, with its bytes, a reason and a counter that says whose limit it was; all
-others have SMC.  Idle rings are given back.  Needs the module, root, cgroup2,
-the device clc0 and an RDMA port on it, another on lo that serves 10.9.0.1, and
-no SMC sockets of others.
+others have SMC.  Idle rings are given back.  Needs the module, root, the device
+clc0 and an RDMA port on it, another on lo that serves 10.9.0.1 and fd09::1, and no
+SMC sockets of others.
 """
 import argparse
 import contextlib
@@ -37,7 +37,7 @@ FIRST = 0x08                    # an Accept of a new group
 RING = 64                       # KiB
 MOST = (1 << 30) - 1            # of any limit
 SIOCOUTQNSD = 0x894B
-GROUP = "/sys/fs/cgroup/smcaccounts"
+RDMA6 = "fd09::1"               # of the same port
 
 
 # ---- link groups ----
@@ -265,10 +265,10 @@ def smc(address=LO, want=SMCD):
     return ends
 
 
-def refused(counters, counter):
+def refused(counters, counter, address=LO):
     """one that has not, for want of room at the server"""
     before = counters.moved().get(counter, 0)
-    cli, srv = pair(LO)
+    cli, srv = pair(address)
     assert mode(cli) == mode(srv) == TCP
     why = row_of(srv, 1 << FALLBACK - 1).u32(FALLBACK, 0)
     assert why == RINGLIMIT, hex(why)
@@ -294,19 +294,26 @@ def gone(counters, *pairs):
     counters_reach(counters, ConnDestroyed=counters.moved()["ConnCreated"])
 
 
+# address, what a connection is there, and its rings on this host
+BY = {"smcd": (LO, SMCD, 2), "smcr": (RDMA, SMCR, 4)}
+
+
 def case_rings():
     """of a peer, of a namespace, of the host: two connections and no third"""
-    sysctl("transports", "smcd")
-    for limit, counter in (("max_ring_kbytes_per_peer", "PeerLimit"),
-                           ("max_ring_kbytes", "NetLimit"),
-                           ("host_max_ring_kbytes", "HostLimit")):
-        with limits(**{limit: 4 * RING}):
-            for _ in range(2):  # the second time with what the first gave back
-                c = Counters()
-                held = smc(), smc()
-                refused(c, counter)
-                refused(c, counter)
-                gone(c, *held)
+    for name, (address, want, rings) in BY.items():
+        rings_free()
+        sysctl("transports", name)
+        for limit, counter in (("max_ring_kbytes_per_peer", "PeerLimit"),
+                               ("max_ring_kbytes", "NetLimit"),
+                               ("host_max_ring_kbytes", "HostLimit")):
+            with limits(**{limit: 2 * rings * RING}):
+                # the second time with what the first gave back
+                for _ in range(2):
+                    c = Counters()
+                    held = smc(address, want), smc(address, want)
+                    refused(c, counter, address)
+                    refused(c, counter, address)
+                    gone(c, *held)
 
 
 def between(client, server):
@@ -402,11 +409,11 @@ def as_user(work):
     cases.in_child(child)
 
 
-def client_of_root(lst=[]):             # pylint: disable=dangerous-default-value
+def client_of_root(address=LO, lst=[]):  # pylint: disable=dangerous-default-value
     """from now on a user's: another connection to a listener of root's"""
     if not lst:
         lst.append(smc_socket())
-        lst[0].bind((LO, 0))
+        lst[0].bind((address, 0))
         lst[0].listen(8)
         os.setgroups([])
         os.setuid(1234)
@@ -443,6 +450,41 @@ def case_rings_of_a_user():
     c = Counters()
     with limits(host_max_ring_kbytes_per_user=4 * RING):
         held = smc(), smc()
+        for n in 1, 2:
+            as_user(one_user)
+            counters_reach(c, ConnDestroyed=4 * n)
+        gone(c, *held)
+
+
+def case_rings_of_a_user_over_rdma():
+    """the same, with both rings of each end"""
+    rings = 4 * RING
+
+    def one_user():
+        c = Counters()
+        held = [smc(RDMA, SMCR)]
+        refused(c, "UserLimit", RDMA)
+        # another peer: the same host by another address
+        held += between(RDMA6, RDMA6), between(RDMA6, RDMA6)
+        assert [mode(cli) for cli, _ in held] == [SMCR, SMCR, TCP]
+        assert c.moved()["UserLimit"] == 2, c.moved()
+        for s in sum(held, ()):
+            s.close()
+
+    def as_client():
+        cli, srv = client_of_root(RDMA)
+        why = row_of(cli, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+        assert why == RINGLIMIT, hex(why)
+        assert mode(srv) == TCP
+
+    sysctl("transports", "smcr")
+    c = Counters()
+    with limits(host_max_ring_kbytes_per_user=0):
+        cases.in_child(as_client)
+    counters_reach(c, UserLimit=1, ConnDestroyed=1)
+    c = Counters()
+    with limits(host_max_ring_kbytes_per_user=2 * rings):
+        held = smc(RDMA, SMCR), smc(RDMA, SMCR)
         for n in 1, 2:
             as_user(one_user)
             counters_reach(c, ConnDestroyed=4 * n)
@@ -621,37 +663,6 @@ def case_idle_rings_of_others_give_way():
         gone(c, smc())
     come.close()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-
-
-# ---- control groups ----
-
-def read_number(name):
-    with open(f"{GROUP}/{name}", encoding="ascii") as f:
-        return int(f.read())
-
-
-def case_cgroup():
-    """rings are charged to it, as kernel memory: whether TCP's memory is (not
-    with cgroup v1, nor with cgroup.memory=nosocket) makes no difference"""
-    def member():
-        with open(f"{GROUP}/cgroup.procs", "w", encoding="ascii") as f:
-            f.write("0")
-        before = read_number("memory.current")
-        held = [smc() for _ in range(16)]
-        grown = read_number("memory.current") - before
-        print("#", grown, "bytes for", len(held), "connections", flush=True)
-        # each processor has a stock of its own
-        assert grown >= len(held) * 2 * RING * 1024 * 3 // 4, grown
-
-    sysctl("transports", "smcd")
-    with open("/sys/fs/cgroup/cgroup.subtree_control", "w",
-              encoding="ascii") as f:
-        f.write("+memory")
-    os.mkdir(GROUP)
-    try:
-        cases.in_child(member)
-    finally:
-        os.rmdir(GROUP)         # the child has been waited for
 
 
 if __name__ == "__main__":
