@@ -9,12 +9,14 @@ the sockets are closed, which takes no time.  Needs the module and root.
 """
 import os
 import socket
+import struct
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import cases
-from counters import Counters, sysctl
+from counters import Counters, await_ends, sysctl
 from limits import await_that, limit
 from namespaces import enter
 from sockdiag import PROTO_SMC, SMCD, row_of
@@ -22,9 +24,10 @@ from sockdiag import PROTO_SMC, SMCD, row_of
 HOME, AWAY = "home", "away"             # namespaces
 NET = {HOME: "fd77:0:", AWAY: "fd78:0:"}         # /32: then network, subnet, host
 NET4 = {HOME: "10.77.", AWAY: "10.78."}         # /16
-SILENT, HONEST = 7700, 7710
+SILENT, HONEST, BLACK_HOLE, BUSY = 7700, 7710, 7720, 7730
 MANY = 1100
 NETWORKS = 50
+BACKLOG, CLIENTS = 8, 500
 MOST = 1024                             # handshakes of a role
 LIMIT = limit(60)
 AT_ONCE = limit(5)                      # TCP destroys a thousand children
@@ -64,6 +67,8 @@ def up():
         run("nft", f"""add table inet smctest
             add chain inet smctest in {{ type filter hook input priority 0; }}
             add rule inet smctest in tcp dport {SILENT} tcp flags & psh == psh drop
+            add rule inet smctest in tcp dport {BLACK_HOLE} drop
+            add rule inet smctest in ip6 nexthdr tcp tcp dport {BUSY} tcp flags & psh == psh drop
             """)
     # a connect() before the neighbour has answered may fail for good
     for ns, n in (AWAY, 1), (HOME, 2):
@@ -78,11 +83,11 @@ def smc_socket(family=socket.AF_INET6):
     return s
 
 
-def listener(port):
+def listener(port, backlog=4096):
     s = smc_socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     s.bind(("::", port))
-    s.listen(4096)
+    s.listen(backlog)
     return s
 
 
@@ -96,6 +101,18 @@ def moved(ns, c, name):
     return c.moved().get(name, 0)
 
 
+def begun(source, target):
+    """connect() has begun"""
+    s = smc_socket(family_of(source))
+    s.bind((source, 0))
+    s.setblocking(False)
+    try:
+        s.connect(target)
+    except BlockingIOError:
+        pass
+    return s
+
+
 class Crowd:
     """@count clients in @ns, from the first addresses to the second in turn, at
     the silent port of the other namespace, or of this one"""
@@ -106,15 +123,7 @@ class Crowd:
         self.client = counted(ns)
         self.socks = []
         for i in range(count):
-            source, target = sources(i), targets(i)
-            s = smc_socket(family_of(source))
-            s.bind((source, 0))
-            s.setblocking(False)
-            try:
-                s.connect((target, SILENT))
-            except BlockingIOError:
-                pass
-            self.socks.append(s)
+            self.socks.append(begun(sources(i), (targets(i), SILENT)))
         # those that are offered SMC
         await_that("the crowd does not come", self.is_there, LIMIT)
 
@@ -255,6 +264,90 @@ def case_this_host():
         honest(AWAY, "10.79.0.2")
     finally:
         crowd.close()
+
+
+def case_black_hole():
+    """what does not answer a SYN takes no handshake: all others have SMC"""
+    source, target = NET[HOME] + "0::1", NET[AWAY] + "0::1"
+    c = counted(HOME)
+    socks = [begun(source, (target, BLACK_HOLE)) for _ in range(MANY)]
+    try:
+        for at in HOME, AWAY:
+            honest(at, NET[at] + "0::2")
+            honest(at, "10.79.0." + "12"[at == AWAY])
+        enter(HOME)
+        got = c.moved()
+        # the two ends of the honest ones
+        assert got["HsStarted"] == 4 and "HsLimit" not in got, got
+    finally:
+        slowest = max(took(s.close) for s in socks)
+    print(f"# close(): {slowest * 1000:.0f} ms", flush=True)
+    assert slowest < AT_ONCE
+    enter(HOME)
+    await_ends("sockets", c.moved, LIMIT)
+
+
+def listen_drops():
+    """of the namespace: SYNs and ACKs for which the queue had no room"""
+    with open("/proc/thread-self/net/netstat", encoding="ascii") as f:
+        names, values = [x.split() for x in f if x.startswith("TcpExt:")]
+    return int(values[names.index("ListenDrops")])
+
+
+def accept_until(lst, address):
+    """from then on somebody accepts: the connection from there; the others are
+    closed"""
+    while True:
+        srv, peer = lst.accept()
+        if peer[0] == address:
+            return srv
+        srv.close()
+
+
+def case_backlog():
+    """nobody accepts: there are no more children than the queue of the listener
+    holds, however many silent clients come; and as soon as somebody does, an
+    honest one gets through"""
+    lst, server = None, counted(HOME)
+    sysctl("handshake_timeout_ms", int(limit(300)))
+    # a child made from a SYN cookie is plain TCP
+    run("sysctl", "-q", "net.ipv4.tcp_syncookies=0")
+    try:
+        lst = listener(BUSY, BACKLOG)
+        drops = listen_drops()
+        enter(AWAY)
+        source = from_net6(AWAY, NETWORKS, NETWORKS, CLIENTS)
+        socks = [begun(source(i), (NET[HOME] + "0::1", BUSY))
+                 for i in range(CLIENTS)]
+        enter(HOME)
+        await_that("the queue is not full",
+                   lambda: listen_drops() > drops + 2 * CLIENTS, LIMIT)
+        got = server.moved()
+        print(f"# {got}", flush=True)
+        # TCP's queue has one more than was asked for
+        assert got["HsStarted"] == BACKLOG + 1, got
+        # and the listener itself
+        assert got["SockCreated"] == BACKLOG + 2, got
+        enter(AWAY)
+        with ThreadPoolExecutor(1) as pool:
+            srv = pool.submit(accept_until, lst, "::ffff:10.79.0.2")
+            cli = smc_socket(socket.AF_INET)
+            cli.connect(("10.79.0.1", BUSY))
+            assert row_of(cli).mode == SMCD
+            srv = srv.result()
+        # what the queue has dropped would go on trying as TCP's orphans
+        for s in socks:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                         struct.pack("ii", 1, 0))
+        for s in cli, srv, lst, *socks:
+            s.close()
+        await_that("something stays", lambda: all(
+            moved(HOME, server, a) == moved(HOME, server, b)
+            for a, b in (("SockCreated", "SockDestroyed"),
+                         ("HsStarted", "HsEnded"))), LIMIT)
+    finally:
+        enter(HOME)
+        sysctl("handshake_timeout_ms", 60000)
 
 
 def crowded(ns):
