@@ -2,16 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """cgroups - rings are charged to the control group of the program
 
-Over shared memory and over RDMA.  Needs the module, root, cgroup2, an RDMA port
-on lo that serves 10.9.0.1, and no SMC sockets of others.
+Over shared memory and over RDMA.  Where there is no room in it a connection is
+plain TCP.  Needs the module, root, cgroup2, an RDMA port on lo that serves
+10.9.0.1, no SMC sockets of others, and a kernel that does not charge TCP's memory
+(cgroup.memory=nosocket): TCP has processes killed for its own.
 """
 import contextlib
 import os
+import signal
 import sys
 
 import cases
-from accounts import BY, RING, rings_free, smc
-from counters import sysctl
+from accounts import BY, MEM, RING, mode, rings_free, smc, works
+from counters import LIMIT, smc_socket, sysctl
+from sockdiag import FALLBACK, TCP, row_of
 
 GROUP = "/sys/fs/cgroup/smccgroups"
 
@@ -56,6 +60,69 @@ def case_cgroup():
         rings_free()
         with control_group():
             cases.in_child(lambda how=how: member(*how))
+
+
+def limit_to(memory):
+    with open(f"{GROUP}/memory.max", "w", encoding="ascii") as f:
+        f.write(str(memory))
+
+
+@contextlib.contextmanager
+def bystander():
+    """a process of the group with nothing to do, which must not be killed"""
+    pid = os.fork()
+    if not pid:
+        signal.pause()
+        os._exit(0)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGTERM)
+        status = os.waitpid(pid, 0)[1]
+    assert os.WTERMSIG(status) == signal.SIGTERM, "it has been killed before"
+
+
+def case_cgroup_that_is_full():
+    """the next connections are TCP, with a reason; none fails, nobody is killed"""
+    def owner(address, want, rings):
+        move_to(GROUP)
+        lst = smc_socket()
+        lst.bind((address, 0))
+        lst.listen(64)
+        clients = [smc_socket() for _ in range(32)]
+        with bystander():
+            # what this program needs from now on is not the group's
+            move_to("/sys/fs/cgroup")
+            limit_to(read_number("memory.current") + 8 * rings * RING * 1024)
+            for cli in clients:
+                cli.connect(lst.getsockname())
+            limit_to("max")
+        servers = {at: s for s, at in (lst.accept() for _ in clients)}
+        held = [(cli, servers[cli.getsockname()]) for cli in clients]
+        for cli, srv in held:
+            srv.settimeout(LIMIT)
+            works(cli, srv)
+        modes = [mode(cli) for cli, _ in held]
+        print("#", modes.count(want), "of", len(modes), flush=True)
+        assert 4 <= modes.count(want) < 16 and modes[-1] == TCP, modes
+        for cli, srv in held:
+            assert mode(cli) == mode(srv)
+            if mode(cli) == TCP:
+                whys = [row_of(s, 1 << FALLBACK - 1).u32(FALLBACK, at)
+                        for s in (cli, srv) for at in (0, 4)]
+                assert MEM in whys, [hex(w) for w in whys]
+        with open(f"{GROUP}/memory.events", encoding="ascii") as f:
+            events = dict(x.split() for x in f)
+        print("#", events, flush=True)
+        assert events["oom_kill"] == "0" and events["max"] != "0", events
+        for s in sum(held, ()):
+            s.close()
+
+    for name, how in BY.items():
+        sysctl("transports", name)
+        rings_free()
+        with control_group():
+            cases.in_child(lambda how=how: owner(*how))
 
 
 if __name__ == "__main__":

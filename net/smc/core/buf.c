@@ -155,7 +155,7 @@ static struct smc_buf *create(const struct smc_conn *conn, enum smc_buf_dir dir,
 	struct smc_buf *buf;
 	int rc = -EDQUOT;
 
-	buf = kzalloc(lgr->xport->buf_size, GFP_KERNEL_ACCOUNT);
+	buf = kzalloc(lgr->xport->buf_size, SMC_BUF_GFP);
 	if (!buf)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&buf->node);

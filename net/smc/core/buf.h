@@ -7,6 +7,13 @@
 
 #include "lgr.h"
 
+/*
+ * For what a connection needs that is charged to the program's control group.
+ * Where there is no room it is plain TCP: no process is killed for it, also not
+ * for single pages (as which kvmalloc() may get a ring).
+ */
+#define SMC_BUF_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY)
+
 /**
  * struct smc_buf - memory of one ring
  * @node: in the group's pool while idle

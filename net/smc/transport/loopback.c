@@ -136,7 +136,7 @@ static enum smc_reason lo_find_path(const struct smc_route *route,
 
 static int buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 {
-	buf->cpu = kvzalloc(buf->size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	buf->cpu = kvzalloc(buf->size, SMC_BUF_GFP);
 	if (!buf->cpu)
 		return -ENOMEM;
 	refcount_set(&lo_buf(buf)->refs, 1);

@@ -47,8 +47,7 @@ static enum dma_data_direction dma_dir(const struct smc_rdma_buf *rbuf)
 
 static int pages_alloc(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_COMP | __GFP_ZERO |
-		    __GFP_NOWARN | __GFP_NORETRY;
+	gfp_t gfp = SMC_BUF_GFP | __GFP_COMP | __GFP_ZERO;
 	struct page *page;
 
 	rbuf->order = get_order(rbuf->buf.size);
