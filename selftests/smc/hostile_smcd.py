@@ -4,9 +4,10 @@
 
 It is behind a TAP device (minitcp.py) and has learned what a neighbour can know:
 the GID of the host, which is told to every server, and the token of a ring.  It
-gets no ring with them, and the others do not notice.  Also what an Accept says of
-the host.  Needs the module and root.
+gets no ring with them, and the others do not notice.  Also what the messages say
+of the host.  Needs the module and root.
 """
+import contextlib
 import os
 import socket
 import struct
@@ -22,11 +23,15 @@ from minitcp import MAGIC, Net
 from sockdiag import PROTO_SMC, SMCD, TCP, row_of
 
 KERNEL, PEER = "10.99.0.1", "10.99.0.2"
-VICTIM, LURE, INSIDE = 7650, 7651, 7652
+VICTIM, LURE = 7650, 7651
 ELSEWHERE = "10.98.98.98"
 LIMIT = limit(20)
 EYE_D = MAGIC[:3] + b"\xc4"
-NAME = slice(78, 110)                   # in an Accept of SMC-D
+NAME = slice(78, 110)                   # in an Accept or Confirm of SMC-D
+ACCEPT, CONFIRM = 2, 3
+MESSAGES = {1: "Proposal", ACCEPT: "Accept", CONFIRM: "Confirm"}
+ETH_P_IP = 0x0800
+HOST, CONTAINER = "name-of-the-host", "name-of-the-container"
 FIRST = 0x08                            # in its header
 
 
@@ -215,45 +220,71 @@ def case_nat():
         lst.close()
 
 
-def name_in_accept(net, ism):
-    lst = listener(KERNEL, INSIDE)
-    tcp, acc = accepted(net, ism, INSIDE)
-    tcp.send(decline())
-    lst.accept()[0].close()
-    tcp.rst()
-    lst.close()
-    return acc[NAME].decode().rstrip(" ")
+def told(work):
+    """the CLC messages that two programs of this host send each other meanwhile,
+    by type"""
+    said = {}
+    with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
+                       socket.htons(ETH_P_IP)) as s:
+        s.bind(("lo", 0))
+        s.setblocking(False)
+        work()
+        try:
+            while True:
+                packet = s.recv(65536)
+                tcp = packet[(packet[0] & 15) * 4:]
+                payload = tcp[(tcp[12] >> 4) * 4:]
+                if packet[9] == socket.IPPROTO_TCP and \
+                        payload[:3] == MAGIC[:3]:
+                    said[payload[4]] = payload
+        except BlockingIOError:
+            pass
+    assert set(said) == set(MESSAGES), said
+    return said
+
+
+@contextlib.contextmanager
+def host_called(name):
+    """for a while; one that is in no message by chance"""
+    before = os.uname().nodename
+    socket.sethostname(name)
+    try:
+        yield
+    finally:
+        socket.sethostname(before)
 
 
 def case_name():
-    """the host's name is told by the host, and not by a container"""
-    lure = Lure(peer)
-    ism = ism_of(lure.proposal)
-    lure.conn.send(decline())
-    lure.thread.join(LIMIT)
-    lure.conn.rst()
-    lure.sock.close()
-    host = os.uname().nodename
-    assert host
-    assert name_in_accept(peer, ism) == host[:32]
-
-    run("ip", "netns", "add", "container")
-    try:
-        run("ip", "netns", "exec", "container", sys.argv[0], "inside",
-            ism.hex())
-    finally:
-        run("ip", "netns", "delete", "container")
+    """the host's name is told by the host, and not by a container, by either side:
+    in no message, whatever name the container has"""
+    with host_called(HOST):
+        said = told(lambda: ends(*honest()))
+        for kind in ACCEPT, CONFIRM:
+            assert said[kind][NAME] == HOST.ljust(32).encode(), said[kind]
+        run("ip", "netns", "add", "container")
+        try:
+            for uts in (), ("unshare", "--uts"):
+                run("ip", "netns", "exec", "container", *uts, sys.argv[0],
+                    "inside", *uts)
+        finally:
+            run("ip", "netns", "delete", "container")
 
 
-def inside(ism):
+def inside(has_name):
     run("ip", "link", "set", "lo", "up")
-    name = name_in_accept(tap_up(), ism)
-    assert name == "", name
+    if has_name:
+        socket.sethostname(CONTAINER)
+    said = told(lambda: ends(*honest()))
+    for kind, msg in said.items():
+        for name in HOST, CONTAINER:
+            assert name.encode() not in msg, f"{name} in {MESSAGES[kind]}"
+    for kind in ACCEPT, CONFIRM:
+        assert said[kind][NAME] == b" " * 32, said[kind]
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["inside"]:
-        inside(bytes.fromhex(sys.argv[2]))
+        inside(sys.argv[2:])
         sys.exit(0)
     peer = tap_up()
     sys.exit(cases.main(globals()))
