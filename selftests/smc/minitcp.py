@@ -26,7 +26,7 @@ from limits import await_that, limit
 
 TUNSETIFF = 0x400454CA
 IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
-FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
+FIN, SYN, RST, PSH, ACK, URG = 1, 2, 4, 8, 16, 32
 SMC_OPTION = bytes.fromhex("0101fe06e2d4c3d9")
 MAGIC = bytes.fromhex("e2d4c3d9")
 MSS = 1400
@@ -131,6 +131,18 @@ class Conn:
             self.unsent += data
             self.net.push(self)
 
+    def send_urgent(self, data):
+        """One segment, the last byte of which is urgent."""
+        with self.net.cond:
+            if self.was_reset:
+                raise Reset()
+            assert self.established and not self.unsent, "something is unsent"
+            self.unsent = data
+            self.net.segment(self, ACK | PSH | URG, self.snd_nxt, b"", data,
+                             len(data))
+            self.snd_nxt = (self.snd_nxt + len(data)) & M32
+            self.sent_time = time.monotonic()
+
     def wait_sent(self, limit=10):
         self._wait(lambda: self.snd_una == self.snd_nxt and not self.unsent,
                    limit)
@@ -229,10 +241,11 @@ class Net:
         head = head[:10] + struct.pack(">H", checksum(head)) + head[12:]
         self.frame(0x0800, head + payload)
 
-    def segment(self, c, flags, seq, options=b"", data=b""):
+    def segment(self, c, flags, seq, options=b"", data=b"", urgent=0):
         head = struct.pack(">HHIIBBHHH", c.lport, c.rport, seq,
                            c.rcv_nxt if flags & ACK else 0,
-                           (20 + len(options)) // 4 << 4, flags, WINDOW, 0, 0)
+                           (20 + len(options)) // 4 << 4, flags, WINDOW, 0,
+                           urgent)
         pseudo = c.ip + self.peer_ip + struct.pack(
             ">BBH", 0, 6, 20 + len(options) + len(data))
         csum = checksum(pseudo + head + options + data)
