@@ -39,6 +39,7 @@ suites() {
 	sockgone reference,smcd,tcp bin:sockgone sockgone
 	sockbusy reference,smcd,tcp,smcr bin:sockbusy sockbusy
 	sockwait reference,smcd,tcp,smcr bin:sockwait,nft,ss sockwait
+	sockintr reference,smcd,tcp,smcr bin:sockintr,root,nft,ip sockintr
 	sockclose reference,smcd,tcp,declined,smcr bin:sockclose mode_sockclose.sh
 	sockready reference,smcd,tcp,declined,smcr bin:sockready sockready
 	sockmove reference,smcd,tcp,declined,smcr bin:sockmove sockmove
