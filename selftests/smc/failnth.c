@@ -20,8 +20,13 @@
 #define _GNU_SOURCE
 #include "failnth.h"
 
+#include <linux/sockios.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/wait.h>
 
 #include "kselftest.h"
@@ -236,6 +241,147 @@ static bool step_close(int nth)
 	return ok;
 }
 
+/* bytes move to a pipe in pages of their own; what did not move is still there */
+static bool step_splice_out(int nth)
+{
+	static char buf[3000];
+	struct ends e;
+	bool ok = ends_open(&e) && send_all(e.c, 0, 3000);
+	int pipes[2];
+	long n = 0;
+
+	if (pipe(pipes))
+		die("pipe");
+	if (ok && !wait_events(e.s, POLLIN))
+		ok = bad("nothing to read");
+	if (ok) {
+		n = FAULTY(nth, splice(e.s, NULL, pipes[1], NULL, 3000, 0));
+		ok = no_memory(n, "splice");
+	}
+	if (ok && n > 0 && (read(pipes[0], buf, n) != n ||
+			    memcmp(buf, pattern, n)))
+		ok = bad("wrong bytes in the pipe");
+	ok = ok && recv_from(e.s, n < 0 ? 0 : n, 3000) && ends_talk(&e, 100);
+	close(pipes[0]);
+	close(pipes[1]);
+	ends_close(&e);
+	return ok;
+}
+
+static bool step_splice_in(int nth)
+{
+	struct ends e;
+	bool ok = ends_open(&e);
+	int pipes[2];
+	long n = 0;
+
+	if (pipe(pipes) || write(pipes[1], pattern, 3000) != 3000)
+		die("pipe");
+	if (ok) {
+		n = FAULTY(nth, splice(pipes[0], NULL, e.c, NULL, 3000, 0));
+		ok = no_memory(n, "splice");
+	}
+	/* what has left the pipe is sent */
+	if (ok && n < 3000)
+		ok = splice(pipes[0], NULL, e.c, NULL, 3000, 0) ==
+			     3000 - (n < 0 ? 0 : n) || bad("bytes are lost");
+	ok = ok && recv_all(e.s, 3000) && ends_talk(&e, 100);
+	close(pipes[0]);
+	close(pipes[1]);
+	ends_close(&e);
+	return ok;
+}
+
+static bool step_sendfile(int nth)
+{
+	int file = memfd_create("failnth", 0);
+	struct ends e;
+	bool ok = ends_open(&e);
+	long n = 0;
+
+	if (file < 0 || pwrite(file, pattern, 3000, 0) != 3000)
+		die("memfd");
+	if (ok) {
+		n = FAULTY(nth, sendfile(e.c, file, NULL, 3000));
+		ok = no_memory(n, "sendfile");
+	}
+	if (ok && n < 3000)
+		ok = sendfile(e.c, file, NULL, 3000) ==
+			     3000 - (n < 0 ? 0 : n) || bad("bytes are lost");
+	ok = ok && recv_all(e.s, 3000) && ends_talk(&e, 100);
+	close(file);
+	ends_close(&e);
+	return ok;
+}
+
+static long poll_many(int fd)
+{
+	struct pollfd p[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(p); i++)
+		p[i] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	return poll(p, ARRAY_LEN(p), 1);
+}
+
+/* more than poll() has room for on its stack: that is asked for below ours */
+static bool step_poll(int nth)
+{
+	struct ends e;
+	bool ok = ends_open(&e);
+	long rc = ok ? FAULTY(nth, poll_many(e.s)) : 0;
+
+	ok = ok && no_memory(rc, "poll") && ends_talk(&e, 100);
+	ends_close(&e);
+	return ok;
+}
+
+/* to be woken is a matter of memory, too */
+static bool step_epoll(int nth)
+{
+	struct epoll_event want = { .events = EPOLLIN };
+	struct ends e;
+	bool ok = ends_open(&e);
+	int ep = epoll_create1(0);
+	long rc = 0;
+
+	if (ok) {
+		rc = FAULTY(nth, epoll_ctl(ep, EPOLL_CTL_ADD, e.s, &want));
+		ok = no_memory(rc, "epoll_ctl");
+	}
+	if (ok && rc && epoll_ctl(ep, EPOLL_CTL_ADD, e.s, &want))
+		ok = bad("second epoll_ctl: %s", strerror(errno));
+	ok = ok && send_all(e.c, 0, 100) &&
+	     (epoll_wait(ep, &want, 1, WAIT_MS) == 1 || bad("no event")) &&
+	     recv_all(e.s, 100) && ends_talk(&e, 100);
+	close(ep);
+	ends_close(&e);
+	return ok;
+}
+
+static long ask_ioctls(int fd)
+{
+	static const int asks[] = { SIOCINQ, SIOCOUTQ, SIOCATMARK };
+	int val = 1;
+	long rc = ioctl(fd, FIOASYNC, &val);
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(asks) && !rc; i++)
+		rc = ioctl(fd, asks[i], &val);
+	return rc;
+}
+
+static bool step_ioctl(int nth)
+{
+	struct ends e;
+	bool ok = ends_open(&e);
+	long rc = ok ? FAULTY(nth, ask_ioctls(e.c)) : 0;
+
+	ok = ok && no_memory(rc, "ioctl") && ends_talk(&e, 100);
+	ends_close(&e);
+	return ok;
+}
+
 static const struct { int level, name; } options[] = {
 	{ 286, 1 }, { 286, 256 },		/* SMC_LIMIT_HS, SMC_PLAIN_TCP */
 	{ SOL_SOCKET, SO_SNDBUF }, { SOL_SOCKET, SO_KEEPALIVE },
@@ -251,6 +397,49 @@ static long set_options(int fd)
 	for (i = 0; i < sizeof(options) / sizeof(*options) && !rc; i++)
 		rc = set_int(fd, options[i].level, options[i].name, 1);
 	return rc;
+}
+
+static const struct { int level, name; } connected_options[] = {
+	{ 286, 1 }, { SOL_SOCKET, SO_RCVBUF }, { SOL_SOCKET, SO_KEEPALIVE },
+	{ SOL_SOCKET, SO_RCVLOWAT }, { SOL_SOCKET, SO_PRIORITY },
+	{ IPPROTO_TCP, TCP_NODELAY }, { IPPROTO_TCP, TCP_CORK },
+	{ IPPROTO_TCP, TCP_KEEPIDLE }, { IPPROTO_TCP, TCP_USER_TIMEOUT },
+	{ IPPROTO_IP, IP_TOS },
+};
+
+static long get_and_set_options(int fd)
+{
+	static const int asks[] = { TCP_INFO, TCP_CC_INFO, TCP_CONGESTION };
+	char buf[512];
+	socklen_t len;
+	long rc = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(connected_options) && !rc; i++)
+		rc = set_int(fd, connected_options[i].level,
+			     connected_options[i].name, 1);
+	for (i = 0; i < ARRAY_LEN(asks) && !rc; i++) {
+		len = sizeof(buf);
+		rc = getsockopt(fd, IPPROTO_TCP, asks[i], buf, &len);
+	}
+	return rc;
+}
+
+/* of a connection */
+static bool step_options(int nth)
+{
+	struct ends e;
+	bool ok = ends_open(&e);
+	long rc = ok ? FAULTY(nth, get_and_set_options(e.c)) : 0;
+
+	ok = ok && no_memory(rc, "options");
+	if (rc && get_and_set_options(e.c))
+		ok = bad("options again: %s", strerror(errno));
+	/* what was corked leaves */
+	ok = ok && !set_int(e.c, IPPROTO_TCP, TCP_CORK, 0) &&
+	     ends_talk(&e, 100);
+	ends_close(&e);
+	return ok;
 }
 
 static bool step_setsockopt(int nth)
@@ -306,6 +495,62 @@ static bool step_genl(int nth)
 	return ok;
 }
 
+/* Rows of tables: what has failed has added nothing. */
+static bool row_comes(int nth, const char *family_name, int add, int del,
+		      const char *const *words)
+{
+	int fd = netlink_open(NETLINK_GENERIC);
+	int family = genl_family(fd, family_name);
+	long rc = FAULTY(nth, genl_change(fd, family, add, words));
+	bool ok = no_memory(rc, family_name);
+
+	if (ok && rc < 0 && genl_change(fd, family, add, words))
+		ok = bad("%s: not again: %s", family_name, strerror(errno));
+	if (ok && genl_change(fd, family, del, words))
+		ok = bad("%s: no row: %s", family_name, strerror(errno));
+	close(fd);
+	return ok;
+}
+
+static bool step_ueid(int nth)
+{
+	/* ADD_UEID, REMOVE_UEID */
+	static const char *const eid[] = {
+		"FAILNTH-EID                     ", NULL
+	};
+
+	return row_comes(nth, "SMC_GEN_NETLINK", 10, 11, eid);
+}
+
+static bool step_pnet(int nth)
+{
+	/* SMC_PNETID_ADD, SMC_PNETID_DEL; NAME, ETHNAME */
+	static const char *const row[] = { "FAILNTH", "lo", NULL };
+
+	return row_comes(nth, "SMC_PNETID", 2, 3, row);
+}
+
+static bool step_destroy(int nth)
+{
+	int fd = netlink_open(NETLINK_SOCK_DIAG);
+	struct ends e;
+	bool ok = ends_open(&e);
+	long rc;
+
+	rc = ok ? FAULTY(nth, diag_destroy(fd, e.c)) : 0;
+	ok = ok && no_memory(rc, "SOCK_DESTROY");
+	if (ok && rc < 0)
+		ok = !diag_destroy(fd, e.c) ||
+		     bad("second SOCK_DESTROY: %s", strerror(errno));
+	if (ok && so_error(e.c) != ECONNABORTED)
+		ok = bad("it lives");
+	if (ok && (!wait_events(e.s, POLLIN) || so_error(e.s) != ECONNRESET))
+		ok = bad("the peer does not know");
+	close(fd);
+	ends_close(&e);
+	return ok;
+}
+
 /* exit code of a child: 1 something is wrong, 2 the fault was met */
 static int new_namespace(int nth)
 {
@@ -355,8 +600,18 @@ static const struct step {
 	{ "shutdown", "smc", step_shutdown, false },
 	{ "close", "smc", step_close, false },
 	{ "setsockopt", "smc", step_setsockopt, false },
+	{ "splice_out", "smc", step_splice_out, true },
+	{ "splice_in", "smc", step_splice_in, false },
+	{ "sendfile", "smc", step_sendfile, false },
+	{ "poll", "smc", step_poll, true },
+	{ "epoll", "smc", step_epoll, true },
+	{ "ioctl", "smc", step_ioctl, false },
+	{ "options", "smc", step_options, false },
 	{ "sock_diag", "smc_diag", step_diag, true },
+	{ "sock_destroy", "smc_diag", step_destroy, false },
 	{ "generic_netlink", "smc", step_genl, true },
+	{ "ueid", "smc", step_ueid, false },
+	{ "pnet", "smc", step_pnet, true },
 	{ "namespace", "smc", step_netns, true },
 };
 

@@ -63,6 +63,8 @@ bool lo_up(void);
 int netlink_open(int protocol);
 int genl_family(int fd, const char *name);
 long genl_dump(int fd, int family, int cmd);
+long genl_change(int fd, int family, int cmd, const char *const *words);
+long diag_destroy(int fd, int sock);
 long diag_dump(int fd);
 
 void whole_lives(int every);

@@ -469,6 +469,45 @@ long genl_dump(int fd, int family, int cmd)
 	return ask(fd, &r, len, NLM_F_DUMP, NULL, 0);
 }
 
+/* A change, with the words as the first attributes; 0 or -1. */
+long genl_change(int fd, int family, int cmd, const char *const *words)
+{
+	struct request r;
+	size_t len = genl_request(&r, family, cmd);
+	int type;
+
+	for (type = 1; *words; type++, words++) {
+		struct nlattr *a = (void *)(r.body + len);
+
+		a->nla_type = type;
+		a->nla_len = NLA_HDRLEN + strlen(*words) + 1;
+		strcpy((char *)a + NLA_HDRLEN, *words);
+		len += NLA_ALIGN(a->nla_len);
+	}
+	return ask(fd, &r, len, NLM_F_ACK, NULL, 0);
+}
+
+/* SOCK_DESTROY of an IPv4 connection of ours; 0 or -1 */
+long diag_destroy(int fd, int sock)
+{
+	struct request r = { .n.nlmsg_type = SOCK_DESTROY };
+	struct sockaddr_in self, peer;
+	socklen_t len = sizeof(self);
+	char *id = r.body + 4;
+
+	r.body[0] = AF_SMC;
+	if (getsockname(sock, (struct sockaddr *)&self, &len) ||
+	    getpeername(sock, (struct sockaddr *)&peer, &len))
+		return -1;
+	memcpy(id, &self.sin_port, 2);
+	memcpy(id + 2, &peer.sin_port, 2);
+	memcpy(id + 4, &self.sin_addr, 4);
+	memcpy(id + 20, &peer.sin_addr, 4);
+	/* any interface; INET_DIAG_NOCOOKIE */
+	memset(id + 40, 0xff, 8);
+	return ask(fd, &r, 52, NLM_F_ACK, NULL, 0);
+}
+
 /* of all SMC sockets with all attributes */
 long diag_dump(int fd)
 {
