@@ -47,25 +47,6 @@ static const struct {
 };
 
 /**
- * smc_hist_count() - one more in a histogram
- * @sn: namespace state
- * @xport_id: enum smc_xport_id
- * @hist: which histogram
- * @bytes: its size
- *
- * Context: any.
- */
-void smc_hist_count(struct smc_net *sn, unsigned int xport_id,
-		    enum smc_hist hist, u64 bytes)
-{
-	unsigned int i = 0;
-
-	while (i < SMC_HIST_BUCKETS - 1 && bytes > 8192ULL << i)
-		i++;
-	this_cpu_inc(sn->stats->hist[xport_id][hist][i]);
-}
-
-/**
  * smc_stats_fallback() - a connection goes on as plain TCP
  * @sn: namespace state
  * @server: our role
@@ -85,6 +66,8 @@ void smc_stats_fallback(struct smc_net *sn, bool server, u32 reason)
  * smc_stats_sum() - all counters at once
  * @sn: namespace state
  *
+ * Calls are counted for each transport alone: their sums are made here.
+ *
  * Context: process.
  * Return: sums over all cpus, for kfree(), or NULL.
  */
@@ -93,9 +76,9 @@ struct smc_stats *smc_stats_sum(const struct smc_net *sn)
 	size_t n = sizeof(struct smc_stats) / sizeof(u64);
 	struct smc_stats *sum;
 	const u64 *from;
+	int cpu, x;
 	u64 *to;
 	size_t i;
-	int cpu;
 
 	sum = kzalloc(sizeof(*sum), GFP_KERNEL);
 	if (!sum)
@@ -105,6 +88,12 @@ struct smc_stats *smc_stats_sum(const struct smc_net *sn)
 		from = (const u64 *)per_cpu_ptr(sn->stats, cpu);
 		for (i = 0; i < n; i++)
 			to[i] += READ_ONCE(from[i]);
+	}
+	for (x = 0; x < SMC_STATS_XPORTS; x++) {
+		sum->val[SMC_STAT_TX_CALLS] +=
+			sum->tech[x].val[SMC_TECH_TX_CALLS];
+		sum->val[SMC_STAT_RX_CALLS] +=
+			sum->tech[x].val[SMC_TECH_RX_CALLS];
 	}
 	return sum;
 }
@@ -127,7 +116,7 @@ static int stats_show(struct seq_file *seq, void *v)
 	for (x = 0; x < SMC_STATS_XPORTS; x++)
 		for (tech = 0; tech < SMC_TECH_NUM; tech++)
 			seq_printf(seq, "%s%-28s\t%llu\n", xport_names[x],
-				   tech_names[tech], sum->tech[x][tech]);
+				   tech_names[tech], sum->tech[x].val[tech]);
 	kfree(sum);
 	return 0;
 }

@@ -7,6 +7,8 @@
 #ifndef SMC_STATS_H
 #define SMC_STATS_H
 
+#include <linux/bitops.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 #include <linux/percpu.h>
 #include "reason.h"
@@ -78,8 +80,8 @@
 	X(ORPHAN_ABORTED, "OrphanAborted", "closed sockets that could not deliver in time") \
 	X(WR_POSTED, "WrPosted", "RDMA work requests posted")		\
 	X(WR_COMPLETED, "WrCompleted", "RDMA work requests completed")	\
-	X(TX_MSGS, "TxCalls", "send calls on SMC connections")		\
-	X(RX_MSGS, "RxCalls", "receive calls on SMC connections")
+	X(TX_CALLS, "TxCalls", "send calls on SMC connections")		\
+	X(RX_CALLS, "RxCalls", "receive calls on SMC connections")
 
 /*
  * Counters of each transport; in /proc/net/smc_stat with "Smcr" or "Smcd" in
@@ -142,17 +144,25 @@ enum smc_stat {
 };
 
 /**
+ * struct smc_tech_stats - of one transport and cpu
+ * @val: enum smc_tech
+ * @hist: enum smc_hist
+ */
+struct smc_tech_stats {
+	u64 val[SMC_TECH_NUM];
+	u64 hist[SMC_HIST_NUM][SMC_HIST_BUCKETS];
+};
+
+/**
  * struct smc_stats - of one cpu
  * @val: enum smc_stat
- * @tech: enum smc_tech, by transport
- * @hist: enum smc_hist, by transport
+ * @tech: by transport
  * @fallback: connections that went on as TCP, by role (client, server) and
  *	smc_reason_index()
  */
 struct smc_stats {
 	u64 val[SMC_STAT_NUM];
-	u64 tech[SMC_STATS_XPORTS][SMC_TECH_NUM];
-	u64 hist[SMC_STATS_XPORTS][SMC_HIST_NUM][SMC_HIST_BUCKETS];
+	struct smc_tech_stats tech[SMC_STATS_XPORTS];
 	u64 fallback[2][SMC_REASON_NUM];
 };
 
@@ -164,13 +174,28 @@ struct net;
 	this_cpu_add((sn)->stats->val[(stat)], (n))
 #define smc_stats_inc(sn, stat)	smc_stats_add(sn, stat, 1)
 
-/* The same for one transport. */
-#define smc_tech_add(sn, xport_id, stat, n) \
-	this_cpu_add((sn)->stats->tech[(xport_id)][(stat)], (n))
-#define smc_tech_inc(sn, xport_id, stat) smc_tech_add(sn, xport_id, stat, 1)
+/* The same for one transport, of which smc_tech() has the counters. */
+#define smc_tech(sn, xport_id)	(&(sn)->stats->tech[(xport_id)])
+#define smc_tech_add(tech, stat, n) \
+	this_cpu_add((tech)->val[(stat)], (n))
+#define smc_tech_inc(tech, stat) smc_tech_add(tech, stat, 1)
 
-void smc_hist_count(struct smc_net *sn, unsigned int xport_id,
-		    enum smc_hist hist, u64 bytes);
+/**
+ * smc_hist_count() - one more in a histogram
+ * @tech: by smc_tech()
+ * @hist: which histogram
+ * @bytes: its size, not 0
+ *
+ * Context: any.
+ */
+static inline void smc_hist_count(struct smc_tech_stats __percpu *tech,
+				  enum smc_hist hist, u32 bytes)
+{
+	unsigned int i = fls((bytes - 1) / 8192);
+
+	this_cpu_inc(tech->hist[hist][min(i, SMC_HIST_BUCKETS - 1U)]);
+}
+
 void smc_stats_fallback(struct smc_net *sn, bool server, u32 reason);
 
 int smc_stats_net_init(struct smc_net *sn);

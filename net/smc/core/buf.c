@@ -228,27 +228,26 @@ static void count_got(struct smc_lgr *lgr, const struct smc_buf *buf,
 		      u32 wanted, bool reused)
 {
 	bool rx = buf->dir == SMC_BUF_RCV;
-	enum smc_xport_id id = lgr->xport->id;
+	struct smc_tech_stats __percpu *tech;
 
+	tech = smc_tech(lgr->sn, lgr->xport->id);
 	if (reused)
-		smc_tech_inc(lgr->sn, id,
-			     rx ? SMC_TECH_RX_REUSED : SMC_TECH_TX_REUSED);
+		smc_tech_inc(tech, rx ? SMC_TECH_RX_REUSED :
+					SMC_TECH_TX_REUSED);
 	else
-		smc_tech_inc(lgr->sn, id,
-			     rx ? SMC_TECH_RX_ALLOC : SMC_TECH_TX_ALLOC);
+		smc_tech_inc(tech, rx ? SMC_TECH_RX_ALLOC : SMC_TECH_TX_ALLOC);
 	if (buf->size < wanted)
-		smc_tech_inc(lgr->sn, id,
-			     rx ? SMC_TECH_RX_DOWN : SMC_TECH_TX_DOWN);
-	smc_tech_add(lgr->sn, id, rx ? SMC_TECH_RX_USAGE : SMC_TECH_TX_USAGE,
+		smc_tech_inc(tech, rx ? SMC_TECH_RX_DOWN : SMC_TECH_TX_DOWN);
+	smc_tech_add(tech, rx ? SMC_TECH_RX_USAGE : SMC_TECH_TX_USAGE,
 		     buf->size);
-	smc_hist_count(lgr->sn, id, rx ? SMC_HIST_RX_BUF : SMC_HIST_TX_BUF,
-		       buf->size);
+	smc_hist_count(tech, rx ? SMC_HIST_RX_BUF : SMC_HIST_TX_BUF, buf->size);
 }
 
 static void count_put(struct smc_lgr *lgr, const struct smc_buf *buf)
 {
-	smc_tech_add(lgr->sn, lgr->xport->id, buf->dir == SMC_BUF_RCV ?
-		     SMC_TECH_RX_USAGE : SMC_TECH_TX_USAGE, -(u64)buf->size);
+	smc_tech_add(smc_tech(lgr->sn, lgr->xport->id),
+		     buf->dir == SMC_BUF_RCV ? SMC_TECH_RX_USAGE :
+		     SMC_TECH_TX_USAGE, -(u64)buf->size);
 }
 
 /*

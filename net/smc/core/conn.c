@@ -156,6 +156,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 
 	conn->lgr = lgr;
 	conn->xport = xport;
+	conn->tech = smc_tech(conn->sn, xport->id);
 	conn->xp = kzalloc(xport->conn_size, SMC_BUF_GFP);
 	if (!conn->xp) {
 		rc = -ENOMEM;

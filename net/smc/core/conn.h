@@ -40,6 +40,7 @@
 
 struct smc_account;
 struct smc_conn;
+struct smc_tech_stats;
 struct sock;
 
 /**
@@ -135,6 +136,7 @@ struct smc_conn {
 	u8 end;				/* enum smc_conn_end, under tx_lock */
 	unsigned long flags_limit;	/* jiffies, of SMC_END_FLAGS */
 	const struct smc_xport *xport;
+	struct smc_tech_stats __percpu *tech;	/* of @xport, in @sn */
 	struct smc_lgr *lgr;		/* referenced */
 	void *xp;			/* the transport's private area */
 	struct rcu_head rcu;

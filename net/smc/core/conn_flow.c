@@ -41,10 +41,8 @@ static u32 peer_window(const struct smc_conn *conn)
 
 static void count_window(const struct smc_conn *conn)
 {
-	struct smc_net *sn = conn->lgr->sn;
-
-	smc_stats_inc(sn, SMC_STAT_TX_WINDOW);
-	smc_tech_inc(sn, conn->xport->id, SMC_TECH_TX_FULL_PEER);
+	smc_stats_inc(conn->sn, SMC_STAT_TX_WINDOW);
+	smc_tech_inc(conn->tech, SMC_TECH_TX_FULL_PEER);
 }
 
 /* State flags of a message that ends at @end. */
@@ -95,7 +93,7 @@ static void fill_cdc(struct smc_conn *conn, struct smc_push *p, u64 read,
 static void push_account(struct smc_conn *conn, const struct smc_push *p,
 			 u64 read)
 {
-	struct smc_net *sn = conn->lgr->sn;
+	struct smc_net *sn = conn->sn;
 
 	conn->tx_seq++;
 	WRITE_ONCE(conn->announced_pos, read);
@@ -159,14 +157,14 @@ static int push_one(struct smc_conn *conn)
 	fill_cdc(conn, &p, read, prod_flags, flags);
 	p.may_wait = !state_due && !prod_flags &&
 		     flags == conn->tx_conn_flags &&
-		     unsent < READ_ONCE(conn->lgr->sn->autocork);
+		     unsent < READ_ONCE(conn->sn->autocork);
 	p.last = flags != conn->tx_conn_flags ||
 		 test_and_clear_bit(SMC_CONN_SIGNAL, &conn->flags);
 
 	/* before the push: the peer may acknowledge it at once */
 	WRITE_ONCE(conn->sent_pos, p.end_pos);
 	rc = conn->xport->push(conn, &p);
-	trace_smc_push(conn->lgr->sn->net->net_cookie, conn->token,
+	trace_smc_push(conn->sn->net->net_cookie, conn->token,
 		       conn->peer_token, p.len, p.end_pos, read, prod_flags,
 		       flags, rc);
 	if (!rc) {
@@ -181,10 +179,10 @@ static int push_one(struct smc_conn *conn)
 	if (p.last)
 		set_bit(SMC_CONN_SIGNAL, &conn->flags);
 	if (rc == -EAGAIN) {
-		smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_BUSY);
+		smc_stats_inc(conn->sn, SMC_STAT_TX_BUSY);
 	} else if (rc == -EINPROGRESS) {
 		set_bit(SMC_CONN_AUTOCORKED, &conn->flags);
-		smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_CORKED);
+		smc_stats_inc(conn->sn, SMC_STAT_TX_CORKED);
 	} else {
 		set_bit(SMC_CONN_DEAD, &conn->flags);
 	}
@@ -267,7 +265,7 @@ void smc_conn_push(struct smc_conn *conn)
 void smc_conn_push_data(struct smc_conn *conn)
 {
 	if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags) &&
-	    smc_conn_unsent(conn) < READ_ONCE(conn->lgr->sn->autocork)) {
+	    smc_conn_unsent(conn) < READ_ONCE(conn->sn->autocork)) {
 		/* prod_pos before the bit: pairs with smc_conn_push() */
 		smp_mb();
 		if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags))
@@ -396,7 +394,7 @@ void smc_conn_probe(struct smc_conn *conn)
 /* The peer broke the protocol: end this connection, but not the group. */
 static void rx_abort(struct smc_conn *conn, enum smc_reason why)
 {
-	struct smc_net *sn = conn->lgr->sn;
+	struct smc_net *sn = conn->sn;
 
 	lockdep_assert_held(&conn->rx_lock);
 	smc_stats_inc(sn, SMC_STAT_CONN_ABORTED);
@@ -441,7 +439,7 @@ static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 	}
 	if (prod != conn->rcvd_pos) {
 		WRITE_ONCE(conn->rx_stamp, jiffies);
-		smc_stats_add(conn->lgr->sn, SMC_STAT_RX_BYTES,
+		smc_stats_add(conn->sn, SMC_STAT_RX_BYTES,
 			      prod - conn->rcvd_pos);
 	}
 	rx_urgent(conn, cdc, prod);
@@ -456,7 +454,7 @@ static bool rx_stale(struct smc_conn *conn, const struct smc_cdc *cdc)
 	if (!conn->xport->has_seq)
 		return false;
 	if (smc_cdc_seq_before(cdc->seq, conn->rx_seq)) {
-		smc_stats_inc(conn->lgr->sn, SMC_STAT_CDC_OLD);
+		smc_stats_inc(conn->sn, SMC_STAT_CDC_OLD);
 		return true;
 	}
 	WRITE_ONCE(conn->rx_seq, cdc->seq);
@@ -466,7 +464,7 @@ static bool rx_stale(struct smc_conn *conn, const struct smc_cdc *cdc)
 static void trace_rx(const struct smc_conn *conn, const struct smc_cdc *cdc,
 		     int err)
 {
-	trace_smc_rx(conn->lgr->sn->net->net_cookie, conn->token,
+	trace_smc_rx(conn->sn->net->net_cookie, conn->token,
 		     conn->rcvd_pos, conn->peer_read_pos, cdc->prod_flags,
 		     cdc->conn_flags, err);
 }
@@ -491,10 +489,10 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	/* Failover validation: with one link nothing can be lost. */
 	if (cdc->prod_flags & SMC_CDC_FAILOVER || rx_stale(conn, cdc))
 		return false;
-	smc_stats_inc(conn->lgr->sn, SMC_STAT_RX_CDC);
+	smc_stats_inc(conn->sn, SMC_STAT_RX_CDC);
 	if (!rx_cursors(conn, cdc)) {
 		trace_rx(conn, cdc, -EPROTO);
-		smc_stats_inc(conn->lgr->sn, SMC_STAT_CDC_FORGED);
+		smc_stats_inc(conn->sn, SMC_STAT_CDC_FORGED);
 		rx_abort(conn, SMC_REASON_BADCURSOR);
 		return true;
 	}
@@ -601,7 +599,7 @@ void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
 	set_bit(SMC_CONN_DEAD, &conn->flags);
 	spin_lock_bh(&conn->rx_lock);
 	if (!conn->detached) {
-		smc_stats_inc(conn->lgr->sn, SMC_STAT_CONN_ABORTED);
+		smc_stats_inc(conn->sn, SMC_STAT_CONN_ABORTED);
 		conn->detached = true;
 		/* TCP returns ETIMEDOUT if the peer does not answer */
 		conn->events->aborted(conn, smc_reason_errno(why) == ETIMEDOUT ?

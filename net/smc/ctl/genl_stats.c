@@ -108,8 +108,8 @@ static int put_bufs(struct sk_buff *skb, int attr, const u64 *tech,
 static int put_tech(struct sk_buff *skb, int attr, const struct smc_stats *sum,
 		    enum smc_xport_id id)
 {
-	const u64 (*hist)[SMC_HIST_BUCKETS] = sum->hist[id];
-	const u64 *tech = sum->tech[id];
+	const u64 (*hist)[SMC_HIST_BUCKETS] = sum->tech[id].hist;
+	const u64 *tech = sum->tech[id].val;
 	struct nlattr *nest;
 	unsigned int i;
 

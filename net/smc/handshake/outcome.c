@@ -136,7 +136,7 @@ void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
 	} else {
 		id = hs->conn->xport->id;
 		smc_stats_inc(hs->setup.sn, ops->stat_smc[id]);
-		smc_tech_inc(hs->setup.sn, id, hs->conn->lgr->version > 1 ?
+		smc_tech_inc(hs->conn->tech, hs->conn->lgr->version > 1 ?
 			     ops->tech_v2 : ops->tech_v1);
 	}
 }

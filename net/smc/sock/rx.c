@@ -502,7 +502,6 @@ static void count_read(const struct smc_conn *conn, size_t len)
 {
 	u32 size = conn->rcv_size;
 
-	smc_stats_inc(conn->lgr->sn, SMC_STAT_RX_MSGS);
 	smc_conn_count(conn, SMC_TECH_RX_CALLS, 1);
 	if (len > size)
 		smc_conn_count(conn, SMC_TECH_RX_SMALL, 1);

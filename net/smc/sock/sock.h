@@ -458,7 +458,7 @@ static inline u8 smc_conn_diag_mode(const struct smc_conn *conn)
 static inline void smc_conn_count(const struct smc_conn *conn,
 				  enum smc_tech tech, u64 num)
 {
-	smc_tech_add(smc_of_conn(conn)->sn, conn->xport->id, tech, num);
+	smc_tech_add(conn->tech, tech, num);
 }
 
 static inline void smc_conn_count_bytes(const struct smc_conn *conn,
@@ -466,7 +466,7 @@ static inline void smc_conn_count_bytes(const struct smc_conn *conn,
 					int bytes)
 {
 	smc_conn_count(conn, tech, bytes);
-	smc_hist_count(smc_of_conn(conn)->sn, conn->xport->id, hist, bytes);
+	smc_hist_count(conn->tech, hist, bytes);
 }
 
 /* tx.c */

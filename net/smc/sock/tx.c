@@ -384,7 +384,6 @@ static int send_owned(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 
 static void count_write(const struct smc_conn *conn, size_t len)
 {
-	smc_stats_inc(conn->lgr->sn, SMC_STAT_TX_MSGS);
 	smc_conn_count(conn, SMC_TECH_TX_CALLS, 1);
 	if (len > conn->snd_size)
 		smc_conn_count(conn, SMC_TECH_TX_SMALL, 1);
