@@ -72,7 +72,7 @@ static int data_answer(struct smc_sock *smc, int dir, int flags, long timeo)
  * The connection for a data call, with a reference.  Without one *@rc is the
  * call's answer (0 or -errno), or SMC_DATA_TCP.
  */
-static __always_inline struct smc_conn *
+static struct smc_conn *
 data_conn(struct sock *sk, int dir, int flags, long timeo, int *rc)
 {
 	struct smc_conn *conn;
@@ -119,7 +119,9 @@ static void after_tcp(struct sock *sk)
 	smc_sock_put(smc);
 }
 
-static int op_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+/* sendmsg() where there is no connection yet, or none any more */
+static noinline int send_waiting(struct socket *sock, struct msghdr *msg,
+				 size_t len)
 {
 	int flags = msg->msg_flags;
 	struct sock *sk = sock->sk;
@@ -142,16 +144,26 @@ static int op_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	return rc;
 }
 
-static int op_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
-		      int flags)
+static int op_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct smc_conn *conn = smc_sock_conn(sock->sk);
+	int rc;
+
+	if (unlikely(!conn))
+		return send_waiting(sock, msg, len);
+	rc = smc_tx_sendmsg(conn, msg, len);
+	smc_conn_put(conn);
+	return rc;
+}
+
+/* recvmsg() where there is no connection yet, or none any more */
+static noinline int recv_waiting(struct socket *sock, struct msghdr *msg,
+				 size_t len, int flags)
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
 	int rc;
 
-	/* that queue is the socket's, whatever carries its data */
-	if (unlikely(flags & MSG_ERRQUEUE))
-		return smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
 	conn = data_conn(sk, READ, flags,
 			 sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &rc);
 	if (conn) {
@@ -160,6 +172,23 @@ static int op_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	} else if (rc == SMC_DATA_TCP) {
 		rc = smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
 	}
+	return rc;
+}
+
+static int op_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
+		      int flags)
+{
+	struct smc_conn *conn;
+	int rc;
+
+	/* that queue is the socket's, whatever carries its data */
+	if (unlikely(flags & MSG_ERRQUEUE))
+		return smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
+	conn = smc_sock_conn(sock->sk);
+	if (unlikely(!conn))
+		return recv_waiting(sock, msg, len, flags);
+	rc = smc_rx_recvmsg(conn, msg, len, flags);
+	smc_conn_put(conn);
 	return rc;
 }
 
@@ -249,8 +278,9 @@ static __poll_t poll_ours(struct file *file, struct socket *sock,
 	return mask & ~smc_sock_rules(smc)->poll_hides;
 }
 
-static __poll_t op_poll(struct file *file, struct socket *sock,
-			struct poll_table_struct *wait)
+/* poll() where there is no connection yet, or none any more */
+static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
+				      struct poll_table_struct *wait)
 {
 	struct smc_sock *smc = smc_sock_get(sock->sk);
 	__poll_t mask;
@@ -260,6 +290,20 @@ static __poll_t op_poll(struct file *file, struct socket *sock,
 	sock_poll_wait(file, sock, wait);
 	mask = poll_ours(file, sock, smc);
 	smc_sock_put(smc);
+	return mask;
+}
+
+static __poll_t op_poll(struct file *file, struct socket *sock,
+			struct poll_table_struct *wait)
+{
+	struct smc_conn *conn = smc_sock_conn(sock->sk);
+	__poll_t mask;
+
+	if (unlikely(!conn))
+		return poll_waiting(file, sock, wait);
+	sock_poll_wait(file, sock, wait);
+	mask = conn_poll(conn);
+	smc_conn_put(conn);
 	return mask;
 }
 
