@@ -144,14 +144,16 @@ bool smc_tx_poll(struct smc_conn *conn)
 /* May the program send?  0 or -EPIPE: the real error is found later. */
 static int check(const struct smc_conn *conn)
 {
+	u8 state;
 	bool over;
 
 	/* As TCP: connect(AF_UNSPEC) has ended this call's connection. */
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags)))
 		return -EPIPE;
 	/* A peer that has closed meanwhile reads nothing any more. */
-	over = smc_state_send_check(READ_ONCE(conn->state),
-				    READ_ONCE(conn->st_flags)) ||
+	state = READ_ONCE(conn->state);
+	over = (state != SMC_ACTIVE &&
+		smc_state_send_check(state, READ_ONCE(conn->st_flags))) ||
 	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN;
 	/* pairs with apply(): the error was stored before state and shutdown */
 	smp_rmb();
@@ -298,7 +300,8 @@ static void push_or_hold(struct smc_conn *conn, bool more)
 					     jiffies + CORK_MAX);
 		return;
 	}
-	clear_bit(SMC_CONN_CORKED, &conn->flags);
+	if (test_bit(SMC_CONN_CORKED, &conn->flags))
+		clear_bit(SMC_CONN_CORKED, &conn->flags);
 	smc_conn_push_data(conn);
 }
 
@@ -337,13 +340,13 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 			break;
 		copied += rc;
 		rc = 0;
-		if (msg_data_left(msg)) {
-			if (!reader_is_here(conn))
-				smc_conn_push(conn);
-			rc = check(conn);
-			continue;
+		if (!msg_data_left(msg)) {
+			push_or_hold(conn, more);
+			break;
 		}
-		push_or_hold(conn, more);
+		if (!reader_is_here(conn))
+			smc_conn_push(conn);
+		rc = check(conn);
 	}
 	if (unlikely(copied && READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout)))
 		smc_keepalive_written(conn);

@@ -17,26 +17,6 @@
 #include "cdc.h"
 
 /**
- * smc_ring_span() - find a stretch of the stream in a ring
- * @size: size of the ring in bytes, not 0
- * @pos: position of the first byte
- * @len: bytes, at most @size
- * @span: result; at most two pieces, the second one starts at offset 0
- *
- * Context: any.
- */
-void smc_ring_span(u32 size, u64 pos, u32 len, struct smc_ring_span *span)
-{
-	u32 off = smc_ring_offset(size, pos);
-	u32 room = size - off;
-
-	span->off[0] = off;
-	span->len[0] = len < room ? len : room;
-	span->off[1] = 0;
-	span->len[1] = len - span->len[0];
-}
-
-/**
  * smc_ring_plan() - plan a copy from one ring to another
  * @src_size: size of the source ring in bytes, not 0
  * @dst_size: size of the destination ring in bytes, not 0

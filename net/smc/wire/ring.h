@@ -57,7 +57,27 @@ static inline u32 smc_ring_offset(u32 size, u64 pos)
 	return (u32)(pos % size);
 }
 
-void smc_ring_span(u32 size, u64 pos, u32 len, struct smc_ring_span *span);
+/**
+ * smc_ring_span() - find a stretch of the stream in a ring
+ * @size: size of the ring in bytes, not 0
+ * @pos: position of the first byte
+ * @len: bytes, at most @size
+ * @span: result; at most two pieces, the second one starts at offset 0
+ *
+ * Context: any.
+ */
+static inline void smc_ring_span(u32 size, u64 pos, u32 len,
+				 struct smc_ring_span *span)
+{
+	u32 off = smc_ring_offset(size, pos);
+	u32 room = size - off;
+
+	span->off[0] = off;
+	span->len[0] = len < room ? len : room;
+	span->off[1] = 0;
+	span->len[1] = len - span->len[0];
+}
+
 int smc_ring_plan(u32 src_size, u32 dst_size, u64 pos, u32 len,
 		  struct smc_ring_seg seg[SMC_RING_SEGS]);
 void smc_cursor_put(u32 size, u64 pos, struct smc_cursor *cur);
