@@ -28,7 +28,8 @@
 /* Room in the peer's ring by its last message */
 static u32 peer_window(const struct smc_conn *conn)
 {
-	u64 used = conn->sent_pos - smp_load_acquire(&conn->peer_read_pos);
+	u64 used = READ_ONCE(conn->sent_pos) -
+		   smp_load_acquire(&conn->peer_read_pos);
 
 	/*
 	 * A hostile peer can acknowledge bytes of a push that failed: the
@@ -121,8 +122,8 @@ static int push_one(struct smc_conn *conn)
 {
 	bool abort = test_bit(SMC_CONN_WANT_ABORT, &conn->flags);
 	u64 sent = conn->sent_pos;
-	struct smc_push p = {};
 	u32 window, unsent, len;
+	struct smc_push p;
 	u8 prod_flags = 0;
 	bool state_due;
 	u64 prod, read;
@@ -151,6 +152,7 @@ static int push_one(struct smc_conn *conn)
 			count_window(conn);
 		return -ENODATA;
 	}
+	p.nseg = 0;
 	if (p.len && !conn->merged)
 		p.nseg = smc_ring_plan(conn->snd_size, conn->peer_size, sent,
 				       p.len, p.seg);
@@ -257,19 +259,29 @@ void smc_conn_push(struct smc_conn *conn)
  * smc_conn_push_data() - push what the program has written
  * @conn: as for smc_conn_push()
  *
- * Less than net.smc.autocorking_size bytes wait if the transport has promised
- * to push later (SMC_CONN_AUTOCORKED).
+ * Nothing is done where a push comes by itself: if the transport has promised
+ * one (SMC_CONN_AUTOCORKED), for less than net.smc.autocorking_size bytes, or if
+ * the peer's ring is full: it has been told that we wait (WRITE_BLOCKED).
  *
  * Context: process, no lock of the connection held.
  */
 void smc_conn_push_data(struct smc_conn *conn)
 {
-	if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags) &&
-	    smc_conn_unsent(conn) < READ_ONCE(conn->sn->autocork)) {
-		/* prod_pos before the bit: pairs with smc_conn_push() */
+	if ((test_bit(SMC_CONN_AUTOCORKED, &conn->flags) &&
+	     smc_conn_unsent(conn) < READ_ONCE(conn->sn->autocork)) ||
+	    !peer_window(conn)) {
+		/*
+		 * prod_pos before the bit and peer_read_pos: pairs with
+		 * smc_conn_push() and window_due()
+		 */
 		smp_mb();
 		if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags))
 			return;
+		if (!peer_window(conn)) {
+			if (smc_conn_unsent(conn))
+				count_window(conn);
+			return;
+		}
 	}
 	smc_conn_push(conn);
 }
