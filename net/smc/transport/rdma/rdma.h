@@ -143,8 +143,8 @@ struct smc_rdma_dev {
  * @busy: slots in flight and up-calls running; at 0 a detaching connection is
  *	detached
  * @retired: slots that completed and whose up-call has not ended
- * @burst: pushes since the peer's last message
- * @burst_seq: number of that message
+ * @burst: pushes since the peer's last data
+ * @burst_rcvd: position behind that
  * @signalled: signalled slots in flight
  * @corked: to be queued in link->waiting when a slot completes
  * @quiet_len: bytes pushed since the last signalled slot
@@ -171,7 +171,7 @@ struct smc_rdma_conn {
 	u32 busy;
 	u32 retired;
 	u32 burst;
-	u16 burst_seq;
+	u64 burst_rcvd;
 	u32 signalled;
 	bool corked;
 	u32 quiet_len;

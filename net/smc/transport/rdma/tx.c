@@ -142,27 +142,25 @@ static int slot_post(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 }
 
 /*
- * After CORK_BURST pushes without a message of the peer the program is
- * streaming: each further push is signalled.  While CORK_PUSHES of them are in
- * flight, little data waits; it leaves with what was written meanwhile when one
- * has completed.
+ * After CORK_BURST pushes without data of the peer the program is streaming: each
+ * further push is signalled.  While one of them is in flight, little data waits;
+ * it leaves with what was written meanwhile when that has completed.
  */
 #define CORK_BURST	4
-#define CORK_PUSHES	4
 
 static void count_burst(struct smc_rdma_conn *xp)
 {
-	u16 seq = READ_ONCE(xp->conn->rx_seq);
+	u64 rcvd = READ_ONCE(xp->conn->rcvd_pos);
 
-	if (seq != xp->burst_seq)
+	if (rcvd != xp->burst_rcvd)
 		xp->burst = 0;
-	xp->burst_seq = seq;
+	xp->burst_rcvd = rcvd;
 	xp->burst++;
 }
 
 static bool cork(struct smc_rdma_conn *xp, const struct smc_push *p)
 {
-	xp->corked = p->may_wait && xp->signalled >= CORK_PUSHES;
+	xp->corked = p->may_wait && xp->signalled;
 	return xp->corked;
 }
 
