@@ -191,8 +191,8 @@ static int send_to_nobody(struct smc_conn *conn, struct msghdr *msg)
 
 /*
  * Bytes copied before they are pushed.  A reader of the same ring, on another
- * CPU, begins while the writer copies on.  A device has more work with four
- * messages than with one.
+ * CPU, begins while the writer copies on; one on this CPU cannot.  A device has
+ * more work with four messages than with one.
  */
 static u32 chunk(const struct smc_conn *conn)
 {
@@ -219,7 +219,9 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 	u64 pos = conn->prod_pos;
 	size_t len, n;
 
-	len = min3(msg_data_left(msg), (size_t)room, (size_t)chunk(conn));
+	len = min_t(size_t, msg_data_left(msg), room);
+	if (len > chunk(conn) && !reader_is_here(conn))
+		len = chunk(conn);
 	smc_ring_span(conn->snd_size, pos, len, &span);
 	n = copy_from_iter(conn->snd_base + span.off[0], span.len[0],
 			   &msg->msg_iter);
