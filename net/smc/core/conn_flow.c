@@ -494,7 +494,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	u64 old_read = conn->peer_read_pos;
 	u64 old_rcvd = conn->rcvd_pos;
 	u64 old_urg = conn->urg_rx_pos;
-	bool readable, urgent;
+	bool readable, urgent, forged;
 	u8 news;
 
 	lockdep_assert_held(&conn->rx_lock);
@@ -502,13 +502,13 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	if (cdc->prod_flags & SMC_CDC_FAILOVER || rx_stale(conn, cdc))
 		return false;
 	smc_stats_inc(conn->sn, SMC_STAT_RX_CDC);
-	if (!rx_cursors(conn, cdc)) {
-		trace_rx(conn, cdc, -EPROTO);
+	forged = !rx_cursors(conn, cdc);
+	trace_rx(conn, cdc, forged ? -EPROTO : 0);
+	if (forged) {
 		smc_stats_inc(conn->sn, SMC_STAT_CDC_FORGED);
 		rx_abort(conn, SMC_REASON_BADCURSOR);
 		return true;
 	}
-	trace_rx(conn, cdc, 0);
 	urgent = conn->urg_rx_pos != old_urg;
 	WRITE_ONCE(conn->rx_prod_flags, cdc->prod_flags);
 	news = cdc->conn_flags & SMC_CDC_CONN_FLAGS & ~conn->rx_conn_flags;
