@@ -452,8 +452,8 @@ static bool caller_sleeps(struct scene *s)
 }
 
 /*
- * A process that makes the call; it sleeps there.  alone: nobody else has the
- * socket, which ends with the process.
+ * A process that makes the call and sleeps in it.  @alone: it has the only
+ * descriptor of the socket, which ends with the process.
  */
 static bool caller_start(struct scene *s, int flags, bool alone)
 {
