@@ -324,16 +324,22 @@ static long poll_many(int fd)
 	return poll(p, ARRAY_LEN(p), 1);
 }
 
-/* more than poll() has room for on its stack: that is asked for below ours */
-static bool step_poll(int nth)
+/* @call about a connection, which goes on after it */
+static bool step_about(int nth, long (*call)(int fd), const char *what)
 {
 	struct ends e;
 	bool ok = ends_open(&e);
-	long rc = ok ? FAULTY(nth, poll_many(e.s)) : 0;
+	long rc = ok ? FAULTY(nth, call(e.s)) : 0;
 
-	ok = ok && no_memory(rc, "poll") && ends_talk(&e, 100);
+	ok = ok && no_memory(rc, what) && ends_talk(&e, 100);
 	ends_close(&e);
 	return ok;
+}
+
+/* more than poll() has room for on its stack: that is asked for below ours */
+static bool step_poll(int nth)
+{
+	return step_about(nth, poll_many, "poll");
 }
 
 /* to be woken is a matter of memory, too */
@@ -373,13 +379,7 @@ static long ask_ioctls(int fd)
 
 static bool step_ioctl(int nth)
 {
-	struct ends e;
-	bool ok = ends_open(&e);
-	long rc = ok ? FAULTY(nth, ask_ioctls(e.c)) : 0;
-
-	ok = ok && no_memory(rc, "ioctl") && ends_talk(&e, 100);
-	ends_close(&e);
-	return ok;
+	return step_about(nth, ask_ioctls, "ioctl");
 }
 
 static const struct { int level, name; } options[] = {

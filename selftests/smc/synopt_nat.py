@@ -9,12 +9,10 @@ MSS in SYNs, and drops what its connection tracking finds invalid.
 Needs root, ip, nft and ethtool.
 """
 import socket
-import subprocess
 import sys
 
-import cases
 from synopt import (ADDRESSES, IP4, IP6, Inside, Wire, finish, listener, make,
-                    nft, offload, pair, run, run_between)
+                    offload, pair, run, run_between, translating)
 
 # r has two in the network of c and s: next to c, and next to s
 R4 = {"c": "10.98.5.8", "s": "10.98.5.9"}
@@ -42,19 +40,15 @@ FORWARD = """
 
 def translated(rules, to, port, source):
     """@source: of which host the server sees the addresses"""
-    try:
-        nft("r", f"table inet t {{{rules}{FORWARD}\n}}")
-    except subprocess.CalledProcessError as e:
-        raise cases.Skip("this kernel has no NAT") from e
-    try:
-        for state in "on", "off":
-            offload(state)
-            for family, real in ADDRESSES:
-                once(family, real.replace(IP4["s"], to[0])
-                     .replace(IP6["s"], to[1]), port, source)
-    finally:
-        offload("on")
-        nft("r")
+    with translating("r", f"table inet t {{{rules}{FORWARD}\n}}"):
+        try:
+            for state in "on", "off":
+                offload(state)
+                for family, real in ADDRESSES:
+                    once(family, real.replace(IP4["s"], to[0])
+                         .replace(IP6["s"], to[1]), port, source)
+        finally:
+            offload("on")
 
 
 def once(family, to, port, source):

@@ -9,10 +9,11 @@
  */
 #define pr_fmt(fmt) "slowlgr: " fmt
 
-#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/wait_bit.h>
+
+#include "instead.h"
 
 static bool pause;
 static unsigned int paused;
@@ -57,20 +58,13 @@ static int before_settle(struct kprobe *kp, struct pt_regs *regs)
 	    !READ_ONCE(armed) || !xchg(&armed, false))
 		return 0;
 	WRITE_ONCE(paused, 1);
-	regs->ip = (unsigned long)slow_settle;
-	return 1;
-}
-
-/* A probe with one is not optimized, and may change where the call goes. */
-static void after_settle(struct kprobe *kp, struct pt_regs *regs,
-			 unsigned long flags)
-{
+	return call_instead(regs, slow_settle);
 }
 
 static struct kprobe settle_probe = {
 	.symbol_name	= "smc_lgr_settle",
 	.pre_handler	= before_settle,
-	.post_handler	= after_settle,
+	.post_handler	= not_optimized,
 };
 
 static int __init slowlgr_init(void)

@@ -14,13 +14,14 @@
  */
 #define pr_fmt(fmt) "slowrxe: " fmt
 
-#include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <rdma/ib_verbs.h>
+
+#include "instead.h"
 
 #define PAUSE_MAX_S	15	/* a soft lockup is 20 s */
 
@@ -115,20 +116,13 @@ static int before_sched(struct kprobe *kp, struct pt_regs *regs)
 	if (READ_ONCE(receiver) != current)
 		return 0;
 	WRITE_ONCE(receiver, NULL);
-	regs->ip = (unsigned long)slow_sched;
-	return 1;
-}
-
-/* A probe with one is not optimized, and may change where the call goes. */
-static void after_sched(struct kprobe *kp, struct pt_regs *regs,
-			unsigned long flags)
-{
+	return call_instead(regs, slow_sched);
 }
 
 static struct kprobe sched_probe = {
 	.symbol_name	= "rxe_sched_task",
 	.pre_handler	= before_sched,
-	.post_handler	= after_sched,
+	.post_handler	= not_optimized,
 };
 
 static struct kprobe queue_probe = {
