@@ -6,7 +6,7 @@ The peer of every case is a host of its own (smcpeer.py), so that the link
 has one end here.  The cause is counted, no other one is, and the program is
 told what include/uapi/linux/smc_reason.h says.  The next case begins with a new
 link to the same peer.  Needs what hostile_rdma.py needs; some cases need the
-modules badverbs (selftests/vm/planted) on clcrxe, or slowlgr.
+modules badverbs (selftests/vm/planted) on clcrxe, or pauses.
 """
 import errno
 import glob
@@ -35,7 +35,7 @@ LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
 BADPORT = 0x0a0f0005
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
-SLOWLGR = Planted("slowlgr")
+PAUSES = Planted("pauses")
 
 
 def port(up):
@@ -598,10 +598,10 @@ class ToldLate:
         await_ends("links", seconds=LIMIT)
         self.counters = Counters()
         self.peer = Server(Link.net, up=False)
-        SLOWLGR.write("pause", 1)
+        PAUSES.write("at", "active")
         try:
             self.peer.connect()
-            await_that("no pause", lambda: SLOWLGR.number("paused"), LIMIT)
+            await_that("no pause", lambda: PAUSES.number("paused"), LIMIT)
             self.other = self.peer.another()
             assert self.other, "declined"
             self.other.round()
@@ -610,7 +610,7 @@ class ToldLate:
             raise
 
     def end(self):
-        SLOWLGR.write("pause", 0)
+        PAUSES.write("at", "go")
         self.peer.leave()
 
     def after(self, work):
@@ -618,9 +618,9 @@ class ToldLate:
         try:
             work(self.peer.conn)
             self.other.round()
-            assert SLOWLGR.number("paused") == 1, "no pause"
-            SLOWLGR.write("pause", 0)
-            await_that("a pause", lambda: SLOWLGR.number("paused") == 2, LIMIT)
+            assert PAUSES.number("paused") == 1, "no pause"
+            PAUSES.write("at", "go")
+            await_that("a pause", lambda: PAUSES.number("paused") == 2, LIMIT)
             self.other.round()
             moved = self.counters.moved()
             assert moved["LinkCreated"] == 1, moved

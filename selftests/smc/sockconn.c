@@ -8,9 +8,14 @@
  */
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "lib/connfixture.h"
+#include "lib/task.h"
+
+/* selftests/vm/planted/pauses.c, if it is loaded */
+#define PAUSES_AT "/sys/module/pauses/parameters/at"
 
 #ifndef IP_LOCAL_PORT_RANGE
 #define IP_LOCAL_PORT_RANGE 51
@@ -55,6 +60,29 @@ TEST_F(conn, unspec_ends_and_reconnects)
 	EXPECT_EQ(again, was_offered(self->srv));
 	EXPECT_TRUE(byte_goes(self->fd, self->srv));
 	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+}
+
+static void *poll_paused(void *arg)
+{
+	struct pollfd p = { .fd = *(int *)arg, .events = POLLIN };
+
+	prctl(PR_SET_NAME, "pauses");
+	return (void *)(intptr_t)(poll(&p, 1, WAIT_MS) > 0 ? p.revents : 0);
+}
+
+/* before poll() waits, where that can be had, or while it does */
+TEST_F(conn, unspec_beside_poll)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct task t;
+
+	PAIR();
+	put_text(PAUSES_AT, "poll");
+	task_start(&t, poll_paused, &self->fd);
+	EXPECT_TRUE(task_sleeps(&t));
+	EXPECT_EQ(0, connect(self->fd, &none, sizeof(none)));
+	put_text(PAUSES_AT, "go");
+	EXPECT_EQ(POLLHUP | POLLERR, (intptr_t)task_join(&t));
 }
 
 TEST_F(conn, unspec_while_connecting)

@@ -257,38 +257,29 @@ static __poll_t conn_poll(struct smc_conn *conn)
 	return mask;
 }
 
-static __poll_t poll_ours(struct file *file, struct socket *sock,
-			  struct smc_sock *smc)
+/* where there is no connection yet, or none any more; the caller is queued */
+static noinline __poll_t poll_waiting(struct file *file, struct socket *sock)
 {
+	struct smc_sock *smc = smc_sock_get(sock->sk);
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
 	__poll_t mask;
 
+	if (!smc)
+		return smc_sock_counted_as_tcp(sock, poll, file, sock, NULL);
 	conn = smc_sock_conn_get(smc);
 	if (conn) {
 		mask = conn_poll(conn);
 		smc_conn_put(conn);
-		return mask;
+		goto out;
 	}
 	if (inet_sk_state_load(sk) == TCP_LISTEN)
 		mask = smc_acceptq_settle(sk) ? EPOLLIN | EPOLLRDNORM : 0;
 	else
 		mask = smc_sock_base(sk)->poll(file, sock, NULL);
 	/* the phase after TCP's poll(): connect() may have come before it */
-	return mask & ~smc_sock_rules(smc)->poll_hides;
-}
-
-/* poll() where there is no connection yet, or none any more */
-static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
-				      struct poll_table_struct *wait)
-{
-	struct smc_sock *smc = smc_sock_get(sock->sk);
-	__poll_t mask;
-
-	if (!smc)
-		return smc_sock_counted_as_tcp(sock, poll, file, sock, wait);
-	sock_poll_wait(file, sock, wait);
-	mask = poll_ours(file, sock, smc);
+	mask &= ~smc_sock_rules(smc)->poll_hides;
+out:
 	smc_sock_put(smc);
 	return mask;
 }
@@ -296,12 +287,14 @@ static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
 static __poll_t op_poll(struct file *file, struct socket *sock,
 			struct poll_table_struct *wait)
 {
-	struct smc_conn *conn = smc_sock_conn(sock->sk);
+	struct smc_conn *conn;
 	__poll_t mask;
 
-	if (unlikely(!conn))
-		return poll_waiting(file, sock, wait);
+	/* first: what ends this connection wakes only callers that are queued */
 	sock_poll_wait(file, sock, wait);
+	conn = smc_sock_conn(sock->sk);
+	if (unlikely(!conn))
+		return poll_waiting(file, sock);
 	mask = conn_poll(conn);
 	smc_conn_put(conn);
 	return mask;

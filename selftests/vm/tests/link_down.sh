@@ -13,9 +13,9 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 		net.smc.fallback_memory_s=0 || exit
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
 	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
-	insmod /lab/badverbs.ko dev=clcrxe && insmod /lab/slowlgr.ko || exit
+	insmod /lab/badverbs.ko dev=clcrxe && insmod /lab/pauses.ko || exit
 	$s/linkdown.py ${LINKDOWN_CASES:-}
 	rc=\$?
-	rmmod badverbs slowlgr || exit
+	rmmod badverbs pauses || exit
 	exit \$rc" || fail "causes"
 g A 'sysctl -q net.smc.smcr_testlink_time=30'

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * insmod pauses.ko - a task sleeps at a point that it otherwise passes at once
+ *
+ * Needs the module smc.  The name of a point, written to "at", has the next task
+ * that comes there sleep until "go" is written.  "paused", read only, is 1 then,
+ * and 2 when the task has passed.  The points:
+ *
+ *   active	the worker that has made a group ACTIVE, before it calls the first
+ *		handshake that waits for that; 2: it has called all
+ *   poll	a task named "pauses", before poll() or select() puts it in a wait
+ *		queue
+ */
+#define pr_fmt(fmt) "pauses: " fmt
+
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+#include <linux/wait_bit.h>
+
+#include "instead.h"
+
+enum point { ACTIVE, POLL, NONE };
+static const char * const names[] = { "active", "poll", "go" };
+
+static int at = NONE;	/* the next task sleeps there */
+static bool held;
+static unsigned int paused;
+module_param(paused, uint, 0400);
+
+static int at_set(const char *val, const struct kernel_param *kp)
+{
+	int point = sysfs_match_string(names, val);
+
+	if (point < 0)
+		return point;
+	if (point != NONE)
+		WRITE_ONCE(paused, 0);
+	WRITE_ONCE(held, point != NONE);
+	smp_store_release(&at, point);
+	wake_up_var(&held);
+	return 0;
+}
+
+static const struct kernel_param_ops at_ops = { .set = at_set };
+module_param_cb(at, &at_ops, NULL, 0200);
+
+static bool hits(enum point point)
+{
+	if (READ_ONCE(at) != point || cmpxchg(&at, point, NONE) != point)
+		return false;
+	WRITE_ONCE(paused, 1);
+	return true;
+}
+
+static void sleep_here(void)
+{
+	wait_var_event(&held, !READ_ONCE(held));
+}
+
+static void passed(void)
+{
+	WRITE_ONCE(paused, 2);
+	wake_up_var(&paused);
+}
+
+static struct kprobe active_probe, poll_probe;
+
+/* In place of smc_lgr_settle() */
+static void slow_settle(void *lgr, unsigned int why)
+{
+	void (*settle)(void *lgr, unsigned int why) = (void *)active_probe.addr;
+
+	sleep_here();
+	settle(lgr, why);
+	passed();
+}
+
+static int before_settle(struct kprobe *kp, struct pt_regs *regs)
+{
+	/* the reason for which the group is dead; 0: it is ACTIVE */
+	if ((unsigned int)regs_get_kernel_argument(regs, 1) || !hits(ACTIVE))
+		return 0;
+	return call_instead(regs, slow_settle);
+}
+
+/* In place of __pollwait() */
+static void slow_pollwait(struct file *file, wait_queue_head_t *head,
+			  poll_table *wait)
+{
+	poll_queue_proc pollwait = (void *)poll_probe.addr;
+
+	sleep_here();
+	pollwait(file, head, wait);
+	passed();
+}
+
+static int before_pollwait(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (strcmp(current->comm, "pauses") || !hits(POLL))
+		return 0;
+	return call_instead(regs, slow_pollwait);
+}
+
+static struct kprobe active_probe = {
+	.symbol_name	= "smc_lgr_settle",
+	.pre_handler	= before_settle,
+	.post_handler	= not_optimized,
+};
+
+static struct kprobe poll_probe = {
+	.symbol_name	= "__pollwait",
+	.pre_handler	= before_pollwait,
+	.post_handler	= not_optimized,
+};
+
+static struct kprobe *probes[] = { &active_probe, &poll_probe };
+
+static int __init pauses_init(void)
+{
+	return register_kprobes(probes, ARRAY_SIZE(probes));
+}
+
+static void __exit pauses_exit(void)
+{
+	WRITE_ONCE(held, false);
+	wake_up_var(&held);
+	unregister_kprobes(probes, ARRAY_SIZE(probes));
+	wait_var_event(&paused, READ_ONCE(paused) != 1);
+	/* the task may be on its way out of a function of this module */
+	synchronize_rcu_tasks();
+}
+
+module_init(pauses_init);
+module_exit(pauses_exit);
+
+MODULE_DESCRIPTION("Pauses at points of the module and of the core");
+MODULE_LICENSE("GPL");
