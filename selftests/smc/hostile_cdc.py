@@ -34,6 +34,26 @@ def case_stream():
     assert moved["RxBytes"] >= 3 * conn.room, moved
 
 
+def case_pieces():
+    """requests in three pieces, each answered, are no stream: a piece does not wait
+    until an earlier one is acknowledged"""
+    peer = begin()
+    conn, size = peer.conn, 64
+    conn.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for _ in range(16):
+        end = conn.got + 3 * size
+        peer.qp.late = True
+        for pos in range(conn.got, end, size):
+            conn.sock.sendall(stream(~conn.seed, pos, size))
+        conn.wait(lambda: conn.got == end)  # pylint: disable=cell-var-from-loop
+        peer.qp.on_time()
+        assert conn.receive(3 * size) == stream(~conn.seed, end - 3 * size,
+                                                3 * size), "wrong bytes"
+        conn.write(stream(conn.seed, conn.sent, size))
+        conn.program_gets(size)
+    refused(TxCorked=0)
+
+
 def case_second():
     """a second connection of the group, which ends as it should; its rings
     serve the next.  So do those of one that both ends abort; one whose peer

@@ -71,7 +71,8 @@ class Qp:
         self.strays = []        # writes that hit no memory
         self.acked = -1
         self.error = None       # a NAK that ends the queue pair
-        self.mute = False       # acknowledge nothing
+        self.mute = False       # take and acknowledge nothing
+        self.late = False       # take, and acknowledge when this ends: on_time()
         self.missed = 0         # packets that came meanwhile
         self.refuse = None      # the syndrome of a NAK
         self.receives = None    # how many are posted, if they are counted
@@ -162,10 +163,19 @@ class Qp:
         self.packet(ACK, psn, struct.pack(">I", syndrome << 24 |
                                           self.msn & M24), 0)
 
+    def taken(self):
+        if not self.late:
+            self.answer(self.expected - 1, TAKEN)
+
+    def on_time(self):
+        with self.net.cond:
+            self.late = False
+            self.taken()
+
     def in_order(self, psn):
         ahead = distance(psn, self.expected)
         if ahead < 0:           # it has come before
-            self.answer(self.expected - 1, TAKEN)
+            self.taken()
         elif ahead and not self.asked:
             self.asked = True
             self.answer(self.expected, LOST)
@@ -200,7 +210,7 @@ class Qp:
             self.msn += 1
         # a message may have made it mute
         if p[8] & 0x80 and not self.mute:
-            self.answer(psn, TAKEN)
+            self.taken()
         self.net.cond.notify_all()
 
     def on_send(self, opcode, psn, body):

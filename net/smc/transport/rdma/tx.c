@@ -158,9 +158,16 @@ static void count_burst(struct smc_rdma_conn *xp)
 	xp->burst++;
 }
 
+static bool streams(const struct smc_rdma_conn *xp)
+{
+	return xp->burst > CORK_BURST &&
+	       xp->burst_rcvd == READ_ONCE(xp->conn->rcvd_pos);
+}
+
+/* A slot may be signalled for other reasons: what does not stream waits for none. */
 static bool cork(struct smc_rdma_conn *xp, const struct smc_push *p)
 {
-	xp->corked = p->may_wait && xp->signalled;
+	xp->corked = p->may_wait && xp->signalled && streams(xp);
 	return xp->corked;
 }
 
