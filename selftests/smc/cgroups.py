@@ -11,13 +11,16 @@ import contextlib
 import os
 import signal
 import sys
+import time
 
 import cases
-from accounts import BY, MEM, RING, mode, rings_free, smc, works
+from accounts import BY, MEM, RDMA, RING, mode, rings_free, smc, works
 from counters import LIMIT, smc_socket, sysctl
+from limits import limit
 from sockdiag import FALLBACK, TCP, row_of
 
 GROUP = "/sys/fs/cgroup/smccgroups"
+AT_ONCE = limit(1)
 
 
 def read_number(name):
@@ -62,8 +65,8 @@ def case_cgroup():
             cases.in_child(lambda how=how: member(*how))
 
 
-def limit_to(memory):
-    with open(f"{GROUP}/memory.max", "w", encoding="ascii") as f:
+def limit_to(memory, name="memory.max"):
+    with open(f"{GROUP}/{name}", "w", encoding="ascii") as f:
         f.write(str(memory))
 
 
@@ -117,6 +120,45 @@ def case_cgroup_that_is_full():
         assert events["oom_kill"] == "0" and events["max"] != "0", events
         for s in sum(held, ()):
             s.close()
+
+    for name, how in BY.items():
+        sysctl("transports", name)
+        rings_free()
+        with control_group():
+            cases.in_child(lambda how=how: owner(*how))
+
+
+def case_cgroup_that_is_throttled():
+    """whoever charges it sleeps for seconds: it has more handshakes than a
+    workqueue runs at a time, and those of others do not wait"""
+    def owner(address, want, _):
+        move_to(GROUP)
+        lst = smc_socket()
+        lst.bind(("0.0.0.0", 0))
+        lst.listen(4096)
+        # as many as an address may have
+        clients = [(smc_socket(), at) for _ in range(200)
+                   for at in {address, RDMA}]
+        # this program does not sleep
+        move_to("/sys/fs/cgroup")
+        limit_to(0, "memory.high")
+        for cli, at in clients:
+            cli.setblocking(False)
+            cli.connect_ex((at, lst.getsockname()[1]))
+        slowest = 0
+        for _ in range(16):
+            start = time.monotonic()
+            ends = smc(address, want)
+            slowest = max(slowest, time.monotonic() - start)
+            for s in ends:
+                s.close()
+        print(f"# {slowest * 1000:.0f} ms", flush=True)
+        limit_to("max", "memory.high")
+        for cli, _ in clients:
+            lst.accept()[0].close()
+            cli.close()
+        lst.close()
+        assert slowest < AT_ONCE
 
     for name, how in BY.items():
         sysctl("transports", name)

@@ -371,9 +371,11 @@ const struct smc_hs_role_ops smc_hs_client = {
 			"open", step_open, SMC_REASON_LOSTPEER, true },
 		/* half of the Proposal may be in the stream */
 		[SMC_HS_ACCEPT] = {
-			"accept", step_accept, SMC_REASON_HSRESET },
+			"accept", step_accept, SMC_REASON_HSRESET,
+			.charges = true },
 		[SMC_HS_GROUP] = {
-			"group", client_step_group, SMC_REASON_LOSTPEER },
+			"group", client_step_group, SMC_REASON_LOSTPEER,
+			.charges = true },
 		[SMC_HS_RING] = {
 			"ring", step_ring, SMC_REASON_LOSTPEER },
 		[SMC_HS_LINK] = {

@@ -244,11 +244,31 @@ static void step_late(struct smc_hs *hs)
 		end(hs);
 }
 
-static void step(struct smc_hs *hs)
+/*
+ * Run steps with the rings charged to the program's cgroup.  Nothing, and
+ * put_off is set, if that has no room and another step looks for it.
+ */
+static enum smc_hs_verdict run_charged(struct smc_hs *hs)
 {
 	struct mem_cgroup *old;
 
 	if (READ_ONCE(hs->stopped)) {
+	if (hs->ops->steps[hs->state].charges && !smc_hs_charge_begin(hs)) {
+		if (!smc_hs_expired(hs)) {
+			WRITE_ONCE(hs->put_off, true);
+			return SMC_HS_V_GO_ON;
+		}
+		hs->no_room = true;
+	}
+	old = set_active_memcg(hs->setup.memcg);
+	v = run(hs);
+	set_active_memcg(old);
+	smc_hs_charge_end(hs);
+	return v;
+}
+
+static void step(struct smc_hs *hs)
+{
 		abandon(hs);
 		return;
 	}
@@ -256,11 +276,8 @@ static void step(struct smc_hs *hs)
 		step_late(hs);
 		return;
 	}
-	/* the rings are charged to the program's cgroup */
-	old = set_active_memcg(hs->setup.memcg);
 	if (hs->verdict == SMC_HS_V_GO_ON)
-		hs->verdict = run(hs);
-	set_active_memcg(old);
+		hs->verdict = run_charged(hs);
 	if (hs->verdict != SMC_HS_V_GO_ON)
 		finish(hs);
 }

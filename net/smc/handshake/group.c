@@ -223,6 +223,8 @@ bool smc_hs_first_contact(const struct smc_hs *hs)
 
 static int join(struct smc_hs *hs, struct smc_lgr *lgr)
 {
+	if (hs->no_room)
+		return -ENOMEM;
 	return smc_conn_join(hs->conn, lgr, hs->setup.snd_len,
 			     hs->setup.rcv_len);
 }

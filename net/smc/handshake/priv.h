@@ -84,6 +84,8 @@ struct smc_hs_data {
  * @ops: of the role
  * @conn: the connection; NULL when it is the socket's, or has left its group:
  *	it cannot join a second one
+ * @has_lane: smc_hs_charge_begin() has taken the one of its control group
+ * @no_room: its control group has no room, and time is over: no ring
  * @lock: protects @state, @need, @queued, @ended; interrupts off; leaf
  * @work: the next step; has a reference while queued
  * @timer: queues a step at @deadline; deleted before @ended
@@ -99,8 +101,8 @@ struct smc_hs_data {
  * @need: readable bytes for which a step is queued
  * @queued: @work is queued
  * @stopped: smc_hs_stop() has been called; written with the socket locked
- * @put_off: a step found the socket owned by a system call: another one is
- *	needed
+ * @put_off: a step found the socket owned by a system call, or its control
+ *	group without room: another one is needed
  * @verdict: enum smc_hs_verdict
  * @ended: no step is queued any more
  * @group: an existing group with our reference and place, being waited for
@@ -135,6 +137,8 @@ struct smc_hs {
 	bool deadline_set;
 	unsigned long limit;
 	unsigned int span_ms;
+	bool has_lane;
+	bool no_room;
 	unsigned long bits;
 	u8 state;
 	u32 need;
@@ -183,12 +187,14 @@ enum smc_hs_verdict {
  * @run: SMC_REASON_OK, or the reason for which SMC is not possible
  * @lost: reason if a message that had to wait could not be sent
  * @opens: the state waits for TCP to be established, not for bytes
+ * @charges: rings are charged to the program's control group
  */
 struct smc_hs_step {
 	const char *name;
 	enum smc_reason (*run)(struct smc_hs *hs);
 	enum smc_reason lost;
 	bool opens;
+	bool charges;
 };
 
 /**
@@ -310,6 +316,10 @@ bool smc_hs_path_remembered(const struct smc_hs *hs, u64 id);
 void smc_hs_path_works(const struct smc_hs *hs);
 int smc_hs_cache_net_init(struct smc_net *sn);
 void smc_hs_cache_net_exit(struct smc_net *sn);
+
+/* handshake/charge.c */
+bool smc_hs_charge_begin(struct smc_hs *hs);
+void smc_hs_charge_end(struct smc_hs *hs);
 
 /* handshake/limit.c */
 bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa);

@@ -291,9 +291,11 @@ static void failed(struct smc_hs *hs)
 const struct smc_hs_role_ops smc_hs_server = {
 	.steps = {
 		[SMC_HS_PROPOSAL] = {
-			"proposal", step_proposal, SMC_REASON_LOSTPEER },
+			"proposal", step_proposal, SMC_REASON_LOSTPEER,
+			.charges = true },
 		[SMC_HS_GROUP] = {
-			"group", server_step_group, SMC_REASON_LOSTPEER },
+			"group", server_step_group, SMC_REASON_LOSTPEER,
+			.charges = true },
 		[SMC_HS_RING] = {
 			"ring", step_ring, SMC_REASON_LOSTPEER },
 		[SMC_HS_CONFIRM] = {

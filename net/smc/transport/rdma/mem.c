@@ -22,9 +22,10 @@
  * existing connections go on.  If the peer answers none for SMC_RDMA_STUCK_MS
  * then, the link ends.
  *
- * An allocation may take as long as the host has to look for memory, and it has
- * mem_mutex.  The LLC actor and the clock of the link take only retire_lock:
- * meanwhile they answer the peer and look at the link.
+ * A ring gets its pages without a lock: the host may have to look for memory.
+ * The allocation of a region has mem_mutex and takes as long as the device likes.
+ * The LLC actor and the clock of the link take only retire_lock: meanwhile they
+ * answer the peer and look at the link.
  *
  * Only ib_dma_*() is used: soft-RoCE has no DMA device.
  *
@@ -45,7 +46,7 @@ static enum dma_data_direction dma_dir(const struct smc_rdma_buf *rbuf)
 	return rbuf->buf.dir == SMC_BUF_SND ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 }
 
-static int pages_alloc(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
+static int pages_alloc(struct smc_rdma_buf *rbuf)
 {
 	gfp_t gfp = SMC_BUF_GFP | __GFP_COMP | __GFP_ZERO;
 	struct page *page;
@@ -55,14 +56,17 @@ static int pages_alloc(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
 	page = alloc_pages(gfp, rbuf->order);
 	if (!page)
 		return -ENOMEM;
-	rbuf->dma = ib_dma_map_page(ibdev, page, 0, rbuf->buf.size,
-				    dma_dir(rbuf));
-	if (ib_dma_mapping_error(ibdev, rbuf->dma)) {
-		__free_pages(page, rbuf->order);
-		return -ENOMEM;
-	}
-	rbuf->mapped = true;
 	rbuf->buf.cpu = page_address(page);
+	return 0;
+}
+
+static int pages_map(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
+{
+	rbuf->dma = ib_dma_map_page(ibdev, virt_to_page(rbuf->buf.cpu), 0,
+				    rbuf->buf.size, dma_dir(rbuf));
+	if (ib_dma_mapping_error(ibdev, rbuf->dma))
+		return -ENOMEM;
+	rbuf->mapped = true;
 	return 0;
 }
 
@@ -128,6 +132,25 @@ static int mr_alloc(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	return 0;
 }
 
+/* A ring that has its pages, for the device. */
+static int buf_up(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
+{
+	bool is_rcv = rbuf->buf.dir == SMC_BUF_RCV;
+	int rc;
+
+	lockdep_assert_held(&link->mem_mutex);
+	if (!link->pd || READ_ONCE(link->dead))
+		return -ENOLINK;
+	if (is_rcv && READ_ONCE(link->retired_num) > RETIRED_MAX)
+		return -ENOMEM;
+	rc = pages_map(link->ibdev, rbuf);
+	if (!rc && is_rcv)
+		rc = mr_alloc(link, rbuf);
+	if (!rc)
+		list_add_tail(&rbuf->node, &link->bufs);
+	return rc;
+}
+
 /**
  * smc_rdma_buf_alloc() - memory for a ring
  * @lgr: group, between lgr_up and lgr_down
@@ -145,28 +168,16 @@ int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 
 	INIT_LIST_HEAD(&rbuf->node);
 	INIT_LIST_HEAD(&rbuf->reg_node);
-	mutex_lock(&link->mem_mutex);
-	if (!link->pd || READ_ONCE(link->dead)) {
-		rc = -ENOLINK;
-		goto out;
-	}
-	if (buf->dir == SMC_BUF_RCV &&
-	    READ_ONCE(link->retired_num) > RETIRED_MAX) {
-		rc = -ENOMEM;
-		goto out;
-	}
-	rc = pages_alloc(link->ibdev, rbuf);
+	rc = pages_alloc(rbuf);
 	if (rc)
-		goto out;
-	rc = buf->dir == SMC_BUF_RCV ? mr_alloc(link, rbuf) : 0;
-	if (rc) {
+		return rc;
+	mutex_lock(&link->mem_mutex);
+	rc = buf_up(link, rbuf);
+	if (rc)
 		pages_unmap(link->ibdev, rbuf);
-		pages_free(rbuf);
-		goto out;
-	}
-	list_add_tail(&rbuf->node, &link->bufs);
-out:
 	mutex_unlock(&link->mem_mutex);
+	if (rc)
+		pages_free(rbuf);
 	return rc;
 }
 
