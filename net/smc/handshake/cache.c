@@ -3,7 +3,8 @@
  * What a namespace remembers of failures for net.smc.fallback_memory_s seconds:
  *
  *   addresses and ports where something answered the SYN option and then did
- *   not speak CLC: connects to them go out as plain TCP;
+ *   not speak CLC: connects of the same user to them go out as plain TCP.  A
+ *   program can bring that about at its own end, by a filter of its socket;
  *
  *   peers and own paths between which no link could be confirmed, for each
  *   role: SMC-R is not offered or accepted there.  A server is identified by
@@ -42,6 +43,7 @@ enum kind {
  * @path: of NO_LINK_*: smc_path.id
  * @peer_id: of NO_LINK_SERV: several clients may be behind one address
  * @scope: of a link-local @addr
+ * @uid: of NO_CLC: the user whose connect it was
  * @port: of NO_CLC
  */
 struct cache_key {
@@ -49,6 +51,7 @@ struct cache_key {
 	u64 path;
 	u64 peer_id;
 	u32 scope;
+	kuid_t uid;
 	u16 port;
 };
 
@@ -65,12 +68,14 @@ struct smc_hs_cache {
 	struct entry (*sets[KINDS])[WAYS];
 };
 
-static bool key_of_addr(const struct sockaddr *addr, struct cache_key *key)
+static bool key_of_addr(const struct sockaddr *addr, kuid_t uid,
+			struct cache_key *key)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
 
 	memset(key, 0, sizeof(*key));
+	key->uid = uid;
 	if (addr->sa_family == AF_INET) {
 		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &key->addr);
 		key->port = ntohs(in->sin_port);
@@ -114,7 +119,8 @@ static struct cache_key key_of_path(const struct smc_hs *hs, enum kind kind,
 static bool same_key(const struct cache_key *a, const struct cache_key *b)
 {
 	return a->port == b->port && a->scope == b->scope &&
-	       a->path == b->path && a->peer_id == b->peer_id &&
+	       uid_eq(a->uid, b->uid) && a->path == b->path &&
+	       a->peer_id == b->peer_id &&
 	       ipv6_addr_equal(&a->addr, &b->addr);
 }
 
@@ -225,27 +231,28 @@ static void cache_drop(struct smc_net *sn, enum kind kind,
 
 /**
  * smc_hs_remember() - this peer was incompatible: plain TCP for a while
- * @sn: namespace state
- * @addr: where connect() went
+ * @sk: socket of the user's connect()
+ * @addr: where that went
  */
-void smc_hs_remember(struct smc_net *sn, const struct sockaddr *addr)
+void smc_hs_remember(const struct sock *sk, const struct sockaddr *addr)
 {
 	struct cache_key key;
 
-	if (key_of_addr(addr, &key))
-		cache_store(sn, NO_CLC, &key);
+	if (key_of_addr(addr, READ_ONCE(sk->sk_uid), &key))
+		cache_store(smc_net(sock_net(sk)), NO_CLC, &key);
 }
 
 /**
  * smc_hs_remembered() - was this peer incompatible a short while ago?
- * @sn: namespace state
+ * @sk: socket
  * @addr: where connect() goes
  */
-bool smc_hs_remembered(struct smc_net *sn, const struct sockaddr *addr)
+bool smc_hs_remembered(const struct sock *sk, const struct sockaddr *addr)
 {
 	struct cache_key key;
 
-	return key_of_addr(addr, &key) && cache_has(sn, NO_CLC, &key);
+	return key_of_addr(addr, READ_ONCE(sk->sk_uid), &key) &&
+	       cache_has(smc_net(sock_net(sk)), NO_CLC, &key);
 }
 
 /*

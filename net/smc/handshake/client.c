@@ -315,7 +315,7 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 		 * Not earlier: a server that is being restarted refuses this
 		 * attempt, and must not be remembered.
 		 */
-		smc_hs_remember(hs->setup.sn,
+		smc_hs_remember(hs->setup.sk,
 				(struct sockaddr *)&hs->setup.addr);
 	return hs->why;
 }

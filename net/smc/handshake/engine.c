@@ -250,9 +250,9 @@ static void step_late(struct smc_hs *hs)
  */
 static enum smc_hs_verdict run_charged(struct smc_hs *hs)
 {
+	enum smc_hs_verdict v;
 	struct mem_cgroup *old;
 
-	if (READ_ONCE(hs->stopped)) {
 	if (hs->ops->steps[hs->state].charges && !smc_hs_charge_begin(hs)) {
 		if (!smc_hs_expired(hs)) {
 			WRITE_ONCE(hs->put_off, true);
@@ -269,6 +269,7 @@ static enum smc_hs_verdict run_charged(struct smc_hs *hs)
 
 static void step(struct smc_hs *hs)
 {
+	if (READ_ONCE(hs->stopped)) {
 		abandon(hs);
 		return;
 	}
@@ -452,19 +453,21 @@ void smc_hs_unlocked(struct smc_hs *hs)
 
 /**
  * smc_hs_want() - should connect() to this address offer SMC?
- * @sn: namespace state
+ * @sk: socket
  * @addr: where connect() goes
  *
  * Context: process.
  * Return: SMC_REASON_OK: offer; otherwise why not: use plain TCP.
  */
-enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr)
+enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr)
 {
+	struct smc_net *sn = smc_net(sock_net(sk));
+
 	if (addr->sa_family != AF_INET && addr->sa_family != AF_INET6)
 		return SMC_REASON_UNSUPPADDR;
 	if (!READ_ONCE(sn->transports))
 		return SMC_REASON_DISABLED;
-	if (smc_hs_remembered(sn, addr)) {
+	if (smc_hs_remembered(sk, addr)) {
 		smc_stats_inc(sn, SMC_STAT_HS_REMEMBERED);
 		return SMC_REASON_REMEMBERED;
 	}

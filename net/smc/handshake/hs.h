@@ -95,7 +95,7 @@ struct smc_hs_setup {
 	u32 window_clamp;
 };
 
-enum smc_reason smc_hs_want(struct smc_net *sn, const struct sockaddr *addr);
+enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr);
 
 struct request_sock;
 

@@ -186,7 +186,7 @@ static int idle_connect(const struct call *c)
 	if (why == SMC_REASON_OK && smc->sk->sk_shutdown)
 		why = SMC_REASON_OPTUNSUPP;
 	if (why == SMC_REASON_OK)
-		why = smc_hs_want(smc->sn, c->addr);
+		why = smc_hs_want(smc->sk, c->addr);
 	return why == SMC_REASON_OK ? begin(c) : plain(c, why);
 }
 
