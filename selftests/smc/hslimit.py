@@ -30,6 +30,7 @@ NETWORKS = 50
 BACKLOG, CLIENTS = 8, 500
 MOST = 1024                             # handshakes of a role
 LIMIT = limit(60)
+ROUND_TRIP = 0.9                        # seconds; a SYN-ACK is repeated after one
 AT_ONCE = limit(5)                      # TCP destroys a thousand children
 
 
@@ -333,8 +334,10 @@ def case_backlog():
             srv = pool.submit(accept_until, lst, "::ffff:10.79.0.2")
             cli = smc_socket(socket.AF_INET)
             cli.connect(("10.79.0.1", BUSY))
-            assert row_of(cli).mode == SMCD
             srv = srv.result()
+        # TCP or not, as there was room when it came
+        cli.sendall(b"x")
+        assert srv.recv(1) == b"x"
         # what the queue has dropped would go on trying as TCP's orphans
         for s in socks:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
@@ -347,6 +350,87 @@ def case_backlog():
                          ("HsStarted", "HsEnded"))), LIMIT)
     finally:
         enter(HOME)
+        sysctl("handshake_timeout_ms", 60000)
+
+
+def silent_clients(port, count):
+    """sockets of AWAY that TCP connects and that say nothing; in HOME from then on"""
+    c = counted(HOME)
+    enter(AWAY)
+    socks = [begun(f"{NET[AWAY]}{i:x}::1", (NET[HOME] + "0::1", port))
+             for i in range(count)]
+    enter(HOME)
+    await_that("they do not come",
+               lambda: c.moved().get("HsStarted") == count, LIMIT)
+    return socks
+
+
+def case_half_full():
+    """where silent clients take half of the queue the next ones are accepted
+    soon, as plain TCP"""
+    enter(HOME)
+    span = limit(16)
+    sysctl("handshake_timeout_ms", int(1000 * span))
+    try:
+        with listener(BUSY, BACKLOG) as lst:
+            socks = silent_clients(BUSY, BACKLOG)
+            got = []
+            seconds = took(lambda: got.extend(
+                lst.accept()[0] for _ in range(BACKLOG // 2 - 1)))
+            print(f"# accept(): {seconds:.1f} of {span:.1f} s", flush=True)
+            for s in *got, *socks:
+                s.close()
+        assert seconds < span / 2
+    finally:
+        sysctl("handshake_timeout_ms", 60000)
+
+
+def case_slow_path():
+    """a client that acknowledges late chooses the round trip, and not for how long
+    accept() waits for it"""
+    enter(HOME)
+    sysctl("handshake_timeout_ms", 200)
+    run("tc", "-n", AWAY, "qdisc", "add", "dev", "eth0", "root", "netem",
+        "delay", f"{ROUND_TRIP * 1000:.0f}ms")
+    try:
+        with listener(SILENT) as lst:
+            socks = silent_clients(SILENT, 1)
+            seconds = took(lambda: socks.append(lst.accept()[0]))
+            print(f"# accept(): {seconds:.1f} s", flush=True)
+            for s in socks:
+                s.close()
+        assert seconds < 4 * ROUND_TRIP
+    finally:
+        run("tc", "-n", AWAY, "qdisc", "delete", "dev", "eth0", "root")
+        enter(HOME)
+        sysctl("handshake_timeout_ms", 60000)
+
+
+def case_memory_of_users():
+    """what a server did at the connect of a user is remembered for that user: the
+    next one is plain TCP at once, that of another user offers SMC"""
+    other = counted(AWAY)
+    lst = listener(SILENT)
+    c = counted(HOME)
+    sysctl("fallback_memory_s", 600)
+    sysctl("handshake_timeout_ms", 200)
+    try:
+        for remembered, uid in enumerate((0, 0, 1000)):
+            os.seteuid(uid)
+            try:
+                s = smc_socket()
+                s.connect((NET[AWAY] + "0::1", SILENT))
+            finally:
+                os.seteuid(0)
+            s.close()
+            got = c.moved()
+            assert got.get("HsRemembered", 0) == min(remembered, 1), got
+        lst.close()
+        enter(AWAY)
+        await_ends("sockets", other.moved, LIMIT)
+    finally:
+        enter(HOME)
+        sysctl("fallback_memory_s", 0)
         sysctl("handshake_timeout_ms", 60000)
 
 

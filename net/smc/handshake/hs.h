@@ -75,6 +75,7 @@ struct smc_hs_events {
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server
+ * @crowded: server: the listener's queue is more than half full
  * @refuse: server: decline for this reason, whatever the client proposes
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
@@ -89,6 +90,7 @@ struct smc_hs_setup {
 	u32 snd_len;
 	u32 rcv_len;
 	enum smc_role role;
+	bool crowded;
 	enum smc_reason refuse;
 	struct sockaddr_in6 addr;
 	int addr_len;

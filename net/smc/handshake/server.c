@@ -271,10 +271,17 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
 	return smc_hs_write_decline(hs, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 }
 
+/*
+ * A client that says nothing has a place in the listener's queue.  With TCP the
+ * program would have accepted it: while places are few it soon can.
+ */
 static void start(struct smc_hs *hs)
 {
+	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms) / 8;
+
 	smc_hs_start_clock(hs);
-	smc_hs_set_deadline(hs, hs->limit);
+	smc_hs_set_deadline(hs, hs->setup.crowded ?
+			    jiffies + msecs_to_jiffies(ms) : hs->limit);
 }
 
 static enum smc_hs_verdict unsent(struct smc_hs *hs)

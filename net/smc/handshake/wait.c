@@ -194,6 +194,9 @@ bool smc_hs_expired(const struct smc_hs *hs)
 /**
  * smc_hs_start_clock() - TCP is established: the handshake deadline runs
  * @hs: handshake
+ *
+ * It is longer on a slow path, within bounds: a peer that acknowledges late
+ * chooses the round trip.
  */
 void smc_hs_start_clock(struct smc_hs *hs)
 {
@@ -201,6 +204,6 @@ void smc_hs_start_clock(struct smc_hs *hs)
 	const struct tcp_sock *tp = tcp_sk(hs->setup.sk);
 	u32 rtt = DIV_ROUND_UP(READ_ONCE(tp->srtt_us) >> 3, 1000);
 
-	hs->span_ms = max3(floor, 8 * min(rtt, 60000U), 1U);
+	hs->span_ms = max3(floor, 8 * min(rtt, floor / 2), 1U);
 	hs->limit = jiffies + msecs_to_jiffies(hs->span_ms);
 }

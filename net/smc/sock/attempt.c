@@ -182,6 +182,20 @@ static const struct smc_hs_events hs_events = {
 	.release	= hs_release,
 };
 
+/* Is the queue of a child's listener more than half full? */
+static bool crowded(const struct smc_sock *smc)
+{
+	const struct sock *listener;
+	bool yes;
+
+	rcu_read_lock();
+	listener = READ_ONCE(smc->listener);
+	yes = listener && READ_ONCE(listener->sk_ack_backlog) >
+			  READ_ONCE(listener->sk_max_ack_backlog) / 2 + 1;
+	rcu_read_unlock();
+	return yes;
+}
+
 /* A handshake with its connection, or NULL. */
 static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 {
@@ -192,6 +206,7 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 		.arg = smc,
 		.sn = smc->sn,
 		.role = server ? SMC_SERV : SMC_CLNT,
+		.crowded = server && crowded(smc),
 		.refuse = smc->refuse,
 		.addr = smc->addr,
 		.addr_len = smc->addr_len,
