@@ -6,7 +6,7 @@
  * over: the first segment, for which TCP has waited, was the handshake's.  A
  * child that falls back keeps its context that long (phase LATE, no handshake).
  * TCP keeps such connections out of its queue; here they are in it, but a child
- * does not wait if the queue is full.
+ * does not wait if the queue is full or long.
  *
  * Context: per function.  Tests: selftests/smc/socklisten.c, sockwait.c.
  */
@@ -14,6 +14,8 @@
 #include <net/sock.h>
 
 #include "sock.h"
+
+#define DEFERRED_MAX	1024	/* children in a listener's queue */
 
 /*
  * Tell the listener that a child can be accepted.  A socket that has stopped
@@ -62,7 +64,9 @@ static int defer_s(const struct smc_sock *smc)
 
 	rcu_read_lock();
 	listener = READ_ONCE(smc->listener);
-	if (listener && !sk_acceptq_is_full(listener))
+	/* what waits is passed over by each accept() and each new child */
+	if (listener && !sk_acceptq_is_full(listener) &&
+	    READ_ONCE(listener->sk_ack_backlog) < DEFERRED_MAX)
 		from = smc_sock_get(listener);
 	rcu_read_unlock();
 	if (from) {
