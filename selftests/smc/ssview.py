@@ -5,6 +5,7 @@ as long as they are ours, TCP sockets and nothing else after fallback
 
 Needs the module, the module tls, root and iproute2.
 """
+import ctypes
 import re
 import socket
 import subprocess
@@ -12,9 +13,10 @@ import sys
 
 import cases
 from limits import limit
+from park import PAGE, Parked
 from sockdiag import PROTO_SMC
 
-TCP_ULP = 31
+TCP_ULP, IPV6_ADDRFORM = 31, 1
 TIMES = ("app_limited", "send", "pacing_rate", "delivery_rate")
 
 
@@ -23,13 +25,18 @@ def transports(text):
         f.write(text + "\n")
 
 
-def pair(client, server):
+def sockets(client, server, family=socket.AF_INET):
     lst = socket.socket(socket.AF_INET, socket.SOCK_STREAM, server)
     lst.bind(("127.0.0.1", 0))
     lst.listen()
-    cli = socket.socket(socket.AF_INET, socket.SOCK_STREAM, client)
+    cli = socket.socket(family, socket.SOCK_STREAM, client)
     for s in lst, cli:
         s.settimeout(limit(60))
+    return lst, cli
+
+
+def pair(client, server):
+    lst, cli = sockets(client, server)
     cli.connect(lst.getsockname())
     srv, _ = lst.accept()
     srv.settimeout(limit(60))
@@ -100,6 +107,32 @@ def case_tls():
         for row in words(client, server, [(socket.IPPROTO_TCP, TCP_ULP,
                                            b"tls")]):
             assert "tcp-ulp-tls" in row, row
+
+
+class ParkedForm(Parked):
+    """IPV6_ADDRFORM: the value AF_INET, its first byte in the page before"""
+    def system_call(self, fd):
+        self.pages[PAGE - 1] = socket.AF_INET
+        return self.libc.setsockopt(fd, socket.IPPROTO_IPV6, IPV6_ADDRFORM,
+                                    ctypes.c_void_p(self.addr - 1), 4)
+
+
+def case_ipv4_while_connecting():
+    """connect() comes after TCP has been called and before it has the value: the
+    connection is TCP's as its operations are"""
+    transports("smcd")
+    lst, cli = sockets(PROTO_SMC, PROTO_SMC, socket.AF_INET6)
+    with ParkedForm(cli):
+        cli.connect(("::ffff:127.0.0.1", lst.getsockname()[1]))
+    srv, _ = lst.accept()
+    srv.settimeout(limit(60))
+    for a, b in (cli, srv), (srv, cli):
+        a.sendall(b"x" * 100)
+        assert b.recv(200) == b"x" * 100
+    got = rows(lst)
+    assert len(got) == 2 and "tcp-ulp-smc" not in set.union(*got), got
+    for s in lst, cli, srv:
+        s.close()
 
 
 sys.exit(cases.main(globals()))

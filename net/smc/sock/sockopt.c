@@ -52,6 +52,10 @@ static int base_set(struct socket *sock, int level, int optname,
 /* Does an option need TCP?  @too_late: errno on SMC; 0: TCP refuses it. */
 static bool needs_tcp(int level, int optname, int *too_late)
 {
+	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM) {
+		*too_late = -EBUSY;
+		return true;
+	}
 	*too_late = -ENOPROTOOPT;
 	if (level == SOL_IP)
 		return optname == IP_XFRM_POLICY ||
