@@ -4,13 +4,13 @@
 
 # Kernel to build for: the directory with its headers
 KDIR	?= /lib/modules/$(shell uname -r)/build
-# Kernel of the laboratory: 6.1, 6.12, 7.2 or debug
+# Kernel of the laboratory: 6.1, 6.12, 7.2, debug or kcsan
 K	?= 6.12
 # Warnings of the kernel's build, sparse (C=1), one object instead of all
 W	?= 1
 C	?=
 OBJ	?=
-# Of check-long: one of eight parts, and the time it may take
+# Of check-long: one of twelve parts, and the time it may take
 SHARD	?= 1/12
 BUDGET	?= 80m
 # Unresolved symbols are warnings (WARN=1)
@@ -139,7 +139,7 @@ Test; as root, everything needed is installed or made first
   make check [K=6.1|7.2] unit tests, static checks, guest tests
   make ci                that, and the debug kernel: the gate
   make check-long SHARD=1/12 BUDGET=80m
-                         one of eight parts of what takes longer
+                         one of twelve parts of what takes longer
 One thing at a time
   make unit [TESTS=ring]                 tests of the pure files, in userspace
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
@@ -152,7 +152,8 @@ One thing at a time
                                          connections: TCP, SMC, the kernel's own
   make bench-compare A=FILE B=FILE       what has changed between two of them
   make bench-plots FILE=FILE             the plots and tables of performance.rst
-  make vm [TEST=name] [K=6.1|6.12|7.2|debug]  guest tests, or one of them
+  make vm [TEST=name] [K=6.1|6.12|7.2|debug|kcsan]
+                         guest tests, or one of them
   make kselftest [TESTS="sockopts *.smcd"]
                          the suites on this host, and against a second one
   make shell [K=6.12|debug] [N=2]        a prompt in guest A, B beside it
