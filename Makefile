@@ -22,6 +22,8 @@ T	?= 60
 
 vm	:= selftests/vm
 kbuild	 = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(C),C=$(C))
+# one line: #define UTS_RELEASE "6.12.1"
+release	 = $(KDIR)/include/generated/utsrelease.h
 
 .PHONY: all module tools install modules_install uninstall clean \
 	lab unit fuzz coverage vm shell demo bench bench-compare bench-plots \
@@ -40,13 +42,16 @@ module:
 tools:
 	$(MAKE) -C tools
 
-# Modules go to updates/, which depmod prefers to the kernel's own smc.ko.
+# Modules go to updates/, which depmod prefers to the kernel's own smc.ko.  The
+# kernel's rule leaves depmod out where there is no System.map, as in packages of
+# headers.
 install: modules_install
 	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
 modules_install:
 	$(kbuild) INSTALL_MOD_DIR=updates \
 		$(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+	$(if $(DESTDIR),,depmod -a $$(sed 's/.*"\(.*\)"/\1/' $(release)))
 
 uninstall:
 	$(MAKE) -C tools uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
