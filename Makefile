@@ -141,7 +141,8 @@ Build and install
   make rpm               the same in rpm/, tried with Debian's rpm and DKMS
 Test; as root, everything needed is installed or made first
   make demo              two virtual machines, Redis and iperf3 over RDMA
-  make check [K=6.1|7.2] unit tests, static checks, guest tests
+  make check [K=6.1|7.2|debug]
+                         unit tests, static checks, guest tests
   make ci                that, and the debug kernel: the gate
   make check-long SHARD=1/12 BUDGET=80m
                          one of twelve parts of what takes longer
@@ -150,7 +151,8 @@ One thing at a time
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...
   make fuzz FUZZ=clc|llc|cdc T=60
   make check-packages [SUITE=trixie]
-                         signed modules load; the packages are installed, the
+                         signed modules load; programs use SMC after "apt
+                         install", in guests; the packages are installed, the
                          kernel changes, they are purged: in clean roots
   make coverage [TEST=name]              lines of net/smc that tests reach
   make bench [ROWS=short]                instructions for messages, streams and
@@ -162,7 +164,7 @@ One thing at a time
   make kselftest [TESTS="sockopts *.smcd"]
                          the suites on this host, and against a second one
   make shell [K=6.12|debug] [N=2]        a prompt in guest A, B beside it
-  make lab [K=6.1|6.12|7.2|debug] [OBJ=net/smc/wire/ring.o] [C=2]
+  make lab [K=6.1|6.12|7.2|debug|kcsan] [OBJ=net/smc/wire/ring.o] [C=2]
                          compile in the laboratory's root, for a look at
                          warnings on a host without kernel headers
 endef
