@@ -126,6 +126,11 @@ static void check_cell(enum smc_state s, enum smc_state_event ev,
 		assert_true(act & (SMC_DO_SEND_DONE | SMC_DO_SEND_CLOSED));
 		assert_false(act & SMC_DO_SEND_ABORT);
 	}
+	/* only what is queued leaves with the last byte, and nothing else */
+	if (act & SMC_DO_SENT) {
+		assert_true(flags & (DNQ | CLQ));
+		assert_false(act & (SENDS | SMC_DO_FLUSH));
+	}
 	/* after closed or abort only an abort may follow */
 	if ((flags & (CLS | CLQ | DNQ)) == CLS && s >= SMC_PEERCLOSEWAIT1 &&
 	    s != SMC_APPCLOSEWAIT1 && s != SMC_APPCLOSEWAIT2)
@@ -178,16 +183,17 @@ static void smc_state_next__every_cell(void **state)
 #define FIN	SMC_DO_RCV_EOF
 #define WAKE	SMC_DO_WAKE
 #define FREE	SMC_DO_FREE
+#define SENT	SMC_DO_SENT
 
 #define ROW(from, ev, flags, to, act)					\
 	{ SMC_##from, SMC_EV_##ev, flags, SMC_##to, act }
-/* what waits for the last byte is sent behind it, in the same state */
+/* what waited for the last byte has gone with it, in the same state */
 #define QUEUED(st)							\
-	ROW(st, FLUSHED, DNQ | CLQ, st, DONE | CLOSED | WAKE),		\
-	ROW(st, FLUSHED, DNQ, st, DONE | WAKE),				\
-	ROW(st, FLUSHED, CLQ, st, CLOSED | WAKE)
+	ROW(st, FLUSHED, DNQ, st, SENT | WAKE),				\
+	ROW(st, FLUSHED, CLQ, st, SENT | WAKE)
 /* the wait of an orphan is over; the path to the peer is gone */
 #define ENDS(st)							\
+	ROW(st, TIMEOUT, CLS, CLOSED, RST | WAKE | FREE),		\
 	ROW(st, TIMEOUT, 0, CLOSED, ABRT | RST | WAKE | FREE),		\
 	ROW(st, KILLED, 0, CLOSED,					\
 	    ABRT | RST | EABT | FIN | WAKE | FREE)
@@ -406,6 +412,13 @@ static void step_end(struct end *e, enum smc_state_event ev);
 
 static void carry_out(struct end *e, unsigned int act, enum smc_state_event ev)
 {
+	if (act & SMC_DO_SENT) {
+		act &= ~SMC_DO_SENT;
+		if (e->flags & SMC_ST_DONE_QUEUED)
+			act |= SMC_DO_SEND_DONE;
+		if (e->flags & SMC_ST_CLOSE_QUEUED)
+			act |= SMC_DO_SEND_CLOSED;
+	}
 	if (act & SMC_DO_FLUSH) {
 		if (act & SMC_DO_SEND_DONE)
 			e->flags |= SMC_ST_DONE_QUEUED;

@@ -242,9 +242,6 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	if (todo & SMC_DO_RCV_EOF &&
 	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
 		set_bit(SMC_CONN_PEER_DONE, &conn->flags);
-	/* All is delivered: a peer that keeps its end open is no error. */
-	if (ev == SMC_EV_TIMEOUT && facts & SMC_ST_CLOSE_SENT)
-		todo &= ~SMC_DO_SEND_ABORT;
 	if (ev == SMC_EV_PEER_CLOSED)
 		facts |= SMC_ST_PEER_CLOSED;
 	if (todo & SMC_DO_FLUSH) {
@@ -252,6 +249,10 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 			facts |= SMC_ST_DONE_QUEUED;
 		if (todo & SMC_DO_SEND_CLOSED)
 			facts |= SMC_ST_CLOSE_QUEUED;
+	} else if (todo & SMC_DO_SENT) {
+		if (facts & SMC_ST_CLOSE_QUEUED)
+			facts |= SMC_ST_CLOSE_SENT;
+		facts &= ~(SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
 	} else if (todo & (SMC_DO_SEND_DONE | SMC_DO_SEND_CLOSED |
 			   SMC_DO_SEND_ABORT)) {
 		facts &= ~(SMC_ST_DONE_QUEUED | SMC_ST_CLOSE_QUEUED);
@@ -284,8 +285,7 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	return todo;
 }
 
-static void send_flags(struct smc_conn *conn, enum smc_state_event ev, u16 todo,
-		       bool upcall)
+static void send_flags(struct smc_conn *conn, u16 todo, bool upcall)
 {
 	u8 flags = 0;
 
@@ -295,8 +295,7 @@ static void send_flags(struct smc_conn *conn, enum smc_state_event ev, u16 todo,
 		flags |= SMC_CDC_CLOSED;
 	if (todo & SMC_DO_SEND_ABORT)
 		flags |= SMC_CDC_ABORT;
-	/* FLUSHED: flags marked with SMC_DO_FLUSH went with the last byte */
-	if (!flags || ev == SMC_EV_FLUSHED)
+	if (!flags)
 		return;
 	/* The peer reads nothing any more: do not claim a complete stream. */
 	if (!(todo & SMC_DO_FLUSH) && flags & SMC_CDC_CLOSED &&
@@ -403,7 +402,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 	trace_smc_state(sock_net(sk)->net_cookie, conn->token, old,
 			smc_state_event_name(ev), step->next, todo);
 
-	send_flags(conn, ev, todo, upcall);
+	send_flags(conn, todo, upcall);
 	if (todo & (SMC_DO_TCP_SHUT_WR | SMC_DO_TCP_SHUT | SMC_DO_TCP_ABORT))
 		queue_tcp(conn, todo);
 	if (todo & SMC_DO_WAKE)

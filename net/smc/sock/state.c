@@ -46,21 +46,22 @@ struct rule {
 #define RCV_EOF		SMC_DO_RCV_EOF
 #define WAKE		SMC_DO_WAKE
 #define FREE		SMC_DO_FREE
+#define SENT		SMC_DO_SENT
 
 #define RULE(need, next, do)	{ (need), { (next), (do) } }
 
-/* The queued sends of a state are due: closed (with done) or done alone. */
+/* What was queued has been sent with the last byte. */
 #define ON_FLUSHED(state)						\
 	[SMC_EV_FLUSHED] = {						\
-		RULE(DONE_QUEUED | CLOSE_QUEUED, state,			\
-		     SEND_DONE | SEND_CLOSED | WAKE),			\
-		RULE(CLOSE_QUEUED, state, SEND_CLOSED | WAKE),		\
-		RULE(DONE_QUEUED, state, SEND_DONE | WAKE),		\
+		RULE(CLOSE_QUEUED, state, SENT | WAKE),			\
+		RULE(DONE_QUEUED, state, SENT | WAKE),			\
 	}
 
 /* The path to the peer is gone, or an orphan has waited long enough. */
 #define ON_END								\
 	[SMC_EV_TIMEOUT] = {						\
+		/* all is delivered, only the peer's end is open */	\
+		RULE(CLOSE_SENT, SMC_CLOSED, TCP_ABORT | WAKE | FREE),	\
 		RULE(0, SMC_CLOSED,					\
 		     SEND_ABORT | TCP_ABORT | WAKE | FREE),		\
 	},								\

@@ -4,8 +4,9 @@
  *
  * One constant table says for each state and event what the next state is and
  * what has to be done (RFC 7609 section 4.6).  The caller holds the facts the
- * outcome depends on as SMC_ST_* flags, looks the step up, stores step->next
- * and carries the SMC_DO_* actions out in the order of their bits.
+ * outcome depends on as SMC_ST_* flags, looks the step up and carries it out:
+ * first it stores error, shutdown and the next state, then it sends, ends TCP,
+ * wakes and frees.
  *
  * Context: any; the caller serialises the steps of one connection
  * (state_lock).  Tests: selftests/unit/unit_state.c.
@@ -61,7 +62,7 @@ enum smc_state_event {
  * Facts about the connection, kept by the caller.  For close() RELEASED is set
  * before the step is looked up, for shutdown(RDWR) it is not; PEER_CLOSED is
  * set after the step of SMC_EV_PEER_CLOSED; a step with SMC_DO_FLUSH sets the
- * matching _QUEUED flags, and sending clears them.
+ * matching _QUEUED flags, SMC_DO_SENT and other sends clear them.
  */
 #define SMC_ST_RELEASED		0x01	/* program closed its descriptor */
 #define SMC_ST_PEER_CLOSED	0x02	/* peer said closed earlier */
@@ -74,8 +75,9 @@ enum smc_state_event {
  * Actions.  With FLUSH the sends of the same step wait until the last staged
  * byte is written (SMC_EV_FLUSHED); a send without FLUSH happens at once,
  * after one last push of what the peer's window takes, and forgets what was
- * queued.  FREE: nothing more can come; free the connection now if the program
- * has let go of the socket, else when it does.
+ * queued.  SENT: what was queued has been sent with the last byte.  FREE:
+ * nothing more can come; free the connection now if the program has let go of
+ * the socket, else when it does.  ERR_RESET is no error if all is over by then.
  */
 #define SMC_DO_FLUSH		0x0001	/* sends below wait for the flush */
 #define SMC_DO_SEND_DONE	0x0002	/* CDC sending done */
@@ -84,12 +86,13 @@ enum smc_state_event {
 #define SMC_DO_TCP_SHUT_WR	0x0010	/* FIN on the TCP connection */
 #define SMC_DO_TCP_SHUT		0x0020	/* shut both directions there */
 #define SMC_DO_TCP_ABORT	0x0040	/* RST there */
-#define SMC_DO_ERR_RESET	0x0080	/* sk_err = ECONNRESET */
-#define SMC_DO_ERR_ABORTED	0x0100	/* sk_err = ECONNABORTED */
+#define SMC_DO_ERR_RESET	0x0080	/* sk_err = ECONNRESET or EPIPE */
+#define SMC_DO_ERR_ABORTED	0x0100	/* sk_err = abort_err */
 #define SMC_DO_RCV_EOF		0x0200	/* end of file after buffered data */
 #define SMC_DO_WAKE		0x0400	/* wake all waiters */
 #define SMC_DO_FREE		0x0800	/* connection is over */
-#define SMC_DO_ALL		0x0fff
+#define SMC_DO_SENT		0x1000	/* nothing is queued any more */
+#define SMC_DO_ALL		0x1fff
 
 /**
  * struct smc_state_step - outcome of an event
