@@ -98,8 +98,11 @@ static const struct rule init_rules[SMC_EV_COUNT][RULES] = {
 	ON_END,
 };
 
-/* No connection is in this state: sock_diag shows it for listeners. */
-static const struct rule listen_rules[SMC_EV_COUNT][RULES];
+/*
+ * No connection is in these states: sock_diag shows LISTEN for listeners, and
+ * PEERABORTWAIT is the specification's, where close() waits for an abort.
+ */
+static const struct rule no_rules[SMC_EV_COUNT][RULES];
 
 static const struct rule active_rules[SMC_EV_COUNT][RULES] = {
 	[SMC_EV_SHUT_WR] = {
@@ -252,20 +255,6 @@ static const struct rule peerfinclosewait_rules[SMC_EV_COUNT][RULES] = {
 	ON_END,
 };
 
-/* On the way through a local abort; left at once. */
-static const struct rule peerabortwait_rules[SMC_EV_COUNT][RULES] = {
-	[SMC_EV_CLOSE] = {
-		RULE(0, SMC_CLOSED, WAKE | FREE),
-	},
-	[SMC_EV_CLOSE_ABORT] = {
-		RULE(0, SMC_CLOSED, WAKE | FREE),
-	},
-	[SMC_EV_PEER_ABORT] = {
-		RULE(0, SMC_CLOSED, WAKE | FREE),
-	},
-	ON_END,
-};
-
 /* The peer aborted; the program has still to learn of it and to close. */
 static const struct rule processabort_rules[SMC_EV_COUNT][RULES] = {
 	[SMC_EV_CLOSE] = {
@@ -298,14 +287,14 @@ static const struct {
 	ROW(SMC_ACTIVE, active_rules),
 	ROW(SMC_INIT, init_rules),
 	ROW(SMC_CLOSED, closed_rules),
-	ROW(SMC_LISTEN, listen_rules),
+	ROW(SMC_LISTEN, no_rules),
 	ROW(SMC_PEERCLOSEWAIT1, peerclosewait1_rules),
 	ROW(SMC_PEERCLOSEWAIT2, peerclosewait2_rules),
 	ROW(SMC_APPCLOSEWAIT1, appclosewait1_rules),
 	ROW(SMC_APPCLOSEWAIT2, appclosewait2_rules),
 	ROW(SMC_APPFINCLOSEWAIT, appfinclosewait_rules),
 	ROW(SMC_PEERFINCLOSEWAIT, peerfinclosewait_rules),
-	ROW(SMC_PEERABORTWAIT, peerabortwait_rules),
+	ROW(SMC_PEERABORTWAIT, no_rules),
 	ROW(SMC_PROCESSABORT, processabort_rules),
 };
 
