@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Counters: one list makes the enum, the names in /proc/net/smc_stat and the
- * table in the documentation.  Per cpu, per network namespace; host-wide
- * object counters of devices count in the initial namespace.
+ * table in the documentation.  Per cpu, per network namespace.
  */
 #ifndef SMC_STATS_H
 #define SMC_STATS_H

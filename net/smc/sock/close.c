@@ -158,8 +158,8 @@ static bool work_socket(struct smc_sock *smc)
 }
 
 /* Call @fn if @bit is set.  False: @fn has to be called again later. */
-static bool do_child(struct smc_sock *smc, int bit,
-		     bool (*fn)(struct smc_sock *smc))
+static bool do_bit(struct smc_sock *smc, int bit,
+		   bool (*fn)(struct smc_sock *smc))
 {
 	if (!test_and_clear_bit(bit, &smc->bits) || fn(smc))
 		return true;
@@ -182,12 +182,12 @@ void smc_sock_work(struct work_struct *work)
 	struct sock *sk = smc->sk;
 	bool again, end;
 
-	again = !do_child(smc, SMC_SK_WORK_BEGIN, smc_attempt_begin);
+	again = !do_bit(smc, SMC_SK_WORK_BEGIN, smc_attempt_begin);
 	/* before the other bits: work queued before FREE is done first */
 	end = test_bit(SMC_SK_WORK_FREE, &smc->bits);
 	if (READ_ONCE(smc->bits) & NEEDS_SOCKET)
 		again |= !work_socket(smc);
-	again |= !do_child(smc, SMC_SK_WORK_PLAIN, smc_defer_plain);
+	again |= !do_bit(smc, SMC_SK_WORK_PLAIN, smc_defer_plain);
 	/* release_conn() may still run: it queues this work again */
 	if (end && !again && !READ_ONCE(sk->sk_socket) &&
 	    test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))

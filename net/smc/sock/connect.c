@@ -211,7 +211,7 @@ static int tell_connected(const struct call *c)
 		smc_close_disconnect(smc);
 		smc_sock_reset(smc);
 		sk->sk_prot->disconnect(sk, O_NONBLOCK);
-		xchg(&sk->sk_err, 0);
+		WRITE_ONCE(sk->sk_err, 0);
 	}
 	c->sock->state = rc ? SS_UNCONNECTED : SS_CONNECTED;
 	smc_conn_put(conn);

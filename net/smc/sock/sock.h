@@ -53,8 +53,8 @@ enum smc_phase {
 	SMC_PHASE_HS,		/* the handshake has the TCP connection */
 	SMC_PHASE_SMC,
 	SMC_PHASE_LATE,		/* TCP, and what has come is held back */
-	SMC_PHASE_TCP,		/* nothing of ours is left */
-	SMC_PHASE_DEAD,		/* TCP has destroyed the socket */
+	SMC_PHASE_TCP,		/* TCP's; a context left only pins the module */
+	SMC_PHASE_DEAD,		/* closed, or TCP has destroyed the socket */
 	SMC_PHASES,
 };
 
@@ -112,7 +112,8 @@ enum smc_sock_bits {
  * struct smc_row - a socket in the list of its namespace
  * @node: in smc_net.socks, by number
  * @nr: number of the socket in its namespace
- * @sk: the socket; @past: it may be gone, except in a copy
+ * @sk: the socket; with @past only compared, it may be freed.  In the copy that
+ *	smc_sock_walk() passes it is referenced
  * @past: it fell back, there is no context
  * @family: AF_SMC, AF_INET or AF_INET6: what socket() was asked for
  * @reason: why it fell back

@@ -80,7 +80,8 @@ static bool limited(struct smc_conn *conn, bool wake)
  * A completion is asked for once for each position: a program that polls a full
  * ring in a loop must not cause a message each time.
  *
- * Context: process.
+ * Context: process or softirq, no lock of the connection held; not from
+ * smc_conn_events.
  */
 void smc_tx_request_completion(struct smc_conn *conn)
 {
