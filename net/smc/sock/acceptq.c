@@ -31,7 +31,7 @@ static bool settled(struct sock *child)
 	struct smc_sock *smc;
 	bool yes;
 
-	if (smc_sock_is_tcp(child))
+	if (!smc_sock_has_context(child))
 		return true;
 	smc = smc_sock_get(child);
 	if (!smc)

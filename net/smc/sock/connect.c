@@ -181,7 +181,7 @@ static int idle_connect(const struct call *c)
 	if (for_tcp(c))
 		return connect_as_tcp(c);
 	smc_policy_ask(smc, c->addr);
-	why = smc_sock_disabled(smc);
+	why = smc_sock_want(smc);
 	/* after shutdown(): a handshake cannot begin shut down */
 	if (why == SMC_REASON_OK && smc->sk->sk_shutdown)
 		why = SMC_REASON_OPTUNSUPP;

@@ -105,8 +105,7 @@ struct smc_sock *smc_sock_get(struct sock *sk)
 	smc = rcu_dereference(icsk->icsk_ulp_data);
 	/* pairs with smc_sock_detach() */
 	smp_rmb();
-	if (READ_ONCE(icsk->icsk_ulp_ops) != &smc_ulp_ops || !smc ||
-	    !smc_sock_tryget(smc)) {
+	if (!smc_sock_has_context(sk) || !smc || !smc_sock_tryget(smc)) {
 		smc = NULL;
 	} else if (unlikely(rcu_access_pointer(icsk->icsk_ulp_data) != smc)) {
 		smc_sock_put(smc);
@@ -124,7 +123,7 @@ struct smc_sock *smc_sock_get(struct sock *sk)
  */
 struct smc_sock *smc_sock_locked(const struct sock *sk)
 {
-	if (smc_sock_is_tcp(sk))
+	if (!smc_sock_has_context(sk))
 		return NULL;
 	return rcu_dereference_protected(inet_csk(sk)->icsk_ulp_data,
 					 lockdep_sock_is_held(sk));

@@ -39,7 +39,7 @@ int smc_sock_listen(struct socket *sock, int backlog)
 		/* not on a listener: its requests have been answered */
 		if (rules->idle && sk->sk_state == TCP_CLOSE) {
 			smc_policy_ask(smc, NULL);
-			smc_synopt_answer(sk, smc_sock_disabled(smc) ==
+			smc_synopt_answer(sk, smc_sock_want(smc) ==
 					  SMC_REASON_OK);
 			smc_sock_hook_listener(smc);
 		}
@@ -81,7 +81,7 @@ static int accepted(struct socket *newsock, bool kern)
 	int rc = 0;
 
 	/* TCP's from birth, as a rule: nothing else knows it yet */
-	if (!kern && smc_sock_is_tcp(sk)) {
+	if (!kern && !smc_sock_has_context(sk)) {
 		newsock->ops = smc_sock_base(sk);
 		return 0;
 	}
@@ -158,7 +158,7 @@ static bool takes_children(struct sock *sk)
 
 	if (!smc)
 		return false;
-	yes = smc_sock_disabled(smc) == SMC_REASON_OK;
+	yes = smc_sock_want(smc) == SMC_REASON_OK;
 	smc_sock_put(smc);
 	return yes;
 }

@@ -63,8 +63,7 @@ void smc_policy_ask(struct smc_sock *smc, const struct sockaddr *peer)
 	lockdep_assert(lockdep_sock_is_held(smc->sk));
 	/* not SMC_SK_PLAIN, which the program may clear */
 	clear_bit(SMC_SK_DENIED, &smc->bits);
-	if (!trace_smc_policy_enabled() ||
-	    smc_sock_disabled(smc) != SMC_REASON_OK)
+	if (!trace_smc_policy_enabled() || smc_sock_want(smc) != SMC_REASON_OK)
 		return;
 	if (peer)
 		set_peer(&policy, peer);

@@ -136,7 +136,7 @@ static struct sock *row_find_sock(const struct smc_net *sn,
 		return NULL;
 	/* a socket that the program has closed is not shown */
 	if (sk_fullsock(sk) && sk->sk_hash == past->hash &&
-	    smc_sock_is_tcp(sk) && !sock_flag(sk, SOCK_DEAD))
+	    !smc_sock_has_context(sk) && !sock_flag(sk, SOCK_DEAD))
 		return sk;
 	sock_gen_put(sk);
 	return NULL;

@@ -213,10 +213,10 @@ struct smc_sock_callbacks {
 extern struct smc_sock_callbacks smc_callbacks;
 extern struct tcp_ulp_ops smc_ulp_ops;
 
-/* Has the socket no context?  For a locked one, or as a first look. */
-static inline bool smc_sock_is_tcp(const struct sock *sk)
+/* Has the socket a context of ours?  For a locked one, or as a first look. */
+static inline bool smc_sock_has_context(const struct sock *sk)
 {
-	return READ_ONCE(inet_csk(sk)->icsk_ulp_ops) != &smc_ulp_ops;
+	return READ_ONCE(inet_csk(sk)->icsk_ulp_ops) == &smc_ulp_ops;
 }
 
 static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
@@ -396,7 +396,7 @@ static inline struct smc_conn *smc_sock_conn(struct sock *sk)
 	smc = rcu_dereference(icsk->icsk_ulp_data);
 	/* pairs with smc_sock_detach() */
 	smp_rmb();
-	if (!smc_sock_is_tcp(sk) && smc)
+	if (smc_sock_has_context(sk) && smc)
 		conn = rcu_dereference(smc->conn);
 	if (conn && (conn->sk != sk || !smc_conn_tryget(conn)))
 		conn = NULL;
@@ -438,8 +438,8 @@ static inline bool smc_conn_is_current(const struct smc_conn *conn)
 	return rcu_access_pointer(smc_of_conn(conn)->conn) == conn;
 }
 
-/* Why this socket must not offer SMC; SMC_REASON_OK: it may. */
-static inline enum smc_reason smc_sock_disabled(const struct smc_sock *smc)
+/* May this socket offer SMC?  SMC_REASON_OK, or why not; see smc_hs_want(). */
+static inline enum smc_reason smc_sock_want(const struct smc_sock *smc)
 {
 	if (test_bit(SMC_SK_PLAIN, &smc->bits) ||
 	    test_bit(SMC_SK_DENIED, &smc->bits))

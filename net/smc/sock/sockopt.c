@@ -143,7 +143,7 @@ static int set_plain(struct smc_sock *smc, bool on)
 	} else {
 		assign_bit(SMC_SK_PLAIN, &smc->bits, on);
 		if (!on && sk->sk_state == TCP_LISTEN)
-			smc_synopt_answer(sk, smc_sock_disabled(smc) ==
+			smc_synopt_answer(sk, smc_sock_want(smc) ==
 					  SMC_REASON_OK);
 	}
 	release_sock(sk);

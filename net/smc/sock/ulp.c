@@ -108,7 +108,7 @@ static void plain_child(const struct request_sock *req, struct sock *sk,
 	if (test_bit(SMC_SK_CORK, &from->bits))
 		tcp_sk(sk)->nonagle |= TCP_NAGLE_CORK;
 	/* a listener that is disabled did not answer the offer */
-	why = smc_sock_disabled(from);
+	why = smc_sock_want(from);
 	if (why == SMC_REASON_OK)
 		why = SMC_REASON_PEERNOSMC;
 	smc_stats_inc(sn, SMC_STAT_HS_SRV_TCP);
@@ -139,7 +139,7 @@ static void offered_child(struct sock *sk, const struct smc_sock *from,
 	if (refcount_inc_not_zero(&from->sk->sk_refcnt))
 		smc->listener = from->sk;
 	/* its handshake begins when TCP has established it */
-	smc->refuse = smc_sock_disabled(from);
+	smc->refuse = smc_sock_want(from);
 	smc_sock_set_phase(smc, SMC_PHASE_HS);
 	smc_sock_hook(smc);
 }
