@@ -73,6 +73,12 @@ static bool limited(struct smc_conn *conn, bool wake)
 	return too_much_unsent(conn, wake);
 }
 
+/* May a writer go on that waited for @need free bytes? */
+static inline bool has_room(struct smc_conn *conn, u32 need, bool wake)
+{
+	return smc_conn_snd_free(conn) >= need && !limited(conn, wake);
+}
+
 /**
  * smc_tx_request_completion() - have done_pos catch up with what has been sent
  * @conn: attached connection
@@ -108,7 +114,7 @@ void smc_tx_writable(struct smc_conn *conn)
 	smp_mb();	/* pairs with want() */
 	cur = READ_ONCE(conn->tx_want);
 	/* limited(): the waiter may have looked at the room alone */
-	if (!cur || smc_conn_snd_free(conn) < cur || limited(conn, true))
+	if (!cur || !has_room(conn, cur, true))
 		return;
 	WRITE_ONCE(conn->tx_want, 0);
 	rcu_read_lock();
@@ -134,12 +140,12 @@ bool smc_tx_poll(struct smc_conn *conn)
 {
 	u32 min = third(conn);
 
-	if (smc_conn_snd_free(conn) >= min && !limited(conn, true))
+	if (has_room(conn, min, true))
 		return true;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
 	want(conn, min);
 	smc_tx_request_completion(conn);
-	return smc_conn_snd_free(conn) >= min && !limited(conn, true);
+	return has_room(conn, min, true);
 }
 
 /* May the program send?  0 or -EPIPE: the real error is found later. */
@@ -248,8 +254,7 @@ static bool room_or_news(struct smc_conn *conn, u32 need)
 {
 	want(conn, need);
 	smc_tx_request_completion(conn);
-	return check(conn) || (smc_conn_snd_free(conn) >= need &&
-			       !limited(conn, false));
+	return check(conn) || has_room(conn, need, false);
 }
 
 /* Sleep until @need bytes are free or there is something else to look at. */
@@ -273,14 +278,13 @@ static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 	smc_conn_count(conn, SMC_TECH_TX_FULL, 1);
 	/* Corked or not: a full ring goes out. */
 	smc_conn_push(conn);
-	if (smc_conn_snd_free(conn) && !limited(conn, false))
+	if (has_room(conn, 1, false))
 		return 0;
 	if (!*timeo) {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
 		want(conn, need);
 		smc_tx_request_completion(conn);
-		return smc_conn_snd_free(conn) >= need &&
-		       !limited(conn, false) ? 0 : -EAGAIN;
+		return has_room(conn, need, false) ? 0 : -EAGAIN;
 	}
 	need = min_t(size_t, need, msg_data_left(msg));
 	mutex_unlock(&conn->tx_mutex);
