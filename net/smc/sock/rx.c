@@ -223,24 +223,25 @@ static int recv_urgent(struct smc_conn *conn, struct msghdr *msg, size_t len,
 	if (mutex_lock_interruptible(&conn->rx_mutex))
 		return -ERESTARTSYS;
 	urg = READ_ONCE(conn->urg_rx_pos);
-	rc = -EINVAL;
-	if (test_bit(SMC_CONN_STOPPED, &conn->flags)) {
-		/* connect(AF_UNSPEC) came first */
-	} else if (smc_rx_urgent_valid(conn) && smc_close_over(conn) &&
-		   !test_bit(SMC_CONN_PEER_DONE, &conn->flags)) {
-		rc = -ENOTCONN;
-	} else if (smc_rx_urgent_valid(conn)) {
-		rc = 0;
-		msg->msg_flags |= MSG_OOB;
-		if (!len)
-			msg->msg_flags |= MSG_TRUNC;
-		else if (flags & MSG_TRUNC)
-			rc = 1;
-		else
-			rc = copy_urgent(conn, urg, msg) ? 1 : -EFAULT;
-		if (rc >= 0 && !(flags & MSG_PEEK))
-			WRITE_ONCE(conn->urg_read_pos, urg);
-	}
+	rc = -EINVAL;	/* also if connect(AF_UNSPEC) came first */
+	if (test_bit(SMC_CONN_STOPPED, &conn->flags) ||
+	    !smc_rx_urgent_valid(conn))
+		goto out;
+	rc = -ENOTCONN;
+	if (smc_close_over(conn) &&
+	    !test_bit(SMC_CONN_PEER_DONE, &conn->flags))
+		goto out;
+	rc = 0;
+	msg->msg_flags |= MSG_OOB;
+	if (!len)
+		msg->msg_flags |= MSG_TRUNC;
+	else if (flags & MSG_TRUNC)
+		rc = 1;
+	else
+		rc = copy_urgent(conn, urg, msg) ? 1 : -EFAULT;
+	if (rc >= 0 && !(flags & MSG_PEEK))
+		WRITE_ONCE(conn->urg_read_pos, urg);
+out:
 	mutex_unlock(&conn->rx_mutex);
 	return rc;
 }
