@@ -23,7 +23,6 @@
 #include <net/transp_v6.h>
 
 #include "sock.h"
-#include "stats.h"
 
 /* Protocols of AF_SMC; never in a uapi header, programs use the numbers. */
 #define SMCPROTO_SMC	0
@@ -35,6 +34,8 @@ static int init_as(struct sock *sk, struct proto *prot)
 {
 	int rc;
 
+	/* SOL_SOCKET options come to our setsockopt first */
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sk->sk_socket->flags);
 	sk->sk_protocol = IPPROTO_TCP;
 	WRITE_ONCE(sk->sk_prot, prot);
 	sk->sk_prot_creator = prot;
@@ -48,8 +49,6 @@ static int init_as(struct sock *sk, struct proto *prot)
 
 static int create4_init(struct sock *sk)
 {
-	/* SOL_SOCKET options come to our setsockopt first */
-	set_bit(SOCK_CUSTOM_SOCKOPT, &sk->sk_socket->flags);
 	return init_as(sk, &tcp_prot);
 }
 
@@ -90,7 +89,6 @@ static struct proto create6 __ro_after_init;
 
 static int create6_init(struct sock *sk)
 {
-	set_bit(SOCK_CUSTOM_SOCKOPT, &sk->sk_socket->flags);
 	return init_as(sk, &tcpv6_prot);
 }
 
