@@ -32,7 +32,6 @@
 #include "account.h"
 #include "sock.h"
 #include "stats.h"
-#include "trace.h"
 
 /* Children that can be had when memory is short. */
 #define RESERVE		64

@@ -8,8 +8,7 @@
  *
  * Context: process, no lock held.
  */
-#include <linux/module.h>
-#include <linux/slab.h>
+#include <linux/export.h>
 #include <net/ipv6.h>
 #include <net/tcp_states.h>
 

@@ -13,7 +13,6 @@
  *
  * Context: per function.  Tests: selftests/smc.
  */
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <net/inet_common.h>
 #include <net/inet_connection_sock.h>
@@ -21,7 +20,6 @@
 #include <net/sock_reuseport.h>
 
 #include "sock.h"
-#include "stats.h"
 
 int smc_sock_listen(struct socket *sock, int backlog)
 {

@@ -289,7 +289,7 @@ void smc_row_net_exit(struct smc_net *sn);
 int smc_sock_walk(struct net *net, u64 from,
 		  int (*fn)(const struct smc_row *row, void *arg), void *arg);
 
-/* sock/info.c */
+/* info.c */
 void smc_sock_info(const struct smc_row *row,
 		   struct smc_sock_info *si);
 
@@ -488,7 +488,7 @@ u32 smc_rx_inq(const struct smc_conn *conn);
 bool smc_rx_at_mark(const struct smc_conn *conn);
 bool smc_rx_urgent_valid(const struct smc_conn *conn);
 
-/* sock/conn_events.c */
+/* conn_events.c */
 struct smc_conn *smc_sock_new_conn(struct smc_sock *smc, gfp_t gfp);
 void smc_sock_early_flags(struct smc_conn *conn);
 
@@ -528,7 +528,7 @@ void smc_orphan_end(struct smc_conn *conn);
 void smc_orphan_start_timer(struct smc_conn *conn);
 void smc_orphan_timer(struct timer_list *t);
 
-/* sock/keepalive.c */
+/* keepalive.c */
 void smc_keepalive_timer(struct timer_list *t);
 void smc_keepalive_start(struct smc_conn *conn);
 void smc_keepalive_written(struct smc_conn *conn);
@@ -551,7 +551,7 @@ int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len);
 int smc_sock_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 		     int len, int flags);
 
-/* sock/ops.c */
+/* ops.c */
 extern struct proto_ops smc_sock_ops4;
 extern struct proto_ops smc_sock_ops6;
 void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base);
@@ -580,7 +580,7 @@ void smc_defer_timer(struct timer_list *t);
 /* ulp.c */
 void smc_ulp_init(void);
 
-/* sock/create.c */
+/* create.c */
 int smc_sock_init(void);
 void smc_sock_exit(void);
 
