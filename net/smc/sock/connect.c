@@ -16,12 +16,14 @@
 
 #include "sock.h"
 
-/*
- * Results of a step besides 0 and -errno: TCP answers the call; wait for the
- * attempt that this call has begun, for another thread's, or for TCP's
- * connect().
- */
-enum { ASK_TCP = 1, WAIT_BEGUN, WAIT_OTHER, WAIT_TCP };
+/* What follows the first step of connect(). */
+enum next {
+	DONE,		/* the call returns what the step has returned */
+	ASK_TCP,	/* TCP answers the call */
+	WAIT_BEGUN,	/* wait for the attempt that this call has begun, */
+	WAIT_OTHER,	/* for another thread's, */
+	WAIT_TCP,	/* or for TCP's connect() */
+};
 
 /* A call of connect(). */
 struct call {
@@ -30,7 +32,15 @@ struct call {
 	struct sockaddr *addr;
 	int len;
 	int flags;
+	enum next next;
 };
+
+/* The result of a step that the call does not return. */
+static int then(struct call *c, enum next next)
+{
+	c->next = next;
+	return 0;
+}
 
 /*
  * Ask the LSM again: the core may have asked it before the socket had the class
@@ -106,13 +116,13 @@ static int issue(const struct call *c, int flags)
 				     c->len, flags, 0);
 }
 
-static int connect_as_tcp(const struct call *c)
+static int connect_as_tcp(struct call *c)
 {
 	return issue(c, c->flags);
 }
 
 /* The first connect() of an attempt. */
-static int begin(const struct call *c)
+static int begin(struct call *c)
 {
 	struct smc_sock *smc = c->smc;
 	struct sock *sk = smc->sk;
@@ -136,7 +146,7 @@ static int begin(const struct call *c)
 		/* TCP_REPAIR: it is established, and TCP has not told */
 		if (sk->sk_state == TCP_ESTABLISHED)
 			smc_attempt_event(smc);
-		return WAIT_BEGUN;
+		return then(c, WAIT_BEGUN);
 	}
 	smc_sock_reset(smc);
 	smc_synopt_off(sk);
@@ -159,7 +169,7 @@ static bool for_tcp(const struct call *c)
  * connect() without SMC.  Fallback comes after TCP's connect(): sock_diag shows
  * the addresses of the connection.
  */
-static int plain(const struct call *c, enum smc_reason why)
+static int plain(struct call *c, enum smc_reason why)
 {
 	struct smc_sock *smc = c->smc;
 	int rc;
@@ -170,10 +180,10 @@ static int plain(const struct call *c, enum smc_reason why)
 	if (rc && rc != -EINPROGRESS)
 		return rc;
 	smc_attempt_plain(smc, why);
-	return rc && !(c->flags & O_NONBLOCK) ? WAIT_TCP : rc;
+	return rc && !(c->flags & O_NONBLOCK) ? then(c, WAIT_TCP) : rc;
 }
 
-static int idle_connect(const struct call *c)
+static int idle_connect(struct call *c)
 {
 	struct smc_sock *smc = c->smc;
 	enum smc_reason why;
@@ -190,9 +200,9 @@ static int idle_connect(const struct call *c)
 	return why == SMC_REASON_OK ? begin(c) : plain(c, why);
 }
 
-static int attempt_connect(const struct call *c)
+static int attempt_connect(struct call *c)
 {
-	return WAIT_OTHER;
+	return then(c, WAIT_OTHER);
 }
 
 /*
@@ -218,7 +228,7 @@ static int tell_connected(const struct call *c)
 	return rc;
 }
 
-static int smc_connect(const struct call *c)
+static int smc_connect(struct call *c)
 {
 	return c->sock->state == SS_CONNECTING ? tell_connected(c) : -EISCONN;
 }
@@ -226,7 +236,7 @@ static int smc_connect(const struct call *c)
 /* -- what it says when the attempt that it waited for has ended -- */
 
 /* The attempt was given up, or another thread has returned its outcome. */
-static int idle_outcome(const struct call *c)
+static int idle_outcome(struct call *c)
 {
 	if (c->sock->state == SS_CONNECTING)
 		return connect_as_tcp(c);
@@ -234,38 +244,38 @@ static int idle_outcome(const struct call *c)
 }
 
 /* Another thread has begun the next one. */
-static int attempt_outcome(const struct call *c)
+static int attempt_outcome(struct call *c)
 {
 	return -EPIPE;
 }
 
-static int smc_outcome(const struct call *c)
+static int smc_outcome(struct call *c)
 {
 	return c->sock->state == SS_CONNECTING ? tell_connected(c) : 0;
 }
 
-static int tcp_outcome(const struct call *c)
+static int tcp_outcome(struct call *c)
 {
 	return c->sock->state == SS_CONNECTING ? connect_as_tcp(c) : 0;
 }
 
 /* -- connect(AF_UNSPEC) -- */
 
-static int idle_disconnect(const struct call *c)
+static int idle_disconnect(struct call *c)
 {
 	smc_listen_end(c->smc->sk);
 	smc_synopt_off(c->smc->sk);
 	return connect_as_tcp(c);
 }
 
-static int attempt_disconnect(const struct call *c)
+static int attempt_disconnect(struct call *c)
 {
 	smc_attempt_stop(c->smc);
 	smc_sock_reset(c->smc);
 	return idle_disconnect(c);
 }
 
-static int smc_disconnect(const struct call *c)
+static int smc_disconnect(struct call *c)
 {
 	struct sock *sk = c->smc->sk;
 	int rc, err;
@@ -279,7 +289,7 @@ static int smc_disconnect(const struct call *c)
 	return rc;
 }
 
-static int late_disconnect(const struct call *c)
+static int late_disconnect(struct call *c)
 {
 	int rc;
 
@@ -290,9 +300,9 @@ static int late_disconnect(const struct call *c)
 }
 
 static const struct {
-	int (*connect)(const struct call *c);
-	int (*outcome)(const struct call *c);
-	int (*disconnect)(const struct call *c);
+	int (*connect)(struct call *c);
+	int (*outcome)(struct call *c);
+	int (*disconnect)(struct call *c);
 } in_phase[SMC_PHASES] = {
 	[SMC_PHASE_INIT] = { idle_connect, idle_outcome, idle_disconnect },
 	[SMC_PHASE_HS] = {
@@ -306,7 +316,7 @@ static const struct {
 
 /* -- the call -- */
 
-static int first_step(const struct call *c)
+static int first_step(struct call *c)
 {
 	struct smc_sock *smc = c->smc;
 	int rc;
@@ -318,7 +328,7 @@ static int first_step(const struct call *c)
 	/* it fell back before it was locked */
 	if (smc_sock_locked(smc->sk) != smc ||
 	    c->len < (int)sizeof(c->addr->sa_family))
-		return ASK_TCP;
+		return then(c, ASK_TCP);
 	if (c->addr->sa_family == AF_UNSPEC)
 		return in_phase[smc->phase].disconnect(c);
 	return in_phase[smc->phase].connect(c);
@@ -339,7 +349,7 @@ static int wait_for_tcp(const struct call *c, int disconnects)
 }
 
 /* Wait for the outcome of an attempt; @pending if the call must not wait. */
-static int wait_for_outcome(const struct call *c, int pending)
+static int wait_for_outcome(struct call *c, int pending)
 {
 	struct sock *sk = c->smc->sk;
 	long timeo = sock_sndtimeo(sk, c->flags & O_NONBLOCK);
@@ -358,7 +368,7 @@ static int wait_for_outcome(const struct call *c, int pending)
 }
 
 /* connect() of a socket that has a context */
-static int connect_ours(const struct call *c)
+static int connect_ours(struct call *c)
 {
 	struct sock *sk = c->smc->sk;
 	int rc, disconnects;
@@ -369,7 +379,7 @@ static int connect_ours(const struct call *c)
 	release_sock(sk);
 	/* a handshake step may have found the socket owned */
 	smc_attempt_unlocked(c->smc);
-	switch (rc) {
+	switch (c->next) {
 	case WAIT_BEGUN:
 		return wait_for_outcome(c, -EINPROGRESS);
 	case WAIT_OTHER:
@@ -398,10 +408,11 @@ int smc_sock_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 		smc_sock_put(c.smc);
 	} else {
 		rc = smc_sock_pinned(permission_unlocked(sock->sk, false,
-							 c.addr, len)) ?:
-		     ASK_TCP;
+							 c.addr, len));
+		if (!rc)
+			c.next = ASK_TCP;
 	}
-	if (rc == ASK_TCP)
+	if (c.next == ASK_TCP)
 		rc = smc_sock_as_tcp(sock, connect, uaddr, len, flags);
 	return rc;
 }
