@@ -329,7 +329,8 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
 	struct smc_sock *smc;
-	int rc = 1;
+	bool as_tcp = false;
+	int rc = 0;
 
 	/* 0, 1, 2 become RCV_SHUTDOWN, SEND_SHUTDOWN, both */
 	if (how < 0 || how > 2)
@@ -346,14 +347,15 @@ int smc_sock_shutdown(struct socket *sock, int how)
 		sock->state = SS_CONNECTED;
 	} else if (smc_sock_rules(smc)->attempt) {
 		shutdown_attempt(smc, sock);
-		rc = 0;
-	} else if (how != SHUT_WR) {
-		smc_listen_end(sk);
+	} else {
+		as_tcp = true;
+		if (how != SHUT_WR)
+			smc_listen_end(sk);
 	}
 	release_sock(sk);
 	smc_attempt_unlocked(smc);
 	smc_sock_put(smc);
-	return rc == 1 ? smc_sock_as_tcp(sock, shutdown, how) : rc;
+	return as_tcp ? smc_sock_as_tcp(sock, shutdown, how) : rc;
 }
 
 static bool delivered(struct smc_sock *smc)

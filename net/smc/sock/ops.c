@@ -44,37 +44,37 @@ static int unconnected_recv(struct sock *sk, int flags)
 	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
 }
 
-/* The answer to a data call: SMC_DATA_CONN, SMC_DATA_TCP, 0 or -errno. */
-static int data_answer(struct smc_sock *smc, int dir, int flags, long timeo)
+/* What serves a data call; of one that is refused *@rc is the answer. */
+static enum smc_data_rule data_rule(struct smc_sock *smc, int dir, int flags,
+				    long timeo, int *rc)
 {
 	struct sock *sk = smc->sk;
-	int rc;
+	enum smc_data_rule rule;
 
 	do {
-		rc = smc_attempt_wait(smc, dir, &timeo);
-		if (rc)
-			return rc;
+		*rc = smc_attempt_wait(smc, dir, &timeo);
+		if (*rc)
+			return SMC_DATA_REFUSE;
 		/* look again with the socket owned, against connect() */
 		lock_sock(sk);
-		rc = smc_sock_rules(smc)->data[dir];
-		if (rc == SMC_DATA_REFUSE) {
-			rc = dir == READ ? unconnected_recv(sk, flags) : -EPIPE;
-			release_sock(sk);
-			return rc;
-		}
+		rule = smc_sock_rules(smc)->data[dir];
+		if (rule == SMC_DATA_REFUSE)
+			*rc = dir == READ ? unconnected_recv(sk, flags) :
+					    -EPIPE;
 		release_sock(sk);
 		smc_attempt_unlocked(smc);
-	} while (rc == SMC_DATA_WAIT);
-	return rc;
+	} while (rule == SMC_DATA_WAIT);
+	return rule;
 }
 
 /*
- * The connection for a data call, with a reference.  Without one *@rc is the
- * call's answer (0 or -errno), or SMC_DATA_TCP.
+ * The connection for a data call, with a reference.  Without one TCP serves the
+ * call if *@as_tcp, else *@rc is its answer, 0 or -errno.
  */
-static struct smc_conn *
-data_conn(struct sock *sk, int dir, int flags, long timeo, int *rc)
+static struct smc_conn *data_conn(struct sock *sk, int dir, int flags,
+				  long timeo, bool *as_tcp, int *rc)
 {
+	enum smc_data_rule rule;
 	struct smc_conn *conn;
 	struct smc_sock *smc;
 
@@ -82,13 +82,14 @@ data_conn(struct sock *sk, int dir, int flags, long timeo, int *rc)
 		conn = smc_sock_conn(sk);
 		if (likely(conn))
 			return conn;
-		*rc = SMC_DATA_TCP;
+		rule = SMC_DATA_TCP;
 		smc = smc_sock_get(sk);
 		if (smc) {
-			*rc = data_answer(smc, dir, flags, timeo);
+			rule = data_rule(smc, dir, flags, timeo, rc);
 			smc_sock_put(smc);
 		}
-		if (*rc != SMC_DATA_CONN)
+		*as_tcp = rule == SMC_DATA_TCP;
+		if (rule != SMC_DATA_CONN)
 			return NULL;
 	}
 }
@@ -126,16 +127,17 @@ static noinline int send_waiting(struct socket *sock, struct msghdr *msg,
 	int flags = msg->msg_flags;
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
+	bool as_tcp;
 	int rc;
 
 	if (unlikely(flags & MSG_FASTOPEN))
 		leave_to_tcp(sk);
 	conn = data_conn(sk, WRITE, flags,
-			 sock_sndtimeo(sk, flags & MSG_DONTWAIT), &rc);
+			 sock_sndtimeo(sk, flags & MSG_DONTWAIT), &as_tcp, &rc);
 	if (conn) {
 		rc = smc_tx_sendmsg(conn, msg, len);
 		smc_conn_put(conn);
-	} else if (rc == SMC_DATA_TCP) {
+	} else if (as_tcp) {
 		rc = smc_sock_as_tcp(sock, sendmsg, msg, len);
 		after_tcp(sk);
 	} else if (rc == -EPIPE) {
@@ -162,14 +164,15 @@ static noinline int recv_waiting(struct socket *sock, struct msghdr *msg,
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
+	bool as_tcp;
 	int rc;
 
 	conn = data_conn(sk, READ, flags,
-			 sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &rc);
+			 sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &as_tcp, &rc);
 	if (conn) {
 		rc = smc_rx_recvmsg(conn, msg, len, flags);
 		smc_conn_put(conn);
-	} else if (rc == SMC_DATA_TCP) {
+	} else if (as_tcp) {
 		rc = smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
 	}
 	return rc;
@@ -200,17 +203,19 @@ static ssize_t op_splice_read(struct socket *sock, loff_t *ppos,
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
 	ssize_t copied;
+	bool as_tcp;
 	int rc;
 
 	if (unlikely(*ppos))
 		return -ESPIPE;
-	conn = data_conn(sk, READ, 0, sock_rcvtimeo(sk, nonblock), &rc);
+	conn = data_conn(sk, READ, 0, sock_rcvtimeo(sk, nonblock), &as_tcp,
+			 &rc);
 	if (conn) {
 		copied = smc_rx_splice(conn, pipe, len, nonblock);
 		smc_conn_put(conn);
 		return copied;
 	}
-	if (rc != SMC_DATA_TCP)
+	if (!as_tcp)
 		return rc;
 	return smc_sock_as_tcp(sock, splice_read, ppos, pipe, len, flags);
 }
