@@ -448,8 +448,12 @@ int smc_sock_release(struct socket *sock)
 	if (!sk)
 		return 0;
 	smc = smc_sock_get(sk);
-	if (!smc)
-		return smc_sock_counted_as_tcp(sock, release, sock);
+	if (!smc) {
+		smc_tcp_call_begin();
+		rc = smc_sock_base(sk)->release(sock);
+		smc_tcp_call_end();
+		return rc;
+	}
 	lock_sock(sk);
 	if (rcu_access_pointer(smc->conn)) {
 		release_conn(smc, sock);

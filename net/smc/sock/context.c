@@ -12,8 +12,9 @@
  *
  * A context pins the module.  A call that finds none, since the socket became
  * TCP's while it was on its way, pins the module itself before it can sleep
- * (smc_sock_as_tcp() in sock.h); until then smc_context_exit() waits for it.
- * So nothing of ours is left in a socket that is TCP's, whatever becomes of it.
+ * (smc_sock_as_tcp() in sock.h) or is counted; until then smc_context_exit()
+ * waits for it.  So nothing of ours is left in a socket that is TCP's, whatever
+ * becomes of it.
  *
  * Context: per function.  "Locked": the socket is owned by the caller, or its
  * spinlock is held and it is not owned.
@@ -42,7 +43,7 @@ static struct socket *model;
 static struct kmem_cache *cache;
 
 /* Running calls of TCP's operations that cannot be begun anew. */
-atomic_t smc_tcp_calls;
+static atomic_t tcp_calls;
 
 const struct proto_ops *smc_base6 __ro_after_init;
 void (*smc_core_ready)(struct sock *sk) __ro_after_init;
@@ -489,6 +490,51 @@ void smc_sock_end(struct smc_sock *smc)
 	smc_sock_put(smc);
 }
 
+/**
+ * smc_pin() - keep the module for a call without a context
+ *
+ * Context: any.
+ * Return: false: the module is going.
+ */
+bool smc_pin(void)
+{
+	return try_module_get(THIS_MODULE);
+}
+
+/**
+ * smc_unpin() - undo smc_pin()
+ *
+ * Context: any.
+ */
+void smc_unpin(void)
+{
+	/* smc_context_exit() waits for the instructions that follow */
+	module_put(THIS_MODULE);
+}
+
+/**
+ * smc_tcp_call_begin() - have the module's end wait for a call of TCP's
+ *
+ * For one that cannot be begun anew (smc_sock_pinned()).
+ *
+ * Context: any.
+ */
+void smc_tcp_call_begin(void)
+{
+	atomic_inc(&tcp_calls);
+}
+
+/**
+ * smc_tcp_call_end() - undo smc_tcp_call_begin()
+ *
+ * Context: any.
+ */
+void smc_tcp_call_end(void)
+{
+	if (atomic_dec_and_test(&tcp_calls))
+		wake_up_var(&tcp_calls);
+}
+
 /*
  * Not mempool_alloc_slab() and mempool_free_slab(): for these KASAN poisons
  * what is in reserve, which look-ups may still read.
@@ -536,8 +582,8 @@ err_cache:
  *
  * No context exists any more.  smc_sock_put() may still have to return, and a
  * thread may have read sock->ops when they were ours.  Before such a thread
- * sleeps it fails to pin the module (smc_sock_pinned()), or is counted in
- * smc_tcp_calls.
+ * sleeps it fails to pin the module (smc_sock_pinned()), or is counted
+ * (smc_tcp_call_begin()).
  *
  * Context: process.
  */
@@ -545,7 +591,7 @@ void smc_context_exit(void)
 {
 	synchronize_rcu();
 	synchronize_rcu_tasks();
-	wait_var_event(&smc_tcp_calls, !atomic_read(&smc_tcp_calls));
+	wait_var_event(&tcp_calls, !atomic_read(&tcp_calls));
 	synchronize_rcu_tasks();
 	sock_release(model);
 	mempool_destroy(pool);

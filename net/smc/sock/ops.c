@@ -226,10 +226,10 @@ static void op_splice_eof(struct socket *sock)
 	struct smc_conn *conn = smc_sock_conn(sock->sk);
 
 	if (!conn) {
-		if (!try_module_get(THIS_MODULE))
+		if (!smc_pin())
 			return;
 		smc_sock_base(sock->sk)->splice_eof(sock);
-		module_put(THIS_MODULE);
+		smc_unpin();
 		return;
 	}
 	if (!test_bit(SMC_SK_CORK, &smc_of_conn(conn)->bits))
@@ -270,8 +270,12 @@ static noinline __poll_t poll_waiting(struct file *file, struct socket *sock)
 	struct smc_conn *conn;
 	__poll_t mask;
 
-	if (!smc)
-		return smc_sock_counted_as_tcp(sock, poll, file, sock, NULL);
+	if (!smc) {
+		smc_tcp_call_begin();
+		mask = smc_sock_base(sk)->poll(file, sock, NULL);
+		smc_tcp_call_end();
+		return mask;
+	}
 	conn = smc_sock_conn_get(smc);
 	if (conn) {
 		mask = conn_poll(conn);

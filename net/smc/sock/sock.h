@@ -34,11 +34,10 @@
 #ifndef SMC_SOCK_H
 #define SMC_SOCK_H
 
-#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/sched/signal.h>
-#include <linux/wait_bit.h>
+#include <linux/wait.h>
 #include <net/inet_connection_sock.h>
 #include <net/inet_sock.h>
 #include <net/tcp.h>
@@ -319,7 +318,10 @@ void smc_sock_end(struct smc_sock *smc);
 const struct proto_ops *smc_sock_base(const struct sock *sk);
 extern const struct proto_ops *smc_base6;
 extern void (*smc_core_ready)(struct sock *sk);
-extern atomic_t smc_tcp_calls;
+bool smc_pin(void);
+void smc_unpin(void);
+void smc_tcp_call_begin(void);
+void smc_tcp_call_end(void);
 int smc_context_init(void);
 void smc_context_exit(void);
 
@@ -332,9 +334,9 @@ void smc_context_exit(void);
 ({									\
 	typeof(call) __rc;						\
 									\
-	if (try_module_get(THIS_MODULE)) {				\
+	if (smc_pin()) {						\
 		__rc = (call);						\
-		module_put(THIS_MODULE);				\
+		smc_unpin();						\
 	} else {							\
 		__rc = restart_syscall();				\
 	}								\
@@ -344,21 +346,6 @@ void smc_context_exit(void);
 /* Call TCP's operation @op of a socket, which may sleep. */
 #define smc_sock_as_tcp(sock, op, ...)					\
 	smc_sock_pinned(smc_sock_base((sock)->sk)->op((sock), ##__VA_ARGS__))
-
-/*
- * The same for one that cannot be begun anew: smc_context_exit() waits for the
- * count.
- */
-#define smc_sock_counted_as_tcp(sock, op, ...)				\
-({									\
-	typeof(smc_sock_base((sock)->sk)->op(__VA_ARGS__)) __rc;	\
-									\
-	atomic_inc(&smc_tcp_calls);					\
-	__rc = smc_sock_base((sock)->sk)->op(__VA_ARGS__);		\
-	if (atomic_dec_and_test(&smc_tcp_calls))			\
-		wake_up_var(&smc_tcp_calls);				\
-	__rc;								\
-})
 
 /**
  * smc_sock_tryget() - take a reference, unless the last one has gone
