@@ -29,9 +29,6 @@
 #include "priv.h"
 #include "trace.h"
 
-/* Interval at which a step is tried again while the socket is owned. */
-#define PUT_OFF		(HZ / 50 ?: 1)
-
 static const struct smc_hs_role_ops *const roles[] = {
 	[SMC_CLNT] = &smc_hs_client,
 	[SMC_SERV] = &smc_hs_server,
@@ -304,7 +301,7 @@ static void next(struct smc_hs *hs)
 		return;
 	if (READ_ONCE(hs->put_off)) {
 		drop_late_paths(hs);
-		mod_timer(&hs->timer, jiffies + PUT_OFF);
+		mod_timer(&hs->timer, jiffies + SMC_RETRY_DELAY);
 	} else if (hs->deadline_set) {
 		mod_timer(&hs->timer, hs->deadline);
 	}

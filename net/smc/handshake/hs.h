@@ -18,6 +18,9 @@
 #include "core/conn.h"
 #include "net.h"
 
+/* What finds the socket owned by a system call is tried again after this. */
+#define SMC_RETRY_DELAY	msecs_to_jiffies(20)
+
 enum smc_hs_outcome {
 	SMC_HS_SMC,	/* connection attached; data may flow */
 	SMC_HS_TCP,	/* plain TCP, reason and diagnosis tell why */

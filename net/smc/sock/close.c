@@ -193,7 +193,7 @@ void smc_sock_work(struct work_struct *work)
 	    test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))
 		free_orphan(smc);
 	if (again && queue_delayed_work(smc->sn->end_wq, &smc->work,
-					HZ / 50 ?: 1))
+					SMC_RETRY_DELAY))
 		return;		/* the queued work has the references */
 	smc_sock_put(smc);
 	sock_put(sk);

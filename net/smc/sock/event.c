@@ -340,7 +340,7 @@ static void queue_tcp(struct smc_conn *conn, u16 todo)
 		if (todo & SMC_DO_TCP_ABORT) {
 			set_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits);
 			/* the program takes its error first */
-			kick_work(smc, HZ / 50 ?: 1);
+			kick_work(smc, SMC_RETRY_DELAY);
 		}
 	}
 	spin_unlock_bh(&smc->state_lock);
