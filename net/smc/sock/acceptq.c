@@ -180,6 +180,7 @@ bool smc_acceptq_forget(struct smc_sock *smc)
 	struct sock *sk = smc->sk;
 	struct sock *listener;
 
+	smc_sock_assert_locked(sk);
 	rcu_read_lock();
 	listener = READ_ONCE(smc->listener);
 	if (listener)

@@ -13,7 +13,8 @@
  * (TCP, perhaps LATE first), or connect() has failed: then TCP has the error,
  * and the socket is as new (INIT).
  *
- * Context: "locked" as in context.c.  Tests: selftests/smc.
+ * Context: per function; "locked": see smc_sock_assert_locked().
+ * Tests: selftests/smc.
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -70,6 +71,7 @@ static void established(struct smc_sock *smc, struct smc_conn *conn)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->snd_size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
 	WRITE_ONCE(sk->sk_rcvlowat, smc->lowat);
@@ -236,6 +238,7 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 /* The handshake has the TCP connection from now on; locked. */
 static void start(struct smc_sock *smc, struct smc_hs *hs)
 {
+	smc_sock_assert_locked(smc->sk);
 	smc_hs_start(hs);
 	rcu_assign_pointer(smc->hs, hs);
 }
@@ -248,6 +251,7 @@ static bool waits_for_hs(const struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	return smc_sock_locked(sk) == smc && smc_sock_rules(smc)->attempt &&
 	       !rcu_access_pointer(smc->hs) &&
 	       !((1 << inet_sk_state_load(sk)) &
@@ -261,6 +265,7 @@ static bool waits_for_hs(const struct smc_sock *smc)
  */
 static void give_up(struct smc_sock *smc)
 {
+	smc_sock_assert_locked(smc->sk);
 	smc_hs_tcp_reset(smc->sk);
 	if (!test_bit(SMC_SK_SERVER, &smc->bits)) {
 		WRITE_ONCE(smc->sk->sk_err, ENOMEM);
@@ -274,6 +279,7 @@ static void give_up(struct smc_sock *smc)
 /* A client whose offer the server has not answered; locked. */
 static bool goes_plain(const struct smc_sock *smc)
 {
+	smc_sock_assert_locked(smc->sk);
 	return !test_bit(SMC_SK_SERVER, &smc->bits) && !smc_hs_agreed(smc->sk);
 }
 
@@ -349,6 +355,7 @@ void smc_attempt_event(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	switch (sk->sk_state) {
 	case TCP_SYN_SENT:
 	case TCP_SYN_RECV:

@@ -121,6 +121,7 @@ static void work_locked(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT_WR, &smc->bits))
 		shut_tcp(sk, SEND_SHUTDOWN);
 	if (test_and_clear_bit(SMC_SK_WORK_TCP_SHUT, &smc->bits))
@@ -204,6 +205,7 @@ static void abort_child(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sock_locked(sk);
 
+	smc_sock_assert_locked(sk);
 	if (smc)
 		smc_attempt_stop(smc);
 	smc_hs_tcp_reset(sk);
@@ -263,6 +265,7 @@ void smc_close_disconnect(struct smc_sock *smc)
 	struct sock *sk = smc->sk;
 	bool over;
 
+	smc_sock_assert_locked(sk);
 	if (!conn)
 		return;
 	over = smc_close_over(conn);
@@ -317,6 +320,7 @@ static void shutdown_attempt(struct smc_sock *smc, struct socket *sock)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	smc_attempt_stop(smc);
 	smc_sock_reset(smc);
 	sk->sk_prot->disconnect(sk, O_NONBLOCK);
@@ -385,6 +389,7 @@ static void close_conn(struct smc_sock *smc, bool abort)
 	struct smc_account *full;
 	enum smc_state_event ev;
 
+	smc_sock_assert_locked(smc->sk);
 	WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	abort = abort || smc_conn_readable(conn);
 	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;

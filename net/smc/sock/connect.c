@@ -55,7 +55,7 @@ static int permission(struct sock *sk, bool is_bind,
 	struct sockaddr_in6 name = {};
 	size_t size;
 
-	lockdep_assert(lockdep_sock_is_held(sk));
+	smc_sock_assert_locked(sk);
 	if (len < (int)sizeof(addr->sa_family))
 		return 0;
 	switch (addr->sa_family) {

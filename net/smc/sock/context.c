@@ -16,8 +16,7 @@
  * waits for it.  So nothing of ours is left in a socket that is TCP's, whatever
  * becomes of it.
  *
- * Context: per function.  "Locked": the socket is owned by the caller, or its
- * spinlock is held and it is not owned.
+ * Context: per function; "locked": see smc_sock_assert_locked().
  * Tests: selftests/smc.
  */
 #include <linux/capability.h>
@@ -153,6 +152,7 @@ void smc_sock_begin_locked(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	if (!test_and_clear_bit(SMC_SK_NEW, &smc->bits))
 		return;
 	if (sk->sk_family == AF_SMC)
@@ -381,6 +381,7 @@ void smc_sock_hook_listener(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	write_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_data_ready == smc_core_ready)
 		sk->sk_data_ready = smc_callbacks.listener_ready;
@@ -397,6 +398,7 @@ void smc_sock_hook(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_data_ready = smc_callbacks.data_ready;
 	sk->sk_state_change = smc_callbacks.state_change;
@@ -414,6 +416,7 @@ void smc_sock_unhook(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
 	if (sk->sk_state_change != smc_callbacks.state_change &&
 	    sk->sk_data_ready != smc_callbacks.listener_ready)
 		return;
@@ -443,6 +446,7 @@ void smc_sock_reset(struct smc_sock *smc)
  */
 void smc_sock_cork_tcp(struct smc_sock *smc)
 {
+	smc_sock_assert_locked(smc->sk);
 	if (test_and_clear_bit(SMC_SK_CORK, &smc->bits))
 		tcp_sk(smc->sk)->nonagle |= TCP_NAGLE_CORK;
 }

@@ -85,6 +85,7 @@ static int defer_s(const struct smc_sock *smc)
  */
 bool smc_defer_begin(struct smc_sock *smc)
 {
+	smc_sock_assert_locked(smc->sk);
 	if (!test_bit(SMC_SK_SERVER, &smc->bits) || !defer_s(smc))
 		return false;
 	set_bit(SMC_SK_DEFERRED, &smc->bits);
@@ -99,6 +100,7 @@ bool smc_defer_begin(struct smc_sock *smc)
  */
 void smc_defer_done(struct smc_sock *smc)
 {
+	smc_sock_assert_locked(smc->sk);
 	if (!test_bit(SMC_SK_DEFERRED, &smc->bits)) {
 		tell_listener(smc);
 		return;

@@ -209,6 +209,7 @@ static bool may_migrate_away(const struct sock *sk)
  */
 void smc_listen_end(struct sock *sk)
 {
+	smc_sock_assert_locked(sk);
 	/* without the option it has never had a child of ours */
 	if (sk->sk_state != TCP_LISTEN || !smc_synopt_answers(sk) ||
 	    !may_migrate_away(sk))

@@ -60,7 +60,7 @@ void smc_policy_ask(struct smc_sock *smc, const struct sockaddr *peer)
 {
 	struct smc_policy policy = {};
 
-	lockdep_assert(lockdep_sock_is_held(smc->sk));
+	smc_sock_assert_locked(smc->sk);
 	/* not SMC_SK_PLAIN, which the program may clear */
 	clear_bit(SMC_SK_DENIED, &smc->bits);
 	if (!trace_smc_policy_enabled() || smc_sock_want(smc) != SMC_REASON_OK)

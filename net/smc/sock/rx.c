@@ -348,6 +348,7 @@ static int take_bytes(struct smc_conn *conn, struct reader *r)
 	u32 used, urg;
 	size_t n;
 
+	lockdep_assert_held(&conn->rx_mutex);
 	/* Another reader was here while we waited. */
 	if (r->pos < conn->read_pos)
 		r->pos = conn->read_pos;

@@ -223,6 +223,12 @@ static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 	return conn->events_data;
 }
 
+/* "Locked": owned by the caller, or its spinlock is held and it is not owned. */
+static inline void smc_sock_assert_locked(const struct sock *sk)
+{
+	lockdep_assert(lockdep_sock_is_held(sk));
+}
+
 /* The rules of its phase; under the socket's lock they stay. */
 static inline const struct smc_phase_rules *
 smc_sock_rules(const struct smc_sock *smc)

@@ -335,6 +335,7 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 	long timeo;
 	u32 room;
 
+	lockdep_assert_held(&conn->tx_mutex);
 	timeo = sock_sndtimeo(conn->sk, msg->msg_flags & MSG_DONTWAIT);
 	while (!rc && msg_data_left(msg)) {
 		room = smc_conn_snd_free(conn);
