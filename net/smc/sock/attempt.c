@@ -102,15 +102,15 @@ static void count_fallback(struct smc_sock *smc, u32 reason, u32 diagnosis)
 }
 
 /**
- * smc_attempt_plain() - a client is plain TCP without a handshake
+ * smc_attempt_fallback() - a client is plain TCP without a handshake
  * @smc: context of a locked socket that has none; its reference is dropped
  * @reason: why
  */
-void smc_attempt_plain(struct smc_sock *smc, u32 reason)
+void smc_attempt_fallback(struct smc_sock *smc, u32 reason)
 {
 	smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_TCP);
 	count_fallback(smc, reason, 0);
-	smc_sock_go_plain(smc);
+	smc_sock_fallback(smc);
 }
 
 /* Wake connect() and poll(): the handshake has an outcome. */
@@ -143,7 +143,7 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 		if (defers)
 			smc_sock_set_phase(smc, SMC_PHASE_LATE);
 		else
-			smc_sock_go_plain(smc);
+			smc_sock_fallback(smc);
 	} else {
 		if (test_bit(SMC_SK_SERVER, &smc->bits) &&
 		    smc_acceptq_forget(smc))
@@ -152,7 +152,7 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 		smc->row.peer_diagnosis = res->peer_diagnosis;
 		/* a child that is in no queue of ours has TCP's operations */
 		if (test_bit(SMC_SK_SERVER, &smc->bits))
-			smc_sock_go_plain(smc);
+			smc_sock_fallback(smc);
 		else
 			smc_sock_reset(smc);
 	}
@@ -167,7 +167,7 @@ static void hs_revealed(void *arg)
 	struct smc_sock *smc = arg;
 
 	drop_hs(smc);
-	smc_sock_go_plain(smc);
+	smc_sock_fallback(smc);
 	if (test_bit(SMC_SK_SERVER, &smc->bits))
 		smc_defer_ready(smc);
 	smc->data_ready(smc->sk);
@@ -272,22 +272,22 @@ static void give_up(struct smc_sock *smc)
 		smc_sock_reset(smc);
 		wake_outcome(smc, false);
 	} else if (!smc_acceptq_forget(smc)) {
-		smc_sock_go_plain(smc);
+		smc_sock_fallback(smc);
 	}
 }
 
 /* A client whose offer the server has not answered; locked. */
-static bool goes_plain(const struct smc_sock *smc)
+static bool falls_back(const struct smc_sock *smc)
 {
 	smc_sock_assert_locked(smc->sk);
 	return !test_bit(SMC_SK_SERVER, &smc->bits) && !smc_hs_agreed(smc->sk);
 }
 
-static void go_plain(struct smc_sock *smc)
+static void fall_back(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
-	smc_attempt_plain(smc, SMC_REASON_PEERNOSMC);
+	smc_attempt_fallback(smc, SMC_REASON_PEERNOSMC);
 	sk->sk_state_change(sk);
 }
 
@@ -311,8 +311,8 @@ bool smc_attempt_begin(struct smc_sock *smc)
 	if (waits_for_hs(smc)) {
 		if (sock_owned_by_user_nocheck(sk) || attempt != smc->attempts) {
 			again = true;
-		} else if (goes_plain(smc)) {
-			go_plain(smc);
+		} else if (falls_back(smc)) {
+			fall_back(smc);
 			sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 		} else if (hs) {
 			start(smc, hs);
@@ -332,8 +332,8 @@ static void opened(struct smc_sock *smc)
 {
 	struct smc_hs *hs;
 
-	if (goes_plain(smc)) {
-		go_plain(smc);
+	if (falls_back(smc)) {
+		fall_back(smc);
 		return;
 	}
 	hs = new_hs(smc, GFP_ATOMIC);

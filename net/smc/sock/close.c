@@ -188,7 +188,7 @@ void smc_sock_work(struct work_struct *work)
 	end = test_bit(SMC_SK_WORK_FREE, &smc->bits);
 	if (READ_ONCE(smc->bits) & NEEDS_SOCKET)
 		again |= !work_socket(smc);
-	again |= !do_bit(smc, SMC_SK_WORK_PLAIN, smc_defer_plain);
+	again |= !do_bit(smc, SMC_SK_WORK_FALLBACK, smc_defer_fallback);
 	/* release_conn() may still run: it queues this work again */
 	if (end && !again && !READ_ONCE(sk->sk_socket) &&
 	    test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))

@@ -169,7 +169,7 @@ static bool for_tcp(const struct call *c)
  * connect() without SMC.  Fallback comes after TCP's connect(): sock_diag shows
  * the addresses of the connection.
  */
-static int plain(struct call *c, enum smc_reason why)
+static int fall_back(struct call *c, enum smc_reason why)
 {
 	struct smc_sock *smc = c->smc;
 	int rc;
@@ -179,7 +179,7 @@ static int plain(struct call *c, enum smc_reason why)
 	rc = issue(c, O_NONBLOCK);
 	if (rc && rc != -EINPROGRESS)
 		return rc;
-	smc_attempt_plain(smc, why);
+	smc_attempt_fallback(smc, why);
 	return rc && !(c->flags & O_NONBLOCK) ? then(c, WAIT_TCP) : rc;
 }
 
@@ -197,7 +197,7 @@ static int idle_connect(struct call *c)
 		why = SMC_REASON_OPTUNSUPP;
 	if (why == SMC_REASON_OK)
 		why = smc_hs_want(smc->sk, c->addr);
-	return why == SMC_REASON_OK ? begin(c) : plain(c, why);
+	return why == SMC_REASON_OK ? begin(c) : fall_back(c, why);
 }
 
 static int attempt_connect(struct call *c)
@@ -295,7 +295,7 @@ static int late_disconnect(struct call *c)
 
 	smc_attempt_stop(c->smc);
 	rc = idle_disconnect(c);
-	smc_sock_go_plain(c->smc);
+	smc_sock_fallback(c->smc);
 	return rc;
 }
 

@@ -452,12 +452,12 @@ void smc_sock_cork_tcp(struct smc_sock *smc)
 }
 
 /**
- * smc_sock_go_plain() - from now on this is a TCP socket
+ * smc_sock_fallback() - from now on this is a TCP socket
  * @smc: context of a locked socket; its reference is dropped
  *
  * What TCP would do with a low-water mark or a cork is done now.
  */
-void smc_sock_go_plain(struct smc_sock *smc)
+void smc_sock_fallback(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 	int lowat = smc->lowat;

@@ -128,7 +128,7 @@ void smc_defer_ready(struct smc_sock *smc)
 		return;
 	smc_sock_stop_timer(smc);
 	if (smc_sock_rules(smc)->tells && !rcu_access_pointer(smc->hs))
-		smc_sock_queue_work(smc, SMC_SK_WORK_PLAIN);
+		smc_sock_queue_work(smc, SMC_SK_WORK_FALLBACK);
 	else if (test_and_clear_bit(SMC_SK_DEFERRED, &smc->bits))
 		tell_listener(smc);
 }
@@ -146,13 +146,13 @@ void smc_defer_event(struct smc_sock *smc)
 }
 
 /**
- * smc_defer_plain() - a child that became TCP's has waited long enough
+ * smc_defer_fallback() - a child that became TCP's has waited long enough
  * @smc: its context
  *
  * Context: worker.
  * Return: false: something else has the child, try again.
  */
-bool smc_defer_plain(struct smc_sock *smc)
+bool smc_defer_fallback(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 	bool free;
@@ -160,7 +160,7 @@ bool smc_defer_plain(struct smc_sock *smc)
 	spin_lock_bh(&sk->sk_lock.slock);
 	free = !sock_owned_by_user_nocheck(sk);
 	if (free && smc_sock_locked(sk) == smc && smc_sock_rules(smc)->tells) {
-		smc_sock_go_plain(smc);
+		smc_sock_fallback(smc);
 		tell_listener(smc);
 		smc->data_ready(sk);
 	}

@@ -104,7 +104,7 @@ static void leave_to_tcp(struct sock *sk)
 	smc_sock_begin(smc);
 	lock_sock(sk);
 	if (smc_sock_rules(smc)->idle && sk->sk_state == TCP_CLOSE)
-		smc_attempt_plain(smc, SMC_REASON_OPTUNSUPP);
+		smc_attempt_fallback(smc, SMC_REASON_OPTUNSUPP);
 	release_sock(sk);
 	smc_sock_put(smc);
 }

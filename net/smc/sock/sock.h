@@ -99,7 +99,7 @@ enum smc_sock_bits {
 	SMC_SK_DEFERRED,	/* a child that waits for its first data */
 	SMC_SK_SERVER,		/* a listener's child */
 	SMC_SK_WORK_BEGIN,	/* work: begin the handshake */
-	SMC_SK_WORK_PLAIN,	/* work: a child need not wait for data */
+	SMC_SK_WORK_FALLBACK,	/* work: a child need not wait for data */
 	SMC_SK_WORK_TCP_SHUT_WR, /* work: shut TCP down */
 	SMC_SK_WORK_TCP_SHUT,
 	SMC_SK_WORK_TCP_ABORT,	/* work: reset the TCP connection */
@@ -223,7 +223,7 @@ static inline struct smc_sock *smc_of_conn(const struct smc_conn *conn)
 	return conn->events_data;
 }
 
-/* "Locked": owned by the caller, or its spinlock is held and it is not owned. */
+/* "Locked": the caller owns it, or has its spinlock and it is not owned. */
 static inline void smc_sock_assert_locked(const struct sock *sk)
 {
 	lockdep_assert(lockdep_sock_is_held(sk));
@@ -319,7 +319,7 @@ void smc_sock_hook(struct smc_sock *smc);
 void smc_sock_unhook(struct smc_sock *smc);
 void smc_sock_hook_listener(struct smc_sock *smc);
 void smc_sock_cork_tcp(struct smc_sock *smc);
-void smc_sock_go_plain(struct smc_sock *smc);
+void smc_sock_fallback(struct smc_sock *smc);
 void smc_sock_end(struct smc_sock *smc);
 const struct proto_ops *smc_sock_base(const struct sock *sk);
 extern const struct proto_ops *smc_base6;
@@ -506,7 +506,7 @@ bool smc_attempt_stop(struct smc_sock *smc);
 void smc_attempt_wake(struct smc_sock *smc);
 void smc_attempt_unlocked(struct smc_sock *smc);
 int smc_attempt_wait(struct smc_sock *smc, int dir, long *timeo);
-void smc_attempt_plain(struct smc_sock *smc, u32 reason);
+void smc_attempt_fallback(struct smc_sock *smc, u32 reason);
 
 /* close.c */
 int smc_sock_release(struct socket *sock);
@@ -567,7 +567,7 @@ bool smc_defer_begin(struct smc_sock *smc);
 void smc_defer_done(struct smc_sock *smc);
 void smc_defer_ready(struct smc_sock *smc);
 void smc_defer_event(struct smc_sock *smc);
-bool smc_defer_plain(struct smc_sock *smc);
+bool smc_defer_fallback(struct smc_sock *smc);
 void smc_defer_timer(struct timer_list *t);
 
 /* ulp.c */
