@@ -22,7 +22,7 @@
 #include "sock.h"
 
 /**
- * smc_close_part() - the socket and its connection part
+ * smc_sock_drop_conn() - the socket and its connection part
  * @smc: context
  * @conn: connection, the caller has a reference
  * @err: for sk_err, positive errno; 0: none
@@ -32,7 +32,7 @@
  *
  * Context: any.
  */
-void smc_close_part(struct smc_sock *smc, struct smc_conn *conn, int err)
+void smc_sock_drop_conn(struct smc_sock *smc, struct smc_conn *conn, int err)
 {
 	bool ours;
 
@@ -76,7 +76,7 @@ static void free_orphan(struct smc_sock *smc)
 		return;
 	/* a worker does not wait for a lock that a program may hold for long */
 	lockdep_assert(!READ_ONCE(smc->sk->sk_socket));
-	smc_close_part(smc, conn, 0);
+	smc_sock_drop_conn(smc, conn, 0);
 	smc_conn_put(conn);
 	close_tcp(smc);
 }
@@ -273,7 +273,7 @@ void smc_close_disconnect(struct smc_sock *smc)
 	if (!over)
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	/* as TCP, which reports an error here, too */
-	smc_close_part(smc, conn, over ? 0 : ECONNRESET);
+	smc_sock_drop_conn(smc, conn, over ? 0 : ECONNRESET);
 	smc_conn_put(conn);
 	/* pending work would act on the next connection */
 	set_mask_bits(&smc->bits, NEEDS_SOCKET, 0);

@@ -366,7 +366,7 @@ static bool set_error(struct smc_conn *conn, int err)
 /**
  * smc_conn_event() - something happened to the connection
  * @conn: connection.  SMC_EV_ESTABLISHED publishes it in its socket, to which a
- *	reference passes; without that, and after smc_close_part(), events are
+ *	reference passes; without that, and after smc_sock_drop_conn(), events are
  *	ignored
  * @ev: what happened
  * @set: SMC_ST_* facts that become true with it

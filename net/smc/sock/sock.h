@@ -512,7 +512,7 @@ void smc_attempt_fallback(struct smc_sock *smc, u32 reason);
 int smc_sock_release(struct socket *sock);
 int smc_sock_shutdown(struct socket *sock, int how);
 void smc_close_disconnect(struct smc_sock *smc);
-void smc_close_part(struct smc_sock *smc, struct smc_conn *conn, int err);
+void smc_sock_drop_conn(struct smc_sock *smc, struct smc_conn *conn, int err);
 void smc_sock_work(struct work_struct *work);
 int smc_sock_abort(struct sock *sk);
 

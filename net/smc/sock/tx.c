@@ -182,7 +182,7 @@ static bool no_reader(const struct smc_conn *conn)
  * one fails as after the peer's reset.  The bytes are dropped: the peer's ring
  * may belong to another connection by now.
  */
-static int send_to_nobody(struct smc_conn *conn, struct msghdr *msg)
+static int drop_write(struct smc_conn *conn, struct msghdr *msg)
 {
 	size_t len = msg_data_left(msg);
 
@@ -390,7 +390,7 @@ static int send_owned(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 
 	if (likely(!rc))
 		return send_all(conn, msg, locked);
-	return no_reader(conn) ? send_to_nobody(conn, msg) : rc;
+	return no_reader(conn) ? drop_write(conn, msg) : rc;
 }
 
 static void count_write(const struct smc_conn *conn, size_t len)

@@ -191,7 +191,7 @@ static void ulp_release(struct sock *sk)
 	smc_sock_stop_timer(smc);
 	conn = smc_sock_conn_get(smc);
 	if (conn) {
-		smc_close_part(smc, conn, 0);
+		smc_sock_drop_conn(smc, conn, 0);
 		smc_conn_put(conn);
 	}
 	smc_sock_detach(smc);
