@@ -24,7 +24,6 @@ const struct smc_phase_rules smc_phase_rules[SMC_PHASES] = {
 	[SMC_PHASE_HS] = {
 		.data		= { SMC_DATA_WAIT, SMC_DATA_WAIT },
 		.poll_hides	= POLL_ALL,
-		.hides_inq	= true,
 		.attempt	= true,
 		.ours		= true,
 	},
