@@ -24,11 +24,20 @@
 /* Seconds for which TCP_DEFER_ACCEPT may wait; TCP has a limit, too. */
 #define DEFER_MAX	65535
 
-static int get_int(sockptr_t optval, unsigned int optlen, int *val)
+/* A call of setsockopt(). */
+struct sockopt_call {
+	struct socket *sock;
+	int level;
+	int optname;
+	sockptr_t optval;
+	unsigned int optlen;
+};
+
+static int get_int(const struct sockopt_call *c, int *val)
 {
-	if (optlen < sizeof(int))
+	if (c->optlen < sizeof(int))
 		return -EINVAL;
-	return copy_from_sockptr(val, optval, sizeof(int)) ? -EFAULT : 0;
+	return copy_from_sockptr(val, c->optval, sizeof(int)) ? -EFAULT : 0;
 }
 
 /* An option of keepalive or TCP_USER_TIMEOUT has changed. */
@@ -42,30 +51,29 @@ static void look_at_peer(struct sock *sk)
 	smc_conn_put(conn);
 }
 
-static int base_set(struct socket *sock, int level, int optname,
-		    sockptr_t optval, unsigned int optlen)
+static int base_set(const struct sockopt_call *c)
 {
-	return smc_sock_as_tcp(sock, setsockopt, level, optname, optval,
-			       optlen);
+	return smc_sock_as_tcp(c->sock, setsockopt, c->level, c->optname,
+			       c->optval, c->optlen);
 }
 
 /* Does an option need TCP?  @too_late: errno on SMC; 0: TCP refuses it. */
-static bool needs_tcp(int level, int optname, int *too_late)
+static bool needs_tcp(const struct sockopt_call *c, int *too_late)
 {
-	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM) {
+	if (c->level == SOL_IPV6 && c->optname == IPV6_ADDRFORM) {
 		*too_late = -EBUSY;
 		return true;
 	}
 	*too_late = -ENOPROTOOPT;
-	if (level == SOL_IP)
-		return optname == IP_XFRM_POLICY ||
-		       optname == IP_IPSEC_POLICY;
-	if (level == SOL_IPV6)
-		return optname == IPV6_XFRM_POLICY ||
-		       optname == IPV6_IPSEC_POLICY;
-	if (level != SOL_TCP)
+	if (c->level == SOL_IP)
+		return c->optname == IP_XFRM_POLICY ||
+		       c->optname == IP_IPSEC_POLICY;
+	if (c->level == SOL_IPV6)
+		return c->optname == IPV6_XFRM_POLICY ||
+		       c->optname == IPV6_IPSEC_POLICY;
+	if (c->level != SOL_TCP)
 		return false;
-	switch (optname) {
+	switch (c->optname) {
 	case TCP_MD5SIG:
 	case TCP_MD5SIG_EXT:
 	case TCP_AO_ADD_KEY:
@@ -86,24 +94,23 @@ static bool needs_tcp(int level, int optname, int *too_late)
 }
 
 /* Is this a boolean option that is being switched off? */
-static bool switched_off(int level, int optname, sockptr_t optval)
+static bool switched_off(const struct sockopt_call *c)
 {
 	int val = 1;
 
-	if (level != SOL_TCP || (optname != TCP_FASTOPEN &&
-				 optname != TCP_FASTOPEN_CONNECT &&
-				 optname != TCP_FASTOPEN_NO_COOKIE))
+	if (c->level != SOL_TCP || (c->optname != TCP_FASTOPEN &&
+				    c->optname != TCP_FASTOPEN_CONNECT &&
+				    c->optname != TCP_FASTOPEN_NO_COOKIE))
 		return false;
-	return !copy_from_sockptr(&val, optval, sizeof(val)) && !val;
+	return !copy_from_sockptr(&val, c->optval, sizeof(val)) && !val;
 }
 
 /*
  * An option that needs TCP.  SMC_SK_NOSMC is set under the socket lock, against
  * connect(), and before TCP reads user memory, which is done without the lock.
  */
-static int set_for_tcp(struct smc_sock *smc, struct socket *sock, int level,
-		       int optname, int too_late, sockptr_t optval,
-		       unsigned int optlen)
+static int set_for_tcp(struct smc_sock *smc, const struct sockopt_call *c,
+		       int too_late)
 {
 	const struct smc_phase_rules *rules;
 	struct sock *sk = smc->sk;
@@ -117,8 +124,8 @@ static int set_for_tcp(struct smc_sock *smc, struct socket *sock, int level,
 	release_sock(sk);
 	if (smc_now && too_late)
 		return too_late;
-	rc = base_set(sock, level, optname, optval, optlen);
-	if (!marked && (rc || switched_off(level, optname, optval)))
+	rc = base_set(c);
+	if (!marked && (rc || switched_off(c)))
 		clear_bit(SMC_SK_NOSMC, &smc->bits);
 	return rc;
 }
@@ -150,15 +157,14 @@ static int set_plain(struct smc_sock *smc, bool on)
 	return rc;
 }
 
-static int set_cork(struct smc_sock *smc, struct socket *sock,
-		    sockptr_t optval, unsigned int optlen)
+static int set_cork(struct smc_sock *smc, const struct sockopt_call *c)
 {
 	struct smc_conn *conn;
 	struct sock *sk = smc->sk;
 	bool ours;
 	int rc, val;
 
-	rc = get_int(optval, optlen, &val);
+	rc = get_int(c, &val);
 	if (rc)
 		return rc;
 	lock_sock(sk);
@@ -167,7 +173,7 @@ static int set_cork(struct smc_sock *smc, struct socket *sock,
 		assign_bit(SMC_SK_CORK, &smc->bits, val);
 	release_sock(sk);
 	if (!ours)
-		return base_set(sock, SOL_TCP, TCP_CORK, optval, optlen);
+		return base_set(c);
 	conn = smc_sock_conn_get(smc);
 	if (!conn)
 		return 0;
@@ -191,25 +197,24 @@ static void set_nodelay(struct smc_sock *smc)
 	smc_conn_put(conn);
 }
 
-static int set_tcp(struct smc_sock *smc, struct socket *sock, int optname,
-		   sockptr_t optval, unsigned int optlen)
+static int set_tcp(struct smc_sock *smc, const struct sockopt_call *c)
 {
 	int rc, val;
 
-	if (optname == TCP_ULP && smc_sock_rules(smc)->ours)
+	if (c->optname == TCP_ULP && smc_sock_rules(smc)->ours)
 		return ulp_errno(smc);
-	if (optname == TCP_CORK)
-		return set_cork(smc, sock, optval, optlen);
-	rc = base_set(sock, SOL_TCP, optname, optval, optlen);
+	if (c->optname == TCP_CORK)
+		return set_cork(smc, c);
+	rc = base_set(c);
 	if (rc)
 		return rc;
-	switch (optname) {
+	switch (c->optname) {
 	case TCP_NODELAY:
-		if (!get_int(optval, optlen, &val) && val)
+		if (!get_int(c, &val) && val)
 			set_nodelay(smc);
 		break;
 	case TCP_DEFER_ACCEPT:
-		if (!get_int(optval, optlen, &val))
+		if (!get_int(c, &val))
 			WRITE_ONCE(smc->defer_accept_s,
 				   clamp(val, 0, DEFER_MAX));
 		break;
@@ -223,62 +228,68 @@ static int set_tcp(struct smc_sock *smc, struct socket *sock, int optname,
 	return 0;
 }
 
-static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval,
-		   unsigned int optlen)
+static int set_smc(struct smc_sock *smc, const struct sockopt_call *c)
 {
 	int rc, val;
 
-	if (optname != SMC_LIMIT_HS && optname != SMC_PLAIN_TCP)
+	if (c->optname != SMC_LIMIT_HS && c->optname != SMC_PLAIN_TCP)
 		return -EOPNOTSUPP;
-	rc = get_int(optval, optlen, &val);
+	rc = get_int(c, &val);
 	if (rc)
 		return rc;
-	if (optname == SMC_PLAIN_TCP)
+	if (c->optname == SMC_PLAIN_TCP)
 		return set_plain(smc, val);
 	assign_bit(SMC_SK_LIMIT_HS, &smc->bits, val);
 	return 0;
 }
 
-static int set_ours(struct smc_sock *smc, struct socket *sock, int level,
-		    int optname, sockptr_t optval, unsigned int optlen)
+static int set_socket(const struct sockopt_call *c)
+{
+	return sock_setsockopt(c->sock, c->level, c->optname, c->optval,
+			       c->optlen);
+}
+
+static int set_ours(struct smc_sock *smc, const struct sockopt_call *c)
 {
 	const struct smc_phase_rules *rules = smc_sock_rules(smc);
 	int too_late, rc;
 
-	if (level == SOL_SOCKET) {
-		rc = sock_setsockopt(sock, level, optname, optval, optlen);
-		if (!rc && optname == SO_KEEPALIVE)
+	if (c->level == SOL_SOCKET) {
+		rc = set_socket(c);
+		if (!rc && c->optname == SO_KEEPALIVE)
 			look_at_peer(smc->sk);
 		return rc;
 	}
-	if (level == SOL_SMC)
-		return set_smc(smc, optname, optval, optlen);
+	if (c->level == SOL_SMC)
+		return set_smc(smc, c);
 	/* IPV6_ADDRFORM would replace our operations by TCP's */
-	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM && !rules->idle)
+	if (c->level == SOL_IPV6 && c->optname == IPV6_ADDRFORM && !rules->idle)
 		return -EBUSY;
-	if (rules->ours && needs_tcp(level, optname, &too_late))
-		return set_for_tcp(smc, sock, level, optname, too_late, optval,
-				   optlen);
-	if (level == SOL_TCP)
-		return set_tcp(smc, sock, optname, optval, optlen);
-	return base_set(sock, level, optname, optval, optlen);
+	if (rules->ours && needs_tcp(c, &too_late))
+		return set_for_tcp(smc, c, too_late);
+	if (c->level == SOL_TCP)
+		return set_tcp(smc, c);
+	return base_set(c);
 }
 
 int smc_sock_setsockopt(struct socket *sock, int level, int optname,
 			sockptr_t optval, unsigned int optlen)
 {
+	const struct sockopt_call c = {
+		.sock = sock,
+		.level = level,
+		.optname = optname,
+		.optval = optval,
+		.optlen = optlen,
+	};
 	struct smc_sock *smc = smc_sock_get(sock->sk);
 	int rc;
 
-	if (!smc) {
-		if (level == SOL_SOCKET)
-			return smc_sock_pinned(sock_setsockopt(sock, level,
-							       optname, optval,
-							       optlen));
-		return base_set(sock, level, optname, optval, optlen);
-	}
+	if (!smc)
+		return level == SOL_SOCKET ? smc_sock_pinned(set_socket(&c)) :
+					     base_set(&c);
 	smc_sock_begin(smc);
-	rc = set_ours(smc, sock, level, optname, optval, optlen);
+	rc = set_ours(smc, &c);
 	smc_attempt_unlocked(smc);
 	smc_sock_put(smc);
 	return rc;
