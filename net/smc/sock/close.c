@@ -328,6 +328,17 @@ static void shutdown_attempt(struct smc_sock *smc, struct socket *sock)
 	sk->sk_state_change(sk);
 }
 
+/**
+ * smc_sock_shutdown() - shutdown() of a socket of ours
+ * @sock: socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * Both directions of a connection, whether at once or one after the other, are
+ * a close: bytes that come after it are answered with an abort.
+ *
+ * Context: process, no lock held.
+ * Return: 0 or -errno; -ENOTCONN also if the connection is over.
+ */
 int smc_sock_shutdown(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
@@ -444,6 +455,16 @@ static void release_conn(struct smc_sock *smc, struct socket *sock)
 	sock_put(sk);
 }
 
+/**
+ * smc_sock_release() - the last file of a socket of ours is closed
+ * @sock: socket; it has no sock if socket() or accept() has failed
+ *
+ * A connection delivers what was written after this has returned, except that
+ * SO_LINGER waits for it.
+ *
+ * Context: process, no lock held.
+ * Return: 0, or what TCP's release() returns.
+ */
 int smc_sock_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;

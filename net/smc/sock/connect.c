@@ -92,6 +92,17 @@ static int permission_unlocked(struct sock *sk, bool is_bind,
 	return rc;
 }
 
+/**
+ * smc_sock_bind() - bind() of a socket of ours
+ * @sock: socket
+ * @uaddr: address
+ * @len: its length
+ *
+ * TCP's, after the LSM has been asked with the class of a TCP socket.
+ *
+ * Context: process, no lock held.
+ * Return: 0 or -errno.
+ */
 int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len)
 {
 	struct sockaddr *addr = (struct sockaddr *)uaddr;
@@ -391,6 +402,16 @@ static int connect_ours(struct call *c)
 	}
 }
 
+/**
+ * smc_sock_connect() - connect() of a socket of ours
+ * @sock: socket
+ * @uaddr: address; AF_UNSPEC gives the connection or the attempt up
+ * @len: its length
+ * @flags: O_NONBLOCK
+ *
+ * Context: process, no lock held.
+ * Return: 0 or -errno, as TCP has it.
+ */
 int smc_sock_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 		     int len, int flags)
 {

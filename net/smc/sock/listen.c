@@ -21,6 +21,16 @@
 
 #include "sock.h"
 
+/**
+ * smc_sock_listen() - listen() of a socket of ours
+ * @sock: socket
+ * @backlog: length of TCP's queue
+ *
+ * From here on SYNs with the option are answered, unless the socket wants TCP.
+ *
+ * Context: process, no lock held.
+ * Return: 0 or -errno; -EINVAL also while connect() is under way.
+ */
 int smc_sock_listen(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
@@ -121,6 +131,15 @@ static int accept_first(struct smc_sock *smc, struct socket *sock,
 	return rc;
 }
 
+/**
+ * smc_sock_accept() - accept() of a socket of ours
+ * @sock: listener
+ * @newsock: gets the first settled child
+ * @arg: flags, and whether the caller is the kernel
+ *
+ * Context: process, no lock held.
+ * Return: 0 or -errno; -EINVAL if @sock does not listen.
+ */
 int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		    struct proto_accept_arg *arg)
 {

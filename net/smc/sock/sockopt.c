@@ -272,6 +272,17 @@ static int set_ours(struct smc_sock *smc, const struct sockopt_call *c)
 	return base_set(c);
 }
 
+/**
+ * smc_sock_setsockopt() - setsockopt() of a socket of ours
+ * @sock: socket
+ * @level: SOL_*; SOL_SOCKET comes here, too
+ * @optname: option
+ * @optval: its value
+ * @optlen: length of that
+ *
+ * Context: process, no lock held.
+ * Return: 0 or -errno.
+ */
 int smc_sock_setsockopt(struct socket *sock, int level, int optname,
 			sockptr_t optval, unsigned int optlen)
 {
@@ -335,6 +346,17 @@ static int no_ulp(int __user *optlen)
 	return put_user(0, optlen);
 }
 
+/**
+ * smc_sock_getsockopt() - getsockopt() of a socket of ours
+ * @sock: socket
+ * @level: SOL_*, but not SOL_SOCKET, which the core answers
+ * @optname: option
+ * @optval: for its value
+ * @optlen: room there, then the length of the value
+ *
+ * Context: process, no lock held.
+ * Return: 0 or -errno.
+ */
 int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 			char __user *optval, int __user *optlen)
 {
