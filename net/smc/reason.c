@@ -63,8 +63,11 @@ u32 smc_reason_code(unsigned int index)
 }
 
 /**
- * smc_reason_errno() - what a program sees if TCP cannot carry on
+ * smc_reason_errno() - the errno of a reason by the list
  * @code: enum smc_reason
+ *
+ * A program sees ETIMEDOUT of these, if the group of its connection ended for
+ * such a reason; other errors are chosen where they occur.
  *
  * Return: 0 if the connection falls back to TCP, else a positive errno.
  */

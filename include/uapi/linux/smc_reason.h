@@ -10,9 +10,11 @@
  *   label     short upper-case name for statistics
  *   sentence  what happened, for an operator
  *   hint      what to do about it; "" when there is nothing to do
- *   err       0 when the connection carries on over TCP. Otherwise the errno
- *             a program sees if the stream cannot carry on (a client may
- *             still be able to connect a second time, without SMC)
+ *   err       0 when the connection carries on over TCP, otherwise the errno
+ *             that describes the failure. A program sees ETIMEDOUT if its
+ *             link group ended for a reason with that value, and
+ *             ECONNABORTED after another one; otherwise its errors are
+ *             those that TCP has in the same case
  *
  * Codes below 0x0a000000 are those of the Linux kernel's own SMC and of RFC
  * 7609. Codes from 0x0a000000 on are local to this module: they are shown but

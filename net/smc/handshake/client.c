@@ -134,7 +134,7 @@ static enum smc_reason step_open(struct smc_hs *hs)
 	if (rc < 0) {
 		/* these two: TCP was established, and the peer closed it */
 		if (err != ECONNRESET && err != EPIPE)
-			hs->err = err ?: ECONNREFUSED;
+			hs->tcp_failed = true;
 		return SMC_REASON_HSRESET;
 	}
 	smc_hs_start_clock(hs);
@@ -291,7 +291,7 @@ static enum smc_reason step_ring(struct smc_hs *hs)
 
 /*
  * SMC_HS_REOPEN: wait for TCP to be established without the option.  When this
- * has succeeded or failed (hs->err is set), returns the reason of the first
+ * has succeeded or failed (hs->tcp_failed), returns the reason of the first
  * failure.
  */
 static enum smc_reason step_reopen(struct smc_hs *hs)
@@ -309,7 +309,7 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 	if (!rc || rc == -EAGAIN)
 		return SMC_REASON_OK;
 	if (rc < 0)
-		hs->err = err ?: ECONNREFUSED;
+		hs->tcp_failed = true;
 	else
 		/*
 		 * Not earlier: a server that is being restarted refuses this
@@ -354,7 +354,7 @@ static enum smc_hs_verdict reopen(struct smc_hs *hs)
 static enum smc_hs_verdict client_conclude(struct smc_hs *hs,
 					   enum smc_reason why, bool first)
 {
-	if (hs->err)
+	if (hs->tcp_failed)
 		return SMC_HS_V_ERR;
 	if (why == SMC_REASON_PEERDECL) {
 		hs->why = why_declined(hs);

@@ -103,7 +103,7 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 			return SMC_HS_V_GO_ON;
 		if (why == SMC_REASON_OK)
 			continue;
-		if (state == SMC_HS_REOPEN && !hs->err)
+		if (state == SMC_HS_REOPEN && !hs->tcp_failed)
 			return SMC_HS_V_TCP;	/* connected again */
 		v = smc_hs_conclude(hs, why);
 		if (READ_ONCE(hs->stopped))

@@ -24,7 +24,7 @@
 enum smc_hs_outcome {
 	SMC_HS_SMC,	/* connection attached; data may flow */
 	SMC_HS_TCP,	/* plain TCP, reason and diagnosis tell why */
-	SMC_HS_ERR,	/* the connection failed with an errno */
+	SMC_HS_ERR,	/* the connection failed; sk_err is TCP's */
 };
 
 /**
@@ -39,7 +39,6 @@ enum smc_hs_outcome {
  * @reason: own code (SMC_REASON_PEERDECL if the peer declined for a reason of
  *	its own)
  * @peer_diagnosis: code from a received Decline
- * @err: positive errno for SMC_HS_ERR
  */
 struct smc_hs_result {
 	enum smc_hs_outcome outcome;
@@ -47,7 +46,6 @@ struct smc_hs_result {
 	bool holds_back;
 	enum smc_reason reason;
 	u32 peer_diagnosis;
-	int err;
 };
 
 struct smc_hs;

@@ -11,7 +11,6 @@
  * Test: selftests/smc/fallback*.sh
  */
 #include "priv.h"
-#include "reason.h"
 
 /**
  * smc_hs_incompatible() - true if the TCP stream cannot be used
@@ -164,5 +163,4 @@ void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,
 		return;
 	}
 	res->outcome = SMC_HS_ERR;
-	res->err = hs->err ?: smc_reason_errno(hs->why) ?: ECONNRESET;
 }

@@ -114,7 +114,7 @@ struct smc_hs_data {
  * @first_why: server: why the first choice could not be set up
  * @skip: server: variants that could not be set up
  * @peer_diagnosis: from the peer's Decline
- * @err: positive errno if TCP failed
+ * @tcp_failed: the connection could not be made; sk_err says why
  * @first_at: jiffies when the first byte of the stream was seen, 0: not yet;
  *	for a Decline that may cross ours, of the stream behind the handshake
  * @drain: bytes of a message longer than the buffer, to be thrown away
@@ -156,7 +156,7 @@ struct smc_hs {
 	enum smc_reason first_why;
 	unsigned int skip;
 	u32 peer_diagnosis;
-	int err;
+	bool tcp_failed;
 	unsigned long first_at;
 	u32 drain;
 	u32 write_seq;

@@ -45,7 +45,6 @@ static void reset_accepted(struct smc_hs *hs)
 	const struct smc_hs_result res = {
 		.outcome = SMC_HS_ERR,
 		.reason = SMC_REASON_LOSTPEER,
-		.err = ECONNRESET,
 	};
 
 	/* before done(), which drops the socket's reference */
