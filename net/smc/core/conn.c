@@ -392,16 +392,16 @@ static void retract(struct smc_conn *conn)
 	cancel_delayed_work(&conn->release);
 	if (left_silently(conn))
 		smc_conn_set_flags(conn, SMC_CDC_ABORT);
+	/* push_one() looks under this lock */
+	spin_lock_bh(&conn->tx_lock);
 	set_bit(SMC_CONN_DEAD, &conn->flags);
+	spin_unlock_bh(&conn->tx_lock);
 	xa_erase_bh(&conn->lgr->conns, conn->token);
 
 	/* an up-call that found the connection by its token ends here */
 	spin_lock_bh(&conn->rx_lock);
 	conn->detached = true;
 	spin_unlock_bh(&conn->rx_lock);
-	/* wait for a push that did not see DEAD */
-	spin_lock_bh(&conn->tx_lock);
-	spin_unlock_bh(&conn->tx_lock);
 }
 
 /* Give back the rings and the place in the group, after conn_detach(). */
