@@ -199,10 +199,9 @@ void smc_lgr_net_exit(struct smc_net *sn);
 
 /* lgr_link.c */
 int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path);
-int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
-		    const struct smc_clc_proposal *prop,
+int smc_lgr_connect(struct smc_lgr *lgr, const struct smc_clc_proposal *prop,
 		    const struct smc_clc_accept *peer);
-int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
+int smc_lgr_confirm(struct smc_lgr *lgr);
 
 /* lgr_wait.c */
 void smc_lgr_settle(struct smc_lgr *lgr, enum smc_reason why);

@@ -41,7 +41,6 @@ int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path)
 /**
  * smc_lgr_connect() - the peer of a first contact is known: bring the link up
  * @lgr: group, referenced
- * @conn: the connection that made it
  * @prop: the Proposal, server only
  * @peer: Accept (client) or Confirm (server)
  *
@@ -51,15 +50,14 @@ int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path)
  * Context: process, sleeps.
  * Return: 0, -ENOLINK if the group is dead, or the transport's error.
  */
-int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
-		    const struct smc_clc_proposal *prop,
+int smc_lgr_connect(struct smc_lgr *lgr, const struct smc_clc_proposal *prop,
 		    const struct smc_clc_accept *peer)
 {
 	int rc = -ENOLINK;
 
 	mutex_lock(&lgr->setup);
 	if (lgr->up)
-		rc = lgr->xport->lgr_connect(lgr, conn, prop, peer);
+		rc = lgr->xport->lgr_connect(lgr, prop, peer);
 	mutex_unlock(&lgr->setup);
 	return rc;
 }
@@ -67,19 +65,18 @@ int smc_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
 /**
  * smc_lgr_confirm() - start the confirmation of the first link
  * @lgr: group, referenced; smc_lgr_connect() has succeeded
- * @conn: the connection that made it
  *
  * Context: process, sleeps.
  * Return: 0, smc_lgr_changed() reports the outcome; -ENOLINK if the group is
  * dead, or the transport's error.
  */
-int smc_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
+int smc_lgr_confirm(struct smc_lgr *lgr)
 {
 	int rc = -ENOLINK;
 
 	mutex_lock(&lgr->setup);
 	if (lgr->up)
-		rc = lgr->xport->lgr_confirm(lgr, conn);
+		rc = lgr->xport->lgr_confirm(lgr);
 	mutex_unlock(&lgr->setup);
 	return rc;
 }

@@ -359,10 +359,10 @@ struct smc_xport {
 			  const struct smc_path *path,
 			  const struct smc_clc_proposal *prop,
 			  const struct smc_clc_accept *acc);
-	int (*lgr_connect)(struct smc_lgr *lgr, struct smc_conn *conn,
+	int (*lgr_connect)(struct smc_lgr *lgr,
 			   const struct smc_clc_proposal *prop,
 			   const struct smc_clc_accept *peer);
-	int (*lgr_confirm)(struct smc_lgr *lgr, struct smc_conn *conn);
+	int (*lgr_confirm)(struct smc_lgr *lgr);
 	void (*lgr_test)(struct smc_lgr *lgr);
 	void (*lgr_down)(struct smc_lgr *lgr, bool orderly);
 	int (*buf_alloc)(struct smc_lgr *lgr, struct smc_buf *buf);

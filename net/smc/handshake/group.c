@@ -464,11 +464,11 @@ enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
 				     const struct smc_clc_proposal *prop,
 				     const struct smc_clc_accept *peer)
 {
-	struct smc_conn *conn = hs->conn;
+	struct smc_lgr *lgr = hs->conn->lgr;
 	int rc;
 
-	rc = smc_lgr_connect(conn->lgr, conn, prop, peer);
-	return rc ? group_error(conn->lgr, rc, SMC_REASON_ERR_RDYLNK) :
+	rc = smc_lgr_connect(lgr, prop, peer);
+	return rc ? group_error(lgr, rc, SMC_REASON_ERR_RDYLNK) :
 		    SMC_REASON_OK;
 }
 
@@ -481,15 +481,14 @@ enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
  */
 enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 {
-	struct smc_conn *conn = hs->conn;
-	struct smc_lgr *lgr = conn->lgr;
+	struct smc_lgr *lgr = hs->conn->lgr;
 	enum smc_reason why;
 	int rc;
 
 	if (test_bit(SMC_HS_FIRST, &hs->bits)) {
 		smc_hs_enter(hs, SMC_HS_LINK,
 			     max(SMC_HS_LINK_MS, 5 * hs->span_ms));
-		rc = smc_lgr_confirm(lgr, conn);
+		rc = smc_lgr_confirm(lgr);
 		if (rc)
 			return group_error(lgr, rc, SMC_REASON_TIMEOUT_CL);
 		smc_hs_wait_settled(hs, lgr);

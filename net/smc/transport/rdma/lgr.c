@@ -264,7 +264,7 @@ static int peer_learn(struct smc_rdma_link *link,
 	return 0;
 }
 
-static int rdma_lgr_connect(struct smc_lgr *lgr, struct smc_conn *conn,
+static int rdma_lgr_connect(struct smc_lgr *lgr,
 			    const struct smc_clc_proposal *prop,
 			    const struct smc_clc_accept *peer)
 {

@@ -646,7 +646,6 @@ static void watch_work(struct work_struct *work)
 /**
  * smc_rdma_lgr_confirm() - start the confirmation of the first link
  * @lgr: group; lgr_connect has succeeded
- * @conn: unused
  *
  * The server sends the request, the client waits for it or has got it already.
  * smc_lgr_changed() reports the outcome.
@@ -654,7 +653,7 @@ static void watch_work(struct work_struct *work)
  * Context: process.
  * Return: 0.
  */
-int smc_rdma_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn)
+int smc_rdma_lgr_confirm(struct smc_lgr *lgr)
 {
 	unsigned int slow_ms = READ_ONCE(lgr->sn->handshake_timeout_ms);
 	struct smc_rdma_link *link = smc_rdma_link(lgr);

@@ -557,7 +557,7 @@ int smc_rdma_rx_post(struct smc_rdma_link *link);
 void smc_rdma_rx_exit(struct smc_rdma_link *link);
 
 /* llc.c */
-int smc_rdma_lgr_confirm(struct smc_lgr *lgr, struct smc_conn *conn);
+int smc_rdma_lgr_confirm(struct smc_lgr *lgr);
 void smc_rdma_llc_init(struct smc_rdma_link *link);
 void smc_rdma_llc_exit(struct smc_rdma_link *link);
 void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len);
