@@ -289,35 +289,31 @@ static enum smc_reason step_ring(struct smc_hs *hs)
 	return why != SMC_REASON_OK ? why : send_confirm(hs);
 }
 
-/*
- * SMC_HS_REOPEN: wait for TCP to be established without the option.  When this
- * has succeeded or failed (hs->tcp_failed), returns the reason of the first
- * failure.
- */
+/* SMC_HS_REOPEN: wait for TCP to be established without the option. */
 static enum smc_reason step_reopen(struct smc_hs *hs)
 {
-	int err = 0, rc = 0;
+	int err, rc = 0;
 
 	if (!test_bit(SMC_HS_REOPENED, &hs->bits)) {
 		rc = smc_hs_connect_again(hs);
 		if (rc == -EAGAIN)
 			return SMC_REASON_OK;
 		set_bit(SMC_HS_REOPENED, &hs->bits);
-		err = -rc;
 	}
 	rc = rc ?: smc_hs_tcp_up(hs, &err);
 	if (!rc || rc == -EAGAIN)
 		return SMC_REASON_OK;
-	if (rc < 0)
+	if (rc < 0) {
 		hs->tcp_failed = true;
-	else
-		/*
-		 * Not earlier: a server that is being restarted refuses this
-		 * attempt, and must not be remembered.
-		 */
-		smc_hs_remember(hs->setup.sk,
-				(struct sockaddr *)&hs->setup.addr);
-	return hs->why;
+		return hs->why;
+	}
+	/*
+	 * Not earlier: a server that is being restarted refuses this attempt,
+	 * and must not be remembered.
+	 */
+	smc_hs_remember(hs->setup.sk, (struct sockaddr *)&hs->setup.addr);
+	smc_hs_enter(hs, SMC_HS_RECONNECTED, 0);
+	return SMC_REASON_OK;
 }
 
 /*
@@ -384,6 +380,8 @@ const struct smc_hs_role_ops smc_hs_client = {
 			"crossing", smc_hs_step_crossing, SMC_REASON_LOSTPEER },
 		[SMC_HS_REOPEN] = {
 			"reopen", step_reopen, SMC_REASON_LOSTPEER, true },
+		[SMC_HS_ATTACHED] = { .verdict = SMC_HS_V_SMC },
+		[SMC_HS_RECONNECTED] = { .verdict = SMC_HS_V_TCP },
 	},
 	.first = SMC_HS_OPEN,
 	.conclude = client_conclude,

@@ -94,17 +94,13 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 			return SMC_HS_V_GO_ON;
 		why = rc ? step->lost : step->run(hs);
 		trace_step(hs, step, why);
-		if (hs->state == SMC_HS_ATTACHED) {
-			/* other handshakes use the group now */
-			clear_bit(SMC_HS_FIRST, &hs->bits);
-			return SMC_HS_V_SMC;
-		}
+		v = hs->ops->steps[hs->state].verdict;
+		if (v != SMC_HS_V_GO_ON)
+			return v;
 		if (READ_ONCE(hs->stopped))
 			return SMC_HS_V_GO_ON;
 		if (why == SMC_REASON_OK)
 			continue;
-		if (state == SMC_HS_REOPEN && !hs->tcp_failed)
-			return SMC_HS_V_TCP;	/* connected again */
 		v = smc_hs_conclude(hs, why);
 		if (READ_ONCE(hs->stopped))
 			return SMC_HS_V_GO_ON;

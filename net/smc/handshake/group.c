@@ -536,6 +536,8 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 	if (READ_ONCE(hs->put_off))
 		return SMC_REASON_OK;
 	smc_hs_path_works(hs);
+	/* other handshakes use the group now */
+	clear_bit(SMC_HS_FIRST, &hs->bits);
 	smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
 	return SMC_REASON_OK;
 }

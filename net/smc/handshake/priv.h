@@ -25,6 +25,7 @@ enum smc_hs_state {
 	SMC_HS_CROSSING,	/* a Decline that may be on its way */
 	SMC_HS_REOPEN,		/* client: TCP again, without the option */
 	SMC_HS_ATTACHED,	/* nothing: SMC may begin */
+	SMC_HS_RECONNECTED,	/* client, nothing: TCP may begin */
 	SMC_HS_LATE,		/* TCP: a late message, to be held back */
 	SMC_HS_STATES,
 };
@@ -188,6 +189,7 @@ enum smc_hs_verdict {
  * @lost: reason if a message that had to wait could not be sent
  * @opens: the state waits for TCP to be established, not for bytes
  * @charges: rings are charged to the program's control group
+ * @verdict: SMC_HS_V_GO_ON, or the state ends the handshake and has no step
  */
 struct smc_hs_step {
 	const char *name;
@@ -195,6 +197,7 @@ struct smc_hs_step {
 	enum smc_reason lost;
 	bool opens;
 	bool charges;
+	enum smc_hs_verdict verdict;
 };
 
 /**

@@ -311,6 +311,7 @@ const struct smc_hs_role_ops smc_hs_server = {
 			"link", smc_hs_step_link, SMC_REASON_LOSTPEER },
 		[SMC_HS_CROSSING] = {
 			"crossing", smc_hs_step_crossing, SMC_REASON_LOSTPEER },
+		[SMC_HS_ATTACHED] = { .verdict = SMC_HS_V_SMC },
 	},
 	.first = SMC_HS_PROPOSAL,
 	.start = start,
