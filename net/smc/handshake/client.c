@@ -312,7 +312,7 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 	 * and must not be remembered.
 	 */
 	smc_hs_remember(hs->setup.sk, (struct sockaddr *)&hs->setup.addr);
-	smc_hs_enter(hs, SMC_HS_RECONNECTED, 0);
+	smc_hs_enter_idle(hs, SMC_HS_RECONNECTED);
 	return SMC_REASON_OK;
 }
 
@@ -343,7 +343,7 @@ static enum smc_hs_verdict reopen(struct smc_hs *hs)
 	for (id = 0; id < SMC_XPORT_NUM; id++)
 		smc_hs_path_drop(hs, id);
 	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_RECONNECT);
-	smc_hs_enter(hs, SMC_HS_REOPEN, 0);
+	smc_hs_enter_idle(hs, SMC_HS_REOPEN);
 	return SMC_HS_V_GO_ON;
 }
 

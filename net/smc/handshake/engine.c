@@ -170,7 +170,7 @@ static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 			hs->first_at = 0;
 		/* before done(): the program cannot read or write yet */
 		hs->write_seq = tcp_sk(hs->setup.sk)->write_seq;
-		smc_hs_enter(hs, SMC_HS_LATE, 0);
+		smc_hs_enter_idle(hs, SMC_HS_LATE);
 	}
 	hs->setup.events->done(hs->setup.arg, res);
 }
@@ -353,7 +353,6 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
 	hs->state = hs->ops->first;
 	hs->need = 1;
 	hs->version = 2;
-	hs->deadline = jiffies + MAX_JIFFY_OFFSET;
 	return hs;
 }
 

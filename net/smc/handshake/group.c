@@ -496,7 +496,7 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 	}
 	why = smc_lgr_settled(lgr);
 	if (why == SMC_REASON_OK)
-		smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
+		smc_hs_enter_idle(hs, SMC_HS_ATTACHED);
 	return why;
 }
 
@@ -538,7 +538,7 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 	smc_hs_path_works(hs);
 	/* other handshakes use the group now */
 	clear_bit(SMC_HS_FIRST, &hs->bits);
-	smc_hs_enter(hs, SMC_HS_ATTACHED, 0);
+	smc_hs_enter_idle(hs, SMC_HS_ATTACHED);
 	return SMC_REASON_OK;
 }
 

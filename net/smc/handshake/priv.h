@@ -93,7 +93,7 @@ struct smc_hs_data {
  * @waiter: in the group's list; removed before @ended
  * @settled: completed by the waiter's callback
  * @account: the peer's, referenced, which is charged; NULL if over its limit
- * @deadline: jiffies; of the state
+ * @deadline: jiffies; of the state, if @deadline_set
  * @deadline_set: a step is due then
  * @limit: jiffies; of the whole exchange until Accept or Confirm
  * @span_ms: length of the handshake deadline
@@ -239,6 +239,7 @@ void smc_hs_need(struct smc_hs *hs, u32 bytes);
 void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline);
 void smc_hs_enter(struct smc_hs *hs, enum smc_hs_state state,
 		  unsigned int ms);
+void smc_hs_enter_idle(struct smc_hs *hs, enum smc_hs_state state);
 void smc_hs_enter_until(struct smc_hs *hs, enum smc_hs_state state,
 			unsigned long deadline);
 void smc_hs_start_clock(struct smc_hs *hs);

@@ -144,6 +144,14 @@ void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline)
 	mod_timer(&hs->timer, deadline);
 }
 
+static void set_state(struct smc_hs *hs, enum smc_hs_state state)
+{
+	spin_lock_irq(&hs->lock);
+	WRITE_ONCE(hs->state, state);
+	hs->need = 1;
+	spin_unlock_irq(&hs->lock);
+}
+
 /**
  * smc_hs_enter_until() - change the state
  * @hs: handshake
@@ -153,10 +161,7 @@ void smc_hs_set_deadline(struct smc_hs *hs, unsigned long deadline)
 void smc_hs_enter_until(struct smc_hs *hs, enum smc_hs_state state,
 			unsigned long deadline)
 {
-	spin_lock_irq(&hs->lock);
-	WRITE_ONCE(hs->state, state);
-	hs->need = 1;
-	spin_unlock_irq(&hs->lock);
+	set_state(hs, state);
 	smc_hs_set_deadline(hs, deadline);
 }
 
@@ -164,21 +169,23 @@ void smc_hs_enter_until(struct smc_hs *hs, enum smc_hs_state state,
  * smc_hs_enter() - change the state
  * @hs: handshake
  * @state: new state
- * @ms: its step runs after so many ms at the latest; 0: only when woken
+ * @ms: its step runs after so many ms at the latest
  */
 void smc_hs_enter(struct smc_hs *hs, enum smc_hs_state state,
 		  unsigned int ms)
 {
-	if (ms) {
-		smc_hs_enter_until(hs, state, jiffies + msecs_to_jiffies(ms));
-		return;
-	}
+	smc_hs_enter_until(hs, state, jiffies + msecs_to_jiffies(ms));
+}
+
+/**
+ * smc_hs_enter_idle() - change the state; its step runs only when woken
+ * @hs: handshake
+ * @state: new state
+ */
+void smc_hs_enter_idle(struct smc_hs *hs, enum smc_hs_state state)
+{
 	timer_delete_sync(&hs->timer);
-	spin_lock_irq(&hs->lock);
-	WRITE_ONCE(hs->state, state);
-	hs->need = 1;
-	spin_unlock_irq(&hs->lock);
-	hs->deadline = jiffies + MAX_JIFFY_OFFSET;
+	set_state(hs, state);
 	hs->deadline_set = false;
 }
 
@@ -188,7 +195,7 @@ void smc_hs_enter(struct smc_hs *hs, enum smc_hs_state state,
  */
 bool smc_hs_expired(const struct smc_hs *hs)
 {
-	return time_after_eq(jiffies, hs->deadline);
+	return hs->deadline_set && time_after_eq(jiffies, hs->deadline);
 }
 
 /**
