@@ -335,13 +335,10 @@ static enum smc_reason why_declined(const struct smc_hs *hs)
 /* The stream cannot be used: connect again as plain TCP. */
 static enum smc_hs_verdict reopen(struct smc_hs *hs)
 {
-	enum smc_xport_id id;
-
 	/* not for the new connection */
 	hs->data->out_len = 0;
 	/* TCP may take minutes: the removal of a device must not wait for it */
-	for (id = 0; id < SMC_XPORT_NUM; id++)
-		smc_hs_path_drop(hs, id);
+	smc_hs_paths_drop(hs);
 	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_RECONNECT);
 	smc_hs_enter_idle(hs, SMC_HS_REOPEN);
 	return SMC_HS_V_GO_ON;

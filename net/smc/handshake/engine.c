@@ -110,19 +110,11 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 	return SMC_HS_V_GO_ON;
 }
 
-static void drop_paths(struct smc_hs *hs)
-{
-	enum smc_xport_id id;
-
-	for (id = 0; id < SMC_XPORT_NUM; id++)
-		smc_hs_path_drop(hs, id);
-}
-
 static void free_data(struct smc_hs *hs)
 {
 	if (!hs->data)
 		return;
-	drop_paths(hs);
+	smc_hs_paths_drop(hs);
 	kfree(hs->data);
 	hs->data = NULL;
 }
@@ -284,7 +276,7 @@ static void drop_late_paths(struct smc_hs *hs)
 {
 	if (hs->data && time_after(jiffies, hs->limit +
 				   msecs_to_jiffies(SMC_HS_CONFIRM_MS)))
-		drop_paths(hs);
+		smc_hs_paths_drop(hs);
 }
 
 /*

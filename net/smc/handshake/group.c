@@ -112,15 +112,19 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_path_drop() - give a path back
+ * smc_hs_paths_drop() - give all paths back
  * @hs: handshake
- * @id: of which transport
  */
-void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id)
+void smc_hs_paths_drop(struct smc_hs *hs)
 {
-	if (hs->data->has_path[id])
-		smc_path_put(&hs->data->path[id]);
-	hs->data->has_path[id] = false;
+	struct smc_hs_data *data = hs->data;
+	enum smc_xport_id id;
+
+	for (id = 0; id < SMC_XPORT_NUM; id++) {
+		if (data->has_path[id])
+			smc_path_put(&data->path[id]);
+		data->has_path[id] = false;
+	}
 }
 
 /**

@@ -277,7 +277,7 @@ enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
 				 bool *direct);
 struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs);
 bool smc_hs_first_contact(const struct smc_hs *hs);
-void smc_hs_path_drop(struct smc_hs *hs, enum smc_xport_id id);
+void smc_hs_paths_drop(struct smc_hs *hs);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
 enum smc_reason smc_hs_create_group(struct smc_hs *hs,
 				    const u8 *peer_id, const u8 *peer_gid,
