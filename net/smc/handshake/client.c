@@ -194,7 +194,7 @@ static enum smc_reason client_first_contact(struct smc_hs *hs)
 		return why;
 	smc_hs_group_learn(conn->lgr, &data->peer.fce);
 	why = smc_hs_connect_group(hs, NULL, &data->peer);
-	return why != SMC_REASON_OK ? why : send_confirm(hs);
+	return why ?: send_confirm(hs);
 }
 
 static enum smc_reason client_use_group(struct smc_hs *hs,
@@ -202,7 +202,7 @@ static enum smc_reason client_use_group(struct smc_hs *hs,
 {
 	enum smc_reason why = smc_hs_join_group(hs, lgr);
 
-	return why != SMC_REASON_OK ? why : send_confirm(hs);
+	return why ?: send_confirm(hs);
 }
 
 /* The peer does not share this group: each contact is a first contact. */
@@ -213,7 +213,7 @@ static enum smc_reason client_shared_group(struct smc_hs *hs)
 	if (!hs->data->peer.first_contact)
 		return SMC_REASON_SYNCERR;
 	why = smc_hs_join_shared(hs);
-	return why != SMC_REASON_OK ? why : send_confirm(hs);
+	return why ?: send_confirm(hs);
 }
 
 static enum smc_reason next_contact(struct smc_hs *hs)
@@ -286,7 +286,7 @@ static enum smc_reason step_ring(struct smc_hs *hs)
 {
 	enum smc_reason why = smc_hs_look(hs);
 
-	return why != SMC_REASON_OK ? why : send_confirm(hs);
+	return why ?: send_confirm(hs);
 }
 
 /* SMC_HS_REOPEN: wait for TCP to be established without the option. */

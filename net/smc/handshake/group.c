@@ -452,7 +452,7 @@ static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
 {
 	enum smc_reason why = smc_lgr_settled(lgr);
 
-	return why != SMC_REASON_OK ? why : smc_hs_errno_reason(rc, other);
+	return why ?: smc_hs_errno_reason(rc, other);
 }
 
 /**

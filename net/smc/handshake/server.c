@@ -55,7 +55,7 @@ static enum smc_reason server_use_group(struct smc_hs *hs,
 {
 	enum smc_reason why = smc_hs_join_group(hs, lgr);
 
-	return why != SMC_REASON_OK ? why : send_accept(hs);
+	return why ?: send_accept(hs);
 }
 
 static enum smc_reason server_first_contact(struct smc_hs *hs)
@@ -63,7 +63,7 @@ static enum smc_reason server_first_contact(struct smc_hs *hs)
 	struct smc_lgr *none;
 	enum smc_reason why = open_group(hs, NULL, &none);
 
-	return why != SMC_REASON_OK ? why : send_accept(hs);
+	return why ?: send_accept(hs);
 }
 
 /* @lgr: a group to be joined, or NULL: the connection has joined a new one. */
@@ -84,7 +84,7 @@ static enum smc_reason set_up(struct smc_hs *hs)
 
 	if (!smc_xport_has_links(smc_xport_get(hs->data->choice.mode))) {
 		why = smc_hs_join_shared(hs);
-		return why != SMC_REASON_OK ? why : send_accept(hs);
+		return why ?: send_accept(hs);
 	}
 	why = find_or_open(hs, &lgr);
 	if (why != SMC_REASON_OK)
@@ -196,7 +196,7 @@ static enum smc_reason step_ring(struct smc_hs *hs)
 {
 	enum smc_reason why = smc_hs_look(hs);
 
-	return why != SMC_REASON_OK ? why : try_others(hs, send_accept(hs));
+	return why ?: try_others(hs, send_accept(hs));
 }
 
 /* The Confirm is in data->msg. */
