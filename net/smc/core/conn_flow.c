@@ -322,6 +322,17 @@ void smc_conn_read_done(struct smc_conn *conn, bool force)
 	smc_conn_push(conn);
 }
 
+/* The next push sends these. */
+static void want_flags(struct smc_conn *conn, u8 conn_flags)
+{
+	if (conn_flags & SMC_CDC_DONE)
+		set_bit(SMC_CONN_WANT_DONE, &conn->flags);
+	if (conn_flags & SMC_CDC_CLOSED)
+		set_bit(SMC_CONN_WANT_CLOSED, &conn->flags);
+	if (conn_flags & SMC_CDC_ABORT)
+		set_bit(SMC_CONN_WANT_ABORT, &conn->flags);
+}
+
 /**
  * smc_conn_mark_flags() - add sticky state flags without pushing
  * @conn: any state
@@ -331,12 +342,7 @@ void smc_conn_read_done(struct smc_conn *conn, bool force)
  */
 void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags)
 {
-	if (conn_flags & SMC_CDC_DONE)
-		set_bit(SMC_CONN_WANT_DONE, &conn->flags);
-	if (conn_flags & SMC_CDC_CLOSED)
-		set_bit(SMC_CONN_WANT_CLOSED, &conn->flags);
-	if (conn_flags & SMC_CDC_ABORT)
-		set_bit(SMC_CONN_WANT_ABORT, &conn->flags);
+	want_flags(conn, conn_flags);
 	set_bit(SMC_CONN_KICK, &conn->flags);
 }
 
@@ -351,8 +357,7 @@ void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags)
  */
 void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
 {
-	smc_conn_mark_flags(conn, conn_flags);
-	clear_bit(SMC_CONN_KICK, &conn->flags);
+	want_flags(conn, conn_flags);
 	smc_conn_push(conn);
 }
 
@@ -403,16 +408,19 @@ void smc_conn_probe(struct smc_conn *conn)
 	smc_conn_push(conn);
 }
 
+static void abort_locked(struct smc_conn *conn, int err, enum smc_reason why)
+{
+	lockdep_assert_held(&conn->rx_lock);
+	smc_stats_inc(conn->sn, SMC_STAT_CONN_ABORTED);
+	conn->detached = true;
+	conn->events->aborted(conn, err, why);
+}
+
 /* The peer broke the protocol: end this connection, but not the group. */
 static void rx_abort(struct smc_conn *conn, enum smc_reason why)
 {
-	struct smc_net *sn = conn->sn;
-
-	lockdep_assert_held(&conn->rx_lock);
-	smc_stats_inc(sn, SMC_STAT_CONN_ABORTED);
 	smc_conn_mark_flags(conn, SMC_CDC_ABORT);
-	conn->detached = true;
-	conn->events->aborted(conn, ECONNRESET, why);
+	abort_locked(conn, ECONNRESET, why);
 }
 
 /*
@@ -607,15 +615,14 @@ void smc_conn_peer_error(struct smc_conn *conn, enum smc_reason why)
  */
 void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
 {
+	/* TCP returns ETIMEDOUT if the peer does not answer */
+	int err = smc_reason_errno(why) == ETIMEDOUT ? ETIMEDOUT :
+						       ECONNABORTED;
+
 	smc_conn_set_flags(conn, SMC_CDC_ABORT);
 	set_bit(SMC_CONN_DEAD, &conn->flags);
 	spin_lock_bh(&conn->rx_lock);
-	if (!conn->detached) {
-		smc_stats_inc(conn->sn, SMC_STAT_CONN_ABORTED);
-		conn->detached = true;
-		/* TCP returns ETIMEDOUT if the peer does not answer */
-		conn->events->aborted(conn, smc_reason_errno(why) == ETIMEDOUT ?
-				     ETIMEDOUT : ECONNABORTED, why);
-	}
+	if (!conn->detached)
+		abort_locked(conn, err, why);
 	spin_unlock_bh(&conn->rx_lock);
 }
