@@ -6,9 +6,16 @@
  * Context: process, from a step.
  * Test: selftests/smc/fallback*.sh
  */
+#include <linux/build_bug.h>
 #include <linux/netdevice.h>
 #include "priv.h"
 #include "ueid.h"
+
+/* One number of a transport: in CLC messages, in tables, as a bit. */
+static_assert((int)SMC_CLC_MODE_R == (int)SMC_XPORT_R);
+static_assert((int)SMC_CLC_MODE_D == (int)SMC_XPORT_D);
+static_assert(SMC_USE_SMCR == 1U << SMC_XPORT_R);
+static_assert(SMC_USE_SMCD == 1U << SMC_XPORT_D);
 
 /* Server: the GIDs of both ends are of the family of the client's.  0: any. */
 static sa_family_t gid_family(const struct smc_hs *hs)
