@@ -14,6 +14,7 @@
 #include <net/netns/generic.h>
 #include "account.h"
 #include "stats.h"
+#include "wire/clc.h"
 
 struct ctl_table_header;
 struct workqueue_struct;
@@ -43,7 +44,7 @@ struct smc_hs_cache;
  * @wmem: default send ring, bytes
  * @rmem: default receive ring, bytes
  * @autocork: unsent bytes from which on a write does not wait for earlier ones
- * @max_conns: connections per group, 16..255
+ * @max_conns: connections per group, SMC_MIN_CONNS..SMC_MAX_CONNS
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: sysctl limit_smc_hs: set and read back, has no effect
  * @hs_wq: steps of handshakes
@@ -108,7 +109,7 @@ struct smc_net {
 	struct list_head pnet;
 	unsigned int pnet_num;
 
-	u8 peer_id[8] __aligned(2);
+	u8 peer_id[SMC_PEER_ID_LEN] __aligned(2);
 	struct smc_hs_cache *hs_cache;
 };
 

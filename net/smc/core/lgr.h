@@ -77,7 +77,7 @@ struct smc_lgr_idle {
  * @direct: no gateway between the RoCE ports
  * @max_conns: negotiated limit, 0: none
  * @max_links: negotiated limit
- * @eid: negotiated EID, 32 bytes and NUL
+ * @eid: negotiated EID, NUL terminated
  * @peer_host: the peer's host name, NUL terminated
  * @peer_id: the peer's id (server: as in the Proposal)
  * @peer_gid: SMC-R server: the client's GID, from its Proposal
@@ -122,17 +122,17 @@ struct smc_lgr {
 	u64 seq;
 	enum smc_role role;
 	struct smc_path path;
-	char dev[64];
+	char dev[SMC_DEV_NAME_LEN];
 	u8 version;
 	u8 release;
 	u8 peer_os;
 	bool direct;
 	u8 max_conns;
 	u8 max_links;
-	u8 eid[33];
-	char peer_host[33];
-	u8 peer_id[8];
-	u8 peer_gid[16];
+	u8 eid[SMC_EID_LEN + 1];
+	char peer_host[SMC_HOSTNAME_LEN + 1];
+	u8 peer_id[SMC_PEER_ID_LEN];
+	u8 peer_gid[SMC_GID_LEN];
 	struct in6_addr own_addr;
 	struct in6_addr peer_addr;
 	bool closed;

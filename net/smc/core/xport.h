@@ -39,6 +39,9 @@ enum smc_xport_id {
 	SMC_XPORT_NUM,
 };
 
+/* Names of devices and of what they stand on, with NUL */
+#define SMC_DEV_NAME_LEN	64
+
 /**
  * struct smc_dev - a device a transport can use, as the core sees it
  * @node: in the registry of xport.c
@@ -58,8 +61,8 @@ struct smc_dev {
 	struct completion gone;
 	bool removing;
 	u64 seq;
-	char name[64];
-	char parent[64];
+	char name[SMC_DEV_NAME_LEN];
+	char parent[SMC_DEV_NAME_LEN];
 };
 
 /* Ports that netlink can show, numbers 1 and 2. */
@@ -170,11 +173,11 @@ struct smc_path {
 	u16 gid_v1_index;
 	bool v1;
 	bool v2;
-	u8 gid[16];
-	u8 gid_v1[16];
+	u8 gid[SMC_GID_LEN];
+	u8 gid_v1[SMC_GID_LEN];
 	u64 gid_net;
 	int gid_ifindex;
-	u8 mac[6];
+	u8 mac[SMC_MAC_LEN];
 	int ifindex;
 	u8 mtu_code;
 	u64 ism_gid;
@@ -233,14 +236,14 @@ enum smc_buf_dir {
  * @peer_ism_gid_ext: its extension
  */
 struct smc_xport_info {
-	char dev[64];
+	char dev[SMC_DEV_NAME_LEN];
 	u8 port;
 	u8 link_id;
 	u8 link_state;
 	u32 link_uid;
 	u32 peer_link_uid;
-	u8 gid[16];
-	u8 peer_gid[16];
+	u8 gid[SMC_GID_LEN];
+	u8 peer_gid[SMC_GID_LEN];
 	u64 token;
 	u64 peer_token;
 	u64 ism_gid;

@@ -18,10 +18,10 @@
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 #include "account.h"
+#include "handshake/select.h"
 #include "net.h"
 #include "sysctl.h"
 
-#define RING_MIN	16384
 #define TRANSPORTS_LEN	64	/* longest text taken, with NUL */
 
 /*
@@ -34,11 +34,11 @@ struct unused {
 	int max_links;
 };
 
-static int ring_min = RING_MIN;
+static int ring_min = SMC_SIZE_MIN;
 static int ring_max = INT_MAX / 2;
 static int buf_type_max = 2;
-static int max_conns_min = 16;
-static int max_conns_max = 255;
+static int max_conns_min = SMC_MIN_CONNS;
+static int max_conns_max = SMC_MAX_CONNS;
 static int max_links_max = 2;
 static int testlink_max = INT_MAX / HZ;
 static int timeout_min = 100;
@@ -231,7 +231,7 @@ static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
 	sn->autocork = 65536;
 	ctl->unused.buf_type = 0;
 	ctl->unused.max_links = 2;
-	sn->max_conns = 255;
+	sn->max_conns = SMC_MAX_CONNS;
 	sn->testlink_s = 30;
 	sn->wmem = 65536;
 	sn->rmem = 65536;

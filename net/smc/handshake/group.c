@@ -108,9 +108,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 		local->ism_gid_ext = path->ism_gid_ext;
 		local->chid = path->chid;
 	}
-	local->max_conns = clamp_t(unsigned int,
-				   READ_ONCE(hs->setup.sn->max_conns),
-				   SMC_MIN_CONNS, SMC_MAX_CONNS);
+	local->max_conns = READ_ONCE(hs->setup.sn->max_conns);
 	local->max_links = 1;
 	if (data->has_path[SMC_XPORT_R] || data->has_path[SMC_XPORT_D])
 		return SMC_REASON_OK;

@@ -24,12 +24,9 @@
 #include "stats.h"
 #include "trace.h"
 
-/* Ring sizes: a power of two from here (size code 0). */
-#define RING_MIN	16384U
-
 static u32 ring_size(int buf)
 {
-	u32 len = clamp(buf / 2, (int)RING_MIN, 1 << 29);
+	u32 len = clamp(buf / 2, (int)SMC_SIZE_MIN, (int)SMC_SIZE_MAX);
 
 	return roundup_pow_of_two(len);
 }

@@ -321,7 +321,8 @@ static inline u8 smc_offer_make(bool r, bool d)
 }
 
 #define SMC_SIZE_MIN		(16U * 1024)	/* code 0 */
-#define SMC_SIZE_CODE_MAX	15		/* 512 MiB */
+#define SMC_SIZE_CODE_MAX	15
+#define SMC_SIZE_MAX		(SMC_SIZE_MIN << SMC_SIZE_CODE_MAX)
 
 /* Size in bytes of buffer size code 0..15 */
 static inline u32 smc_size_from_code(u8 code)
