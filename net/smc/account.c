@@ -22,7 +22,7 @@
  * for each account below.  It is freed with the last one.  The account of a
  * namespace is counted, too: a ring of shared memory may outlive the namespace.
  *
- * Context: any, unless a function says otherwise; table.lock (spinlock, IRQ)
+ * Context: any, unless a function says otherwise; accounts.lock (spinlock, IRQ)
  * protects the table and what accounts hold, and is a leaf.
  * Tests: selftests/smc/accounts.py, selftests/smc/hslimit.py
  */
@@ -47,8 +47,8 @@ static struct {
 	spinlock_t lock;	/* heads; smc_account.used */
 	u32 seed;
 	struct hlist_head heads[1 << TABLE_BITS];
-} table = {
-	.lock = __SPIN_LOCK_UNLOCKED(table.lock),
+} accounts = {
+	.lock = __SPIN_LOCK_UNLOCKED(accounts.lock),
 };
 
 int smc_account_host_limit[SMC_ACCT_KINDS];
@@ -109,7 +109,7 @@ static int limit_of(const struct smc_account *acct, enum smc_acct_kind kind)
 static struct smc_account *full(struct smc_account *acct,
 				enum smc_acct_kind kind, int n)
 {
-	lockdep_assert_held(&table.lock);
+	lockdep_assert_held(&accounts.lock);
 	while (acct && acct->used[kind] <= limit_of(acct, kind) - n)
 		acct = acct->up;
 	return acct;
@@ -117,7 +117,7 @@ static struct smc_account *full(struct smc_account *acct,
 
 static void add(struct smc_account *acct, enum smc_acct_kind kind, int n)
 {
-	lockdep_assert_held(&table.lock);
+	lockdep_assert_held(&accounts.lock);
 	for (; acct; acct = acct->up)
 		WRITE_ONCE(acct->used[kind], acct->used[kind] + n);
 }
@@ -137,11 +137,11 @@ struct smc_account *smc_account_charge(struct smc_account *acct,
 	struct smc_account *none;
 	unsigned long flags;
 
-	spin_lock_irqsave(&table.lock, flags);
+	spin_lock_irqsave(&accounts.lock, flags);
 	none = full(acct, kind, n);
 	if (!none)
 		add(acct, kind, n);
-	spin_unlock_irqrestore(&table.lock, flags);
+	spin_unlock_irqrestore(&accounts.lock, flags);
 	return none;
 }
 
@@ -156,9 +156,9 @@ void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&table.lock, flags);
+	spin_lock_irqsave(&accounts.lock, flags);
 	add(acct, kind, -n);
-	spin_unlock_irqrestore(&table.lock, flags);
+	spin_unlock_irqrestore(&accounts.lock, flags);
 }
 
 /**
@@ -171,9 +171,9 @@ bool smc_account_has_room(struct smc_account *acct, enum smc_acct_kind kind)
 	unsigned long flags;
 	bool ok;
 
-	spin_lock_irqsave(&table.lock, flags);
+	spin_lock_irqsave(&accounts.lock, flags);
 	ok = !full(acct, kind, 1);
-	spin_unlock_irqrestore(&table.lock, flags);
+	spin_unlock_irqrestore(&accounts.lock, flags);
 	return ok;
 }
 
@@ -189,9 +189,9 @@ int smc_account_room(struct smc_account *acct, enum smc_acct_kind kind)
 	unsigned long flags;
 	int room;
 
-	spin_lock_irqsave(&table.lock, flags);
+	spin_lock_irqsave(&accounts.lock, flags);
 	room = limit_of(acct, kind) - acct->used[kind];
-	spin_unlock_irqrestore(&table.lock, flags);
+	spin_unlock_irqrestore(&accounts.lock, flags);
 	return room;
 }
 
@@ -249,11 +249,11 @@ static struct smc_account *find_or_add(const struct smc_account *key,
 	unsigned long flags;
 	u32 hash;
 
-	get_random_once(&table.seed, sizeof(table.seed));
-	hash = __ipv6_addr_jhash(&key->id, table.seed) ^
+	get_random_once(&accounts.seed, sizeof(accounts.seed));
+	hash = __ipv6_addr_jhash(&key->id, accounts.seed) ^
 	       hash_ptr(key->space, TABLE_BITS);
-	head = &table.heads[hash % (1 << TABLE_BITS)];
-	spin_lock_irqsave(&table.lock, flags);
+	head = &accounts.heads[hash % (1 << TABLE_BITS)];
+	spin_lock_irqsave(&accounts.lock, flags);
 	hlist_for_each_entry(acct, head, node)
 		if (same(acct, key))
 			break;
@@ -261,7 +261,7 @@ static struct smc_account *find_or_add(const struct smc_account *key,
 		refcount_inc(&acct->refs);
 	else if (new)
 		hlist_add_head(&new->node, head);
-	spin_unlock_irqrestore(&table.lock, flags);
+	spin_unlock_irqrestore(&accounts.lock, flags);
 	return acct;
 }
 
@@ -400,11 +400,11 @@ static bool last_ref(struct smc_account *acct)
 	if (refcount_dec_not_one(&acct->refs))
 		return false;
 	/* as refcount_dec_and_lock_irqsave(), which sparse does not follow */
-	spin_lock_irqsave(&table.lock, flags);
+	spin_lock_irqsave(&accounts.lock, flags);
 	last = refcount_dec_and_test(&acct->refs);
 	if (last)
 		hlist_del_init(&acct->node);
-	spin_unlock_irqrestore(&table.lock, flags);
+	spin_unlock_irqrestore(&accounts.lock, flags);
 	return last;
 }
 

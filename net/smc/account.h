@@ -49,7 +49,7 @@ enum smc_acct_kind {
  * @bits: length of the network's prefix; IPv4 addresses are mapped
  * @limit: by kind; NULL: half of the limit above
  * @stat: counter of what was refused
- * @used: by kind; under table.lock
+ * @used: by kind; under accounts.lock
  * @idle: groups that no connection uses, by our role (core/lgr_idle.c)
  * @idle_num: how many, of both roles
  */

@@ -16,8 +16,8 @@
  * allocates, so the shrinker takes them out of the pools and leaves the rest to
  * a worker of the group.
  *
- * Context: process; idle.lock (spinlock, BH) protects the pools of all groups;
- * a leaf inside lgr->lock.
+ * Context: process; ring_pool.lock (spinlock, BH) protects the pools of all
+ * groups; a leaf inside lgr->lock.
  * Tests: selftests/vm/tests (BufCreated, BufDestroyed, BufReused),
  * selftests/smc/accounts.py
  */
@@ -41,7 +41,7 @@
 #define POOL_MAX	SZ_2M
 #define POOL_MIN	SZ_64K
 
-/* Idle buffers looked at in one hold of idle.lock. */
+/* Idle buffers looked at in one hold of ring_pool.lock. */
 #define SHED_MAX	512
 
 /* All idle buffers of the host. */
@@ -50,9 +50,9 @@ static struct {
 	struct list_head lru;	/* smc_buf.lru, oldest first */
 	unsigned long pages;
 	struct shrinker *shrinker;
-} idle = {
-	.lock = __SPIN_LOCK_UNLOCKED(idle.lock),
-	.lru = LIST_HEAD_INIT(idle.lru),
+} ring_pool = {
+	.lock = __SPIN_LOCK_UNLOCKED(ring_pool.lock),
+	.lru = LIST_HEAD_INIT(ring_pool.lru),
 };
 
 static int kib(const struct smc_buf *buf)
@@ -72,21 +72,21 @@ static u32 share(const struct smc_buf *buf)
 
 static void pool_add(struct smc_lgr *lgr, struct smc_buf *buf)
 {
-	lockdep_assert_held(&idle.lock);
+	lockdep_assert_held(&ring_pool.lock);
 	buf->lgr = lgr;
 	list_add(&buf->node, &lgr->pool[buf->dir]);
-	list_add_tail(&buf->lru, &idle.lru);
+	list_add_tail(&buf->lru, &ring_pool.lru);
 	lgr->pool_size[buf->dir] += share(buf);
-	WRITE_ONCE(idle.pages, idle.pages + pages(buf));
+	WRITE_ONCE(ring_pool.pages, ring_pool.pages + pages(buf));
 }
 
 static void pool_del(struct smc_buf *buf)
 {
-	lockdep_assert_held(&idle.lock);
+	lockdep_assert_held(&ring_pool.lock);
 	list_del_init(&buf->node);
 	list_del(&buf->lru);
 	buf->lgr->pool_size[buf->dir] -= share(buf);
-	WRITE_ONCE(idle.pages, idle.pages - pages(buf));
+	WRITE_ONCE(ring_pool.pages, ring_pool.pages - pages(buf));
 }
 
 /*
@@ -109,16 +109,16 @@ static struct smc_buf *pool_take(const struct smc_conn *conn,
 	struct smc_lgr *lgr = conn->lgr;
 	struct smc_buf *buf;
 
-	spin_lock_bh(&idle.lock);
+	spin_lock_bh(&ring_pool.lock);
 	list_for_each_entry(buf, &lgr->pool[dir], node) {
 		if (buf->size != size || buf->memcg != memcg_now() ||
 		    buf->account != conn->account)
 			continue;
 		pool_del(buf);
-		spin_unlock_bh(&idle.lock);
+		spin_unlock_bh(&ring_pool.lock);
 		return buf;
 	}
-	spin_unlock_bh(&idle.lock);
+	spin_unlock_bh(&ring_pool.lock);
 	return NULL;
 }
 
@@ -133,7 +133,7 @@ static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
 	enum smc_buf_dir dir = buf->dir;
 
 	spin_lock_bh(&lgr->lock);
-	spin_lock(&idle.lock);
+	spin_lock(&ring_pool.lock);
 	if (lgr->state == SMC_LGR_ACTIVE)
 		pool_add(lgr, buf);
 	else
@@ -143,7 +143,7 @@ static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
 		pool_del(buf);
 		list_add(&buf->node, old);
 	}
-	spin_unlock(&idle.lock);
+	spin_unlock(&ring_pool.lock);
 	spin_unlock_bh(&lgr->lock);
 }
 
@@ -295,7 +295,7 @@ static u32 take_own(struct smc_lgr *lgr, const struct smc_account *full,
 	struct smc_buf *buf, *next;
 	u32 done = 0;
 
-	spin_lock_bh(&idle.lock);
+	spin_lock_bh(&ring_pool.lock);
 	list_for_each_entry_safe_reverse(buf, next, &lgr->pool[SMC_BUF_RCV],
 					 node) {
 		if (done >= size)
@@ -306,17 +306,18 @@ static u32 take_own(struct smc_lgr *lgr, const struct smc_account *full,
 		pool_del(buf);
 		list_add(&buf->node, bufs);
 	}
-	spin_unlock_bh(&idle.lock);
+	spin_unlock_bh(&ring_pool.lock);
 	return done;
 }
 
 /*
  * The work drops the reference: not here, where it could be the last one.  Work
- * that is queued already has one, and cannot drop it before it gets idle.lock.
+ * that is queued already has one, and cannot drop it before it gets
+ * ring_pool.lock.
  */
 static void put_group(struct smc_lgr *lgr)
 {
-	lockdep_assert_held(&idle.lock);
+	lockdep_assert_held(&ring_pool.lock);
 	if (!queue_work(lgr->sn->end_wq, &lgr->shed_work))
 		refcount_dec(&lgr->refs);
 }
@@ -334,8 +335,8 @@ static u32 free_shared(const struct smc_account *full, u32 size)
 	LIST_HEAD(bufs);
 	u32 done = 0;
 
-	spin_lock_bh(&idle.lock);
-	list_for_each_entry_safe(buf, next, &idle.lru, lru) {
+	spin_lock_bh(&ring_pool.lock);
+	list_for_each_entry_safe(buf, next, &ring_pool.lru, lru) {
 		if (done >= size || !left--)
 			break;
 		if (!buf->lgr->xport->merges || !helps(buf, full))
@@ -346,14 +347,14 @@ static u32 free_shared(const struct smc_account *full, u32 size)
 		/* a group with a pool has other references */
 		refcount_inc(&buf->lgr->refs);
 	}
-	spin_unlock_bh(&idle.lock);
+	spin_unlock_bh(&ring_pool.lock);
 	list_for_each_entry_safe(buf, next, &bufs, node) {
 		lgr = buf->lgr;
 		list_del_init(&buf->node);
 		destroy(lgr, buf);
-		spin_lock_bh(&idle.lock);
+		spin_lock_bh(&ring_pool.lock);
 		put_group(lgr);
-		spin_unlock_bh(&idle.lock);
+		spin_unlock_bh(&ring_pool.lock);
 	}
 	return done;
 }
@@ -393,8 +394,8 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 	struct smc_lgr *lgr;
 	int left = SHED_MAX;
 
-	spin_lock_bh(&idle.lock);
-	list_for_each_entry_safe(buf, next, &idle.lru, lru) {
+	spin_lock_bh(&ring_pool.lock);
+	list_for_each_entry_safe(buf, next, &ring_pool.lru, lru) {
 		if (done >= wanted || !left--)
 			break;
 		if (full && !smc_account_within(buf->account, full))
@@ -407,7 +408,7 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 		refcount_inc(&lgr->refs);
 		put_group(lgr);
 	}
-	spin_unlock_bh(&idle.lock);
+	spin_unlock_bh(&ring_pool.lock);
 	return done;
 }
 
@@ -509,13 +510,13 @@ void smc_buf_pool_drain(struct smc_lgr *lgr)
 	enum smc_buf_dir dir;
 	LIST_HEAD(bufs);
 
-	spin_lock_bh(&idle.lock);
+	spin_lock_bh(&ring_pool.lock);
 	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
 		list_for_each_entry_safe(buf, next, &lgr->pool[dir], node) {
 			pool_del(buf);
 			list_add(&buf->node, &bufs);
 		}
-	spin_unlock_bh(&idle.lock);
+	spin_unlock_bh(&ring_pool.lock);
 	destroy_all(lgr, &bufs);
 }
 
@@ -529,15 +530,15 @@ void smc_buf_free_shed(struct smc_lgr *lgr)
 {
 	LIST_HEAD(bufs);
 
-	spin_lock_bh(&idle.lock);
+	spin_lock_bh(&ring_pool.lock);
 	list_splice_init(&lgr->shed, &bufs);
-	spin_unlock_bh(&idle.lock);
+	spin_unlock_bh(&ring_pool.lock);
 	destroy_all(lgr, &bufs);
 }
 
 static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 {
-	unsigned long num = READ_ONCE(idle.pages);
+	unsigned long num = READ_ONCE(ring_pool.pages);
 
 	return num ? num : SHRINK_EMPTY;
 }
@@ -561,7 +562,7 @@ int smc_buf_init(void)
 		return -ENOMEM;
 	s->count_objects = shrink_count;
 	s->scan_objects = shrink_scan;
-	idle.shrinker = s;
+	ring_pool.shrinker = s;
 	shrinker_register(s);
 	return 0;
 }
@@ -573,5 +574,5 @@ int smc_buf_init(void)
  */
 void smc_buf_exit(void)
 {
-	shrinker_free(idle.shrinker);
+	shrinker_free(ring_pool.shrinker);
 }

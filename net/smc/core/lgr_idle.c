@@ -11,8 +11,8 @@
  * Each account has a list of the idle groups charged to it, so that a search
  * does not have to pass over those of other accounts.
  *
- * Context: per function; idle_lock (spinlock, BH) protects these lists, inside
- * lgr->lock; inside it only accounts are charged.
+ * Context: per function; idle_groups_lock (spinlock, BH) protects these lists,
+ * inside lgr->lock; inside it only accounts are charged.
  * Test: selftests/smc/accounts.py
  */
 #include <linux/list.h>
@@ -22,10 +22,11 @@
 #include "lgr.h"
 #include "net.h"
 
-/* Groups looked at in one hold of idle_lock. */
+/* Groups looked at in one hold of idle_groups_lock. */
 #define LOOK_MAX	512
 
-static DEFINE_SPINLOCK(idle_lock);	/* smc_account.idle, smc_lgr.idle */
+/* Protects smc_account.idle, smc_account.idle_num, smc_lgr.idle, .is_idle */
+static DEFINE_SPINLOCK(idle_groups_lock);
 
 /**
  * smc_lgr_set_idle() - a group may give way to others, or not any more
@@ -42,7 +43,7 @@ void smc_lgr_set_idle(struct smc_lgr *lgr, bool on)
 	lockdep_assert_held(&lgr->lock);
 	if (lgr->is_idle == on)
 		return;
-	spin_lock(&idle_lock);
+	spin_lock(&idle_groups_lock);
 	for (acct = lgr->account; acct; acct = acct->up, entry++) {
 		entry->lgr = lgr;
 		if (on)
@@ -52,7 +53,7 @@ void smc_lgr_set_idle(struct smc_lgr *lgr, bool on)
 		acct->idle_num += on ? 1 : -1;
 	}
 	lgr->is_idle = on;
-	spin_unlock(&idle_lock);
+	spin_unlock(&idle_groups_lock);
 }
 
 /*
@@ -64,7 +65,7 @@ static bool worth_it(struct smc_account *acct)
 {
 	int lack;
 
-	lockdep_assert_held(&idle_lock);
+	lockdep_assert_held(&idle_groups_lock);
 	for (; acct; acct = acct->up) {
 		lack = 1 - smc_account_room(acct, SMC_ACCT_GROUPS);
 		if (lack > acct->idle_num ||
@@ -85,7 +86,7 @@ static struct smc_lgr *oldest(struct smc_account *acct, enum smc_role role)
 	struct list_head *list = &acct->idle[role];
 	struct smc_lgr_idle *entry, *next;
 
-	lockdep_assert_held(&idle_lock);
+	lockdep_assert_held(&idle_groups_lock);
 	list_for_each_entry_safe(entry, next, list, node) {
 		if (!smc_account_charge(entry->lgr->account, SMC_ACCT_ENDING,
 					1))
@@ -114,13 +115,13 @@ struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,
 {
 	struct smc_lgr *found = NULL;
 
-	spin_lock_bh(&idle_lock);
+	spin_lock_bh(&idle_groups_lock);
 	if (worth_it(lgr->account))
 		found = oldest(full, SMC_SERV) ?: oldest(full, SMC_CLNT);
 	/* the linger timer has one */
 	if (found)
 		refcount_inc(&found->refs);
-	spin_unlock_bh(&idle_lock);
+	spin_unlock_bh(&idle_groups_lock);
 	return found;
 }
 

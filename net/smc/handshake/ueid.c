@@ -19,8 +19,8 @@ static struct {
 	spinlock_t lock;	/* protects the rest */
 	int num;
 	u8 eids[SMC_MAX_UEIDS][SMC_EID_LEN];
-} table = {
-	.lock = __SPIN_LOCK_UNLOCKED(table.lock),
+} ueids = {
+	.lock = __SPIN_LOCK_UNLOCKED(ueids.lock),
 };
 
 static const char default_eid[] = "SMCV2-DEFAULT-UEID";
@@ -32,9 +32,9 @@ static const char default_eid[] = "SMCV2-DEFAULT-UEID";
  */
 void smc_ueid_init(void)
 {
-	memset(table.eids[0], ' ', SMC_EID_LEN);
-	memcpy(table.eids[0], default_eid, strlen(default_eid));
-	table.num = 1;
+	memset(ueids.eids[0], ' ', SMC_EID_LEN);
+	memcpy(ueids.eids[0], default_eid, strlen(default_eid));
+	ueids.num = 1;
 }
 
 static bool valid(const u8 *eid)
@@ -60,8 +60,8 @@ static int ueid_find(const u8 *eid)
 	int i;
 
 	/* the second bound: FORTIFY_SOURCE may warn about an unrolled loop */
-	for (i = 0; i < table.num && i < SMC_MAX_UEIDS; i++)
-		if (!memcmp(table.eids[i], eid, SMC_EID_LEN))
+	for (i = 0; i < ueids.num && i < SMC_MAX_UEIDS; i++)
+		if (!memcmp(ueids.eids[i], eid, SMC_EID_LEN))
 			return i;
 	return -ENOENT;
 }
@@ -77,10 +77,10 @@ int smc_ueid_list(u8 eids[][SMC_EID_LEN], int max)
 {
 	int num;
 
-	spin_lock_bh(&table.lock);
-	num = min(table.num, max);
-	memcpy(eids, table.eids, num * SMC_EID_LEN);
-	spin_unlock_bh(&table.lock);
+	spin_lock_bh(&ueids.lock);
+	num = min(ueids.num, max);
+	memcpy(eids, ueids.eids, num * SMC_EID_LEN);
+	spin_unlock_bh(&ueids.lock);
 	return num;
 }
 
@@ -96,14 +96,14 @@ int smc_ueid_add(const u8 *eid)
 
 	if (!valid(eid))
 		return -EINVAL;
-	spin_lock_bh(&table.lock);
+	spin_lock_bh(&ueids.lock);
 	if (ueid_find(eid) >= 0)
 		rc = -EEXIST;
-	else if (table.num == SMC_MAX_UEIDS)
+	else if (ueids.num == SMC_MAX_UEIDS)
 		rc = -ENOSPC;
 	else
-		memcpy(table.eids[table.num++], eid, SMC_EID_LEN);
-	spin_unlock_bh(&table.lock);
+		memcpy(ueids.eids[ueids.num++], eid, SMC_EID_LEN);
+	spin_unlock_bh(&ueids.lock);
 	return rc;
 }
 
@@ -117,14 +117,14 @@ int smc_ueid_remove(const u8 *eid)
 {
 	int i;
 
-	spin_lock_bh(&table.lock);
+	spin_lock_bh(&ueids.lock);
 	i = ueid_find(eid);
 	if (i >= 0) {
-		table.num--;
-		memmove(table.eids + i, table.eids + i + 1,
-			(table.num - i) * SMC_EID_LEN);
+		ueids.num--;
+		memmove(ueids.eids + i, ueids.eids + i + 1,
+			(ueids.num - i) * SMC_EID_LEN);
 	}
-	spin_unlock_bh(&table.lock);
+	spin_unlock_bh(&ueids.lock);
 	return i < 0 ? i : 0;
 }
 
@@ -133,7 +133,7 @@ int smc_ueid_remove(const u8 *eid)
  */
 void smc_ueid_flush(void)
 {
-	spin_lock_bh(&table.lock);
-	table.num = 0;
-	spin_unlock_bh(&table.lock);
+	spin_lock_bh(&ueids.lock);
+	ueids.num = 0;
+	spin_unlock_bh(&ueids.lock);
 }
