@@ -168,7 +168,7 @@ static enum smc_reason agree_on_way(struct smc_hs *hs)
 	bool direct;
 
 	data->direct = true;
-	why = smc_hs_check_way(hs, data->peer.r.gid, &direct);
+	why = smc_hs_check_way(hs, &direct);
 	if (why != SMC_REASON_OK ||
 	    data->choice.variant != SMC_VARIANT_RV2 || data->peer.fce.direct)
 		return why;
@@ -181,18 +181,17 @@ static enum smc_reason agree_on_way(struct smc_hs *hs)
 static enum smc_reason client_first_contact(struct smc_hs *hs)
 {
 	struct smc_hs_data *data = hs->data;
-	struct smc_conn *conn = hs->conn;
-	struct smc_lgr *none;
 	enum smc_reason why;
+	struct smc_lgr *lgr;
 
 	why = agree_on_way(hs);
 	if (why != SMC_REASON_OK)
 		return why;
-	why = smc_hs_create_group(hs, data->peer.r.peer_id, NULL, NULL,
-				  &none);
+	why = smc_hs_make_group(hs, NULL, &lgr);
+	why = why ?: smc_hs_join_group(hs, lgr);
 	if (why != SMC_REASON_OK)
 		return why;
-	smc_hs_group_learn(conn->lgr, &data->peer.fce);
+	smc_hs_group_learn(lgr, &data->peer.fce);
 	why = smc_hs_connect_group(hs, NULL, &data->peer);
 	return why ?: send_confirm(hs);
 }
@@ -229,16 +228,10 @@ static enum smc_reason next_contact(struct smc_hs *hs)
 		smc_lgr_leave(lgr);
 		return SMC_REASON_LINK_STUCK;
 	}
-	if (smc_hs_wait_settled(hs, lgr)) {
-		/* the server has confirmed the group earlier than we */
-		hs->group = lgr;
-		smc_hs_enter_until(hs, SMC_HS_GROUP, hs->limit);
-		return SMC_REASON_OK;
-	}
-	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
-		return client_use_group(hs, lgr);
-	smc_lgr_leave(lgr);
-	return SMC_REASON_SYNCERR;
+	/* the server may have confirmed the group earlier than we */
+	if (!smc_hs_await_group(hs, lgr, hs->limit))
+		return SMC_REASON_SYNCERR;
+	return hs->group ? SMC_REASON_OK : client_use_group(hs, lgr);
 }
 
 /* SMC_HS_ACCEPT: the Proposal is sent, wait for the answer. */

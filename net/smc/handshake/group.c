@@ -183,18 +183,27 @@ struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs)
 	};
 }
 
+/* The peer's RoCE port, by its message */
+static const u8 *peer_gid(const struct smc_hs *hs)
+{
+	const struct smc_hs_data *data = hs->data;
+	const struct smc_clc_proposal *prop = &data->prop;
+
+	if (hs->setup.role == SMC_CLNT)
+		return data->peer.r.gid;
+	return data->choice.version > 1 ? prop->v2.gid : prop->gid;
+}
+
 /**
  * smc_hs_check_way() - the way to the peer's RDMA port
- * @hs: handshake; data->choice is made
- * @gid: of the peer's port
+ * @hs: handshake; data->choice is made, and the client has the Accept
  * @direct: is there no gateway on it?
  *
  * Our own port is no peer's, unless both ends are on this host.
  *
  * Return: SMC_REASON_OK or why there is none.
  */
-enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
-				 bool *direct)
+enum smc_reason smc_hs_check_way(const struct smc_hs *hs, bool *direct)
 {
 	const struct smc_select_local *local = &hs->data->local;
 	const struct smc_choice *choice = &hs->data->choice;
@@ -209,9 +218,9 @@ enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
 	if (!net)
 		return SMC_REASON_DEVGONE;
 	if (choice->variant == SMC_VARIANT_RV2)
-		why = smc_route_direct(net, local, gid, direct);
+		why = smc_route_direct(net, local, peer_gid(hs), direct);
 	else if (!local->same_host && xport->gid_is_own &&
-		 xport->gid_is_own(net, gid))
+		 xport->gid_is_own(net, peer_gid(hs)))
 		why = SMC_REASON_BADPORT;
 	put_net(net);
 	return why;
@@ -230,17 +239,17 @@ bool smc_hs_first_contact(const struct smc_hs *hs)
 	       !smc_xport_has_links(hs->conn->xport);
 }
 
-static int join(struct smc_hs *hs, struct smc_lgr *lgr)
+/* Nothing has joined it.  It may have died, for a more precise reason. */
+static enum smc_reason give_up_new(struct smc_lgr *lgr, enum smc_reason why)
 {
-	if (hs->no_room)
-		return -ENOMEM;
-	return smc_conn_join(hs->conn, lgr, hs->setup.snd_len,
-			     hs->setup.rcv_len);
+	smc_lgr_kill(lgr, why);
+	why = smc_lgr_settled(lgr);
+	smc_lgr_leave(lgr);
+	return why;
 }
 
 /* Describe a new group and its peer.  Without links the peer is this host. */
-static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr,
-		       const u8 *peer_id, const u8 *peer_gid)
+static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr)
 {
 	const struct smc_hs_data *data = hs->data;
 	const struct smc_choice *choice = &data->choice;
@@ -255,82 +264,109 @@ static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr,
 	lgr->max_conns = choice->max_conns;
 	lgr->max_links = choice->max_links;
 	lgr->direct = data->direct;
-	memcpy(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
-	if (peer_gid)
-		memcpy(lgr->peer_gid, peer_gid, SMC_GID_LEN);
+	if (hs->setup.role == SMC_CLNT) {
+		memcpy(lgr->peer_id, data->peer.r.peer_id, SMC_PEER_ID_LEN);
+		return;
+	}
+	memcpy(lgr->peer_id, data->prop.peer_id, SMC_PEER_ID_LEN);
+	memcpy(lgr->peer_gid, peer_gid(hs), SMC_GID_LEN);
 }
 
 /**
- * smc_hs_create_group() - first contact: make a group, and join it
+ * smc_hs_make_group() - make a group for the connection
  * @hs: handshake; data->choice names the transport
- * @peer_id: the peer's id
- * @peer_gid: GID of the peer's RoCE port; NULL: not known yet
  * @key: do not make a group if one matches this; NULL: always make one
- * @found: the group that matches @key, or the new group if it has no link: with
- *	a reference and a place, to be joined by the caller; else NULL
+ * @lgr: the new group, or the one that matches @key: with a reference and a
+ *	place, which smc_hs_join_group() takes
  *
+ * SMC_HS_FIRST is set if the group is new and has a link.
+ *
+ * Context: process.
  * Return: SMC_REASON_OK or why not.
  */
-enum smc_reason smc_hs_create_group(struct smc_hs *hs,
-				    const u8 *peer_id, const u8 *peer_gid,
-				    const struct smc_lgr_key *key,
-				    struct smc_lgr **found)
+enum smc_reason smc_hs_make_group(struct smc_hs *hs,
+				  const struct smc_lgr_key *key,
+				  struct smc_lgr **lgr)
 {
 	struct smc_hs_data *data = hs->data;
 	enum smc_xport_id id = data->choice.mode;
 	enum smc_reason why;
-	struct smc_lgr *lgr;
+	struct smc_lgr *new;
 	int rc;
 
 	if (!data->has_path[id])
 		return SMC_REASON_NOSMCDEV;
-	lgr = smc_lgr_new(hs->setup.sn, smc_xport_get(id), hs->setup.role,
+	new = smc_lgr_new(hs->setup.sn, smc_xport_get(id), hs->setup.role,
 			  &data->path[id], &data->route, data->choice.version);
-	if (IS_ERR(lgr))
-		return smc_hs_errno_reason(PTR_ERR(lgr), SMC_REASON_INTERR);
-	fill_group(hs, lgr, peer_id, peer_gid);
-	rc = smc_lgr_publish(lgr, key, found);
+	if (IS_ERR(new))
+		return smc_hs_errno_reason(PTR_ERR(new), SMC_REASON_INTERR);
+	fill_group(hs, new);
+	rc = smc_lgr_publish(new, key, lgr);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
-	if (*found)
+	if (*lgr)
 		return SMC_REASON_OK;
-	rc = smc_lgr_up(lgr, &data->path[id]);
-	if (!rc) {
-		data->has_path[id] = false;
-		if (!smc_xport_has_links(lgr->xport)) {
-			*found = lgr;
-			return SMC_REASON_OK;
-		}
-		rc = join(hs, lgr);
-	}
+	rc = smc_lgr_up(new, &data->path[id]);
 	if (rc) {
-		smc_lgr_kill(lgr, smc_hs_errno_reason(rc, SMC_REASON_INTERR));
-		/* it may have died before, for a more precise reason */
-		why = smc_lgr_settled(lgr);
-		smc_lgr_leave(lgr);
-		return why;
+		why = smc_hs_errno_reason(rc, SMC_REASON_INTERR);
+		return give_up_new(new, why);
 	}
-	set_bit(SMC_HS_FIRST, &hs->bits);
+	data->has_path[id] = false;
+	if (smc_xport_has_links(new->xport))
+		set_bit(SMC_HS_FIRST, &hs->bits);
+	*lgr = new;
 	return SMC_REASON_OK;
 }
 
 /**
- * smc_hs_join_group() - subsequent contact: join an existing group
+ * smc_hs_await_group() - wait for a group that was found, if it is being set up
  * @hs: handshake
- * @lgr: found; its reference and place pass to the connection or are given
- *	back
+ * @lgr: found, not made by this handshake
+ * @until: jiffies, when the step of SMC_HS_GROUP runs at the latest
+ *
+ * Context: process.
+ * Return: false: the group is dead, and left.  True: it can be joined; or it is
+ * waited for, and is hs->group.
+ */
+bool smc_hs_await_group(struct smc_hs *hs, struct smc_lgr *lgr,
+			unsigned long until)
+{
+	if (smc_hs_wait_settled(hs, lgr)) {
+		hs->group = lgr;
+		smc_hs_enter_until(hs, SMC_HS_GROUP, until);
+		return true;
+	}
+	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
+		return true;
+	smc_lgr_leave(lgr);
+	return false;
+}
+
+/**
+ * smc_hs_join_group() - join a group
+ * @hs: handshake
+ * @lgr: found or made; its reference and place pass to the connection or are
+ *	given back
+ *
+ * Context: process.
+ * Return: SMC_REASON_OK or why not; a group of its own has ended then.
  */
 enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr)
 {
+	enum smc_reason why;
 	int rc;
 
 	hs->group = NULL;
-	rc = join(hs, lgr);
+	rc = hs->no_room ? -ENOMEM :
+	     smc_conn_join(hs->conn, lgr, hs->setup.snd_len, hs->setup.rcv_len);
 	if (!rc)
 		return SMC_REASON_OK;
+	why = smc_hs_errno_reason(rc, SMC_REASON_INTERR);
+	if (test_and_clear_bit(SMC_HS_FIRST, &hs->bits))
+		return give_up_new(lgr, why);
 	smc_lgr_leave(lgr);
-	return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
+	return why;
 }
 
 /**
@@ -350,7 +386,7 @@ enum smc_reason smc_hs_join_shared(struct smc_hs *hs)
 
 	lgr = smc_lgr_find(hs->setup.sn, &key, &others);
 	if (!lgr) {
-		why = smc_hs_create_group(hs, NULL, NULL, &key, &lgr);
+		why = smc_hs_make_group(hs, &key, &lgr);
 		if (why != SMC_REASON_OK)
 			return why;
 	}

@@ -35,7 +35,7 @@ enum smc_hs_bits {
 	SMC_HS_SPOKE,		/* the peer has sent a CLC message */
 	SMC_HS_SENT_ACCEPT,
 	SMC_HS_SENT_CONFIRM,
-	SMC_HS_FIRST,		/* conn->lgr is our own group, with its link */
+	SMC_HS_FIRST,		/* the group is our own, with its link */
 	SMC_HS_LOOKED,		/* SMC_HS_CROSSING was entered */
 	SMC_HS_LIMITED,		/* over a limit: answer with Decline */
 	SMC_HS_LATE_DECLINE,	/* late message: a Decline, not a Proposal */
@@ -273,16 +273,16 @@ int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why);
 
 /* handshake/group.c */
 enum smc_reason smc_hs_find_paths(struct smc_hs *hs);
-enum smc_reason smc_hs_check_way(const struct smc_hs *hs, const u8 *gid,
-				 bool *direct);
+enum smc_reason smc_hs_check_way(const struct smc_hs *hs, bool *direct);
 struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs);
 bool smc_hs_first_contact(const struct smc_hs *hs);
 void smc_hs_paths_drop(struct smc_hs *hs);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
-enum smc_reason smc_hs_create_group(struct smc_hs *hs,
-				    const u8 *peer_id, const u8 *peer_gid,
-				    const struct smc_lgr_key *key,
-				    struct smc_lgr **found);
+enum smc_reason smc_hs_make_group(struct smc_hs *hs,
+				  const struct smc_lgr_key *key,
+				  struct smc_lgr **lgr);
+bool smc_hs_await_group(struct smc_hs *hs, struct smc_lgr *lgr,
+			unsigned long until);
 enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr);
 enum smc_reason smc_hs_join_shared(struct smc_hs *hs);

@@ -31,23 +31,13 @@ static enum smc_reason send_accept(struct smc_hs *hs)
 	return SMC_REASON_OK;
 }
 
-/*
- * Create a group and join it.  If a group matches @key, that is stored in
- * *@found instead, as smc_lgr_find() returns it.
- */
-static enum smc_reason open_group(struct smc_hs *hs,
+static enum smc_reason make_group(struct smc_hs *hs,
 				  const struct smc_lgr_key *key,
-				  struct smc_lgr **found)
+				  struct smc_lgr **lgr)
 {
-	struct smc_hs_data *data = hs->data;
-	const struct smc_clc_proposal *prop = &data->prop;
-	const u8 *gid = data->choice.version > 1 ? prop->v2.gid : prop->gid;
-	enum smc_reason why;
+	enum smc_reason why = smc_hs_check_way(hs, &hs->data->direct);
 
-	why = smc_hs_check_way(hs, gid, &data->direct);
-	if (why != SMC_REASON_OK)
-		return why;
-	return smc_hs_create_group(hs, prop->peer_id, gid, key, found);
+	return why ?: smc_hs_make_group(hs, key, lgr);
 }
 
 static enum smc_reason server_use_group(struct smc_hs *hs,
@@ -60,20 +50,20 @@ static enum smc_reason server_use_group(struct smc_hs *hs,
 
 static enum smc_reason server_first_contact(struct smc_hs *hs)
 {
-	struct smc_lgr *none;
-	enum smc_reason why = open_group(hs, NULL, &none);
+	struct smc_lgr *lgr;
+	enum smc_reason why = make_group(hs, NULL, &lgr);
 
-	return why ?: send_accept(hs);
+	return why ?: server_use_group(hs, lgr);
 }
 
-/* @lgr: a group to be joined, or NULL: the connection has joined a new one. */
-static enum smc_reason find_or_open(struct smc_hs *hs, struct smc_lgr **lgr)
+/* A group with the peer: one that exists, or a new one. */
+static enum smc_reason find_or_make(struct smc_hs *hs, struct smc_lgr **lgr)
 {
 	const struct smc_lgr_key key = smc_hs_group_key(hs);
 	bool others;
 
 	*lgr = smc_lgr_find(hs->setup.sn, &key, &others);
-	return *lgr ? SMC_REASON_OK : open_group(hs, &key, lgr);
+	return *lgr ? SMC_REASON_OK : make_group(hs, &key, lgr);
 }
 
 /* Set up data->choice: send the Accept, or wait for a group. */
@@ -86,21 +76,15 @@ static enum smc_reason set_up(struct smc_hs *hs)
 		why = smc_hs_join_shared(hs);
 		return why ?: send_accept(hs);
 	}
-	why = find_or_open(hs, &lgr);
+	why = find_or_make(hs, &lgr);
 	if (why != SMC_REASON_OK)
 		return why;
-	if (!lgr)
-		return send_accept(hs);
-	if (smc_hs_wait_settled(hs, lgr)) {
-		hs->group = lgr;
-		smc_hs_enter_until(hs, SMC_HS_GROUP, hs->limit -
-				   msecs_to_jiffies(hs->span_ms / 2));
-		return SMC_REASON_OK;
-	}
-	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
+	if (test_bit(SMC_HS_FIRST, &hs->bits))
 		return server_use_group(hs, lgr);
-	smc_lgr_leave(lgr);
-	return server_first_contact(hs);
+	if (!smc_hs_await_group(hs, lgr, hs->limit -
+				msecs_to_jiffies(hs->span_ms / 2)))
+		return server_first_contact(hs);
+	return hs->group ? SMC_REASON_OK : server_use_group(hs, lgr);
 }
 
 /* Do not try this variant again, nor the others of a path that was used up. */
