@@ -123,16 +123,17 @@ static void add(struct smc_account *acct, enum smc_acct_kind kind, int n)
 }
 
 /**
- * smc_account_charge() - take something, if there is room for it
+ * smc_account_try_charge() - take something, if there is room for it
  * @acct: account, or NULL: nothing is charged
  * @kind: of what
  * @n: how much
+ * @fail: NULL, or the account, this or one above, that has no room; NULL is
+ *	stored if all have
  *
- * Return: NULL, or the account, this or one above, that has no room.  Then
- * nothing is charged.
+ * Return: true if it is charged.
  */
-struct smc_account *smc_account_charge(struct smc_account *acct,
-				       enum smc_acct_kind kind, int n)
+bool smc_account_try_charge(struct smc_account *acct, enum smc_acct_kind kind,
+			    int n, struct smc_account **fail)
 {
 	struct smc_account *none;
 	unsigned long flags;
@@ -142,7 +143,9 @@ struct smc_account *smc_account_charge(struct smc_account *acct,
 	if (!none)
 		add(acct, kind, n);
 	spin_unlock_irqrestore(&accounts.lock, flags);
-	return none;
+	if (fail)
+		*fail = none;
+	return !none;
 }
 
 /**
@@ -196,12 +199,12 @@ int smc_account_room(struct smc_account *acct, enum smc_acct_kind kind)
 }
 
 /**
- * smc_account_within() - is what one account holds held by another?
+ * smc_account_is_below() - is what one account holds held by another?
  * @acct: this one
  * @above: the other one, which may be the same
  */
-bool smc_account_within(const struct smc_account *acct,
-			const struct smc_account *above)
+bool smc_account_is_below(const struct smc_account *acct,
+			  const struct smc_account *above)
 {
 	while (acct && acct != above)
 		acct = acct->up;

@@ -70,14 +70,14 @@ struct smc_account {
 extern int smc_account_host_limit[SMC_ACCT_KINDS];
 extern int smc_account_user_limit[SMC_ACCT_KINDS];
 
-struct smc_account *smc_account_charge(struct smc_account *acct,
-				       enum smc_acct_kind kind, int n);
+bool smc_account_try_charge(struct smc_account *acct, enum smc_acct_kind kind,
+			    int n, struct smc_account **fail);
 void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
 			  int n);
 bool smc_account_has_room(struct smc_account *acct, enum smc_acct_kind kind);
 int smc_account_room(struct smc_account *acct, enum smc_acct_kind kind);
-bool smc_account_within(const struct smc_account *acct,
-			const struct smc_account *above);
+bool smc_account_is_below(const struct smc_account *acct,
+			  const struct smc_account *above);
 
 struct smc_account *smc_account_peer(struct smc_net *sn,
 				     const struct in6_addr *addr, gfp_t gfp);

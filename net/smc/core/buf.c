@@ -161,8 +161,8 @@ static struct smc_buf *create(const struct smc_conn *conn, enum smc_buf_dir dir,
 	INIT_LIST_HEAD(&buf->node);
 	buf->dir = dir;
 	buf->size = size;
-	*full = smc_account_charge(conn->account, SMC_ACCT_RINGS, kib(buf));
-	if (*full)
+	if (!smc_account_try_charge(conn->account, SMC_ACCT_RINGS, kib(buf),
+				    full))
 		goto err_free;
 	rc = lgr->xport->buf_alloc(lgr, buf);
 	if (rc)
@@ -261,8 +261,7 @@ static struct smc_buf *take_or_create(const struct smc_conn *conn,
 {
 	struct smc_buf *buf;
 
-	*full = smc_account_charge(user, SMC_ACCT_RINGS, size >> 10);
-	if (*full)
+	if (!smc_account_try_charge(user, SMC_ACCT_RINGS, size >> 10, full))
 		return ERR_PTR(-EDQUOT);
 	buf = pool_take(conn, dir, size);
 	*reused = buf;
@@ -281,7 +280,7 @@ static struct smc_buf *take_or_create(const struct smc_conn *conn,
  */
 static bool helps(const struct smc_buf *buf, const struct smc_account *full)
 {
-	return full ? smc_account_within(buf->account, full) :
+	return full ? smc_account_is_below(buf->account, full) :
 		      buf->memcg == memcg_now();
 }
 
@@ -372,7 +371,7 @@ static bool make_room(struct smc_lgr *lgr, const struct smc_account *at,
 	u32 done = 0;
 
 	/* -ENOMEM of an RDMA device may be about its own limits */
-	if (full ? smc_account_within(at, full) : !is_shared)
+	if (full ? smc_account_is_below(at, full) : !is_shared)
 		return false;
 	if (is_shared)
 		done = take_own(lgr, full, size, &bufs);
@@ -398,7 +397,7 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 	list_for_each_entry_safe(buf, next, &ring_pool.lru, lru) {
 		if (done >= wanted || !left--)
 			break;
-		if (full && !smc_account_within(buf->account, full))
+		if (full && !smc_account_is_below(buf->account, full))
 			continue;
 		lgr = buf->lgr;
 		done += pages(buf);
@@ -461,7 +460,7 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 		size /= 2;
 	} while (less && size >= SMC_SIZE_MIN);
 	/* the next connections find room; idle buffers are no user's */
-	if (first && !smc_account_within(at, first))
+	if (first && !smc_account_is_below(at, first))
 		shed(first, ULONG_MAX);
 	if (full) {
 		smc_stats_inc(lgr->sn, full->stat);

@@ -465,8 +465,8 @@ static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	/* smc_dev_del() sets "removing" before it looks into the table */
 	gone = READ_ONCE(lgr->path.dev->removing);
 	*found = key && !gone ? find_locked(sn, key, &others) : NULL;
-	*full = gone || *found ? NULL : smc_lgr_charge(lgr);
-	if (!gone && !*found && !*full)
+	*full = NULL;
+	if (!gone && !*found && smc_lgr_try_charge(lgr, full))
 		insert(sn, lgr);
 	spin_unlock_bh(&sn->lgr_lock);
 	if (gone)

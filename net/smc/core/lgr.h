@@ -213,7 +213,7 @@ enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
 struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,
 				    struct smc_account *full);
 void smc_lgr_gave_way(struct smc_lgr *lgr, bool done);
-struct smc_account *smc_lgr_charge(struct smc_lgr *lgr);
+bool smc_lgr_try_charge(struct smc_lgr *lgr, struct smc_account **fail);
 void smc_lgr_uncharge(struct smc_lgr *lgr);
 void smc_lgr_set_idle(struct smc_lgr *lgr, bool on);
 

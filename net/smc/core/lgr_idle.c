@@ -88,8 +88,8 @@ static struct smc_lgr *oldest(struct smc_account *acct, enum smc_role role)
 
 	lockdep_assert_held(&idle_groups_lock);
 	list_for_each_entry_safe(entry, next, list, node) {
-		if (!smc_account_charge(entry->lgr->account, SMC_ACCT_ENDING,
-					1))
+		if (smc_account_try_charge(entry->lgr->account,
+					   SMC_ACCT_ENDING, 1, NULL))
 			return entry->lgr;
 		if (--left <= 0)
 			break;
@@ -142,19 +142,20 @@ void smc_lgr_gave_way(struct smc_lgr *lgr, bool done)
 }
 
 /**
- * smc_lgr_charge() - charge a new group to its account
+ * smc_lgr_try_charge() - charge a new group to its account
  * @lgr: group, about to be published
+ * @fail: as for smc_account_try_charge()
  *
  * Context: any.
- * Return: NULL, or the account that has no room.
+ * Return: true if it is charged.
  */
-struct smc_account *smc_lgr_charge(struct smc_lgr *lgr)
+bool smc_lgr_try_charge(struct smc_lgr *lgr, struct smc_account **fail)
 {
-	return smc_account_charge(lgr->account, SMC_ACCT_GROUPS, 1);
+	return smc_account_try_charge(lgr->account, SMC_ACCT_GROUPS, 1, fail);
 }
 
 /**
- * smc_lgr_uncharge() - undo smc_lgr_charge(), and drop the account
+ * smc_lgr_uncharge() - undo smc_lgr_try_charge(), and drop the account
  * @lgr: group
  *
  * Context: any.

@@ -79,7 +79,7 @@ bool smc_hs_count(struct smc_hs *hs)
 
 	addr_of_sock(hs->setup.sk, &addr);
 	acct = smc_account_peer(hs->setup.sn, &addr, GFP_ATOMIC | __GFP_NOWARN);
-	if (!acct || smc_account_charge(acct, kind_of(hs), 1)) {
+	if (!acct || !smc_account_try_charge(acct, kind_of(hs), 1, NULL)) {
 		smc_account_put(acct);
 		return false;
 	}

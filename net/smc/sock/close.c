@@ -404,8 +404,8 @@ static void close_conn(struct smc_sock *smc, bool abort)
 	WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	abort = abort || smc_conn_readable(conn);
 	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;
-	full = smc_account_charge(smc->sn->account, SMC_ACCT_ORPHANS, 1);
-	if (!full)
+	if (smc_account_try_charge(smc->sn->account, SMC_ACCT_ORPHANS, 1,
+				   &full))
 		set_bit(SMC_SK_ORPHAN, &smc->bits);
 	/* before the peer is told: its ring can serve the next connection then */
 	smc_conn_writer_gone(conn);
