@@ -48,6 +48,7 @@ struct smc_hs_result {
 	u32 peer_diagnosis;
 };
 
+struct request_sock;
 struct smc_hs;
 
 /**
@@ -98,10 +99,6 @@ struct smc_hs_setup {
 	u32 window_clamp;
 };
 
-enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr);
-
-struct request_sock;
-
 /* synopt.c */
 bool smc_synopt_works(void);
 void smc_synopt_offer(struct sock *sk);
@@ -109,9 +106,12 @@ void smc_synopt_answer(struct sock *sk, bool on);
 void smc_synopt_off(struct sock *sk);
 bool smc_synopt_answers(const struct sock *sk);
 bool smc_synopt_peer_has(const struct sock *sk);
-bool smc_hs_agreed(const struct sock *sk);
 bool smc_synopt_req_has(const struct request_sock *req, struct sock *child);
 
+/* client.c */
+bool smc_hs_agreed(const struct sock *sk);
+
+/* engine.c */
 struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
 			  struct smc_conn *conn, gfp_t gfp);
 void smc_hs_put(struct smc_hs *hs);
@@ -119,15 +119,15 @@ void smc_hs_start(struct smc_hs *hs);
 void smc_hs_wake(struct smc_hs *hs);
 bool smc_hs_stop(struct smc_hs *hs);
 void smc_hs_unlocked(struct smc_hs *hs);
+enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr);
+int smc_hs_init(void);
+void smc_hs_exit(void);
+int smc_hs_net_init(struct smc_net *sn);
+void smc_hs_net_exit(struct smc_net *sn);
 
 /* tcp.c */
 u32 smc_hs_tcp_readable(const struct sock *sk);
 int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len);
 void smc_hs_tcp_reset(struct sock *sk);
-
-int smc_hs_init(void);
-void smc_hs_exit(void);
-int smc_hs_net_init(struct smc_net *sn);
-void smc_hs_net_exit(struct smc_net *sn);
 
 #endif /* SMC_HS_H */

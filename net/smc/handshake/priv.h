@@ -231,7 +231,7 @@ struct smc_hs_role_ops {
 	enum smc_tech tech_v2;
 };
 
-/* handshake/wait.c */
+/* wait.c */
 void smc_hs_kick(struct smc_hs *hs);
 void smc_hs_set_stopped(struct smc_hs *hs);
 void smc_hs_kick_locked(struct smc_hs *hs);
@@ -248,7 +248,7 @@ bool smc_hs_wait_settled(struct smc_hs *hs, struct smc_lgr *lgr);
 bool smc_hs_settled(struct smc_hs *hs, enum smc_reason *why);
 void smc_hs_stop_waiting(struct smc_hs *hs);
 
-/* handshake/tcp.c */
+/* tcp.c */
 int smc_hs_lock(struct smc_hs *hs);
 void smc_hs_unlock(struct smc_hs *hs);
 bool smc_hs_tcp_closed(const struct sock *sk);
@@ -264,14 +264,14 @@ void smc_hs_tcp_exit(void);
 int smc_hs_tcp_up(struct smc_hs *hs, int *err);
 int smc_hs_connect_again(struct smc_hs *hs);
 
-/* handshake/msg.c */
+/* msg.c */
 enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 			     enum smc_reason late, bool *got);
 enum smc_reason smc_hs_look(struct smc_hs *hs);
 int smc_hs_write(struct smc_hs *hs, int mark);
 int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why);
 
-/* handshake/group.c */
+/* group.c */
 enum smc_reason smc_hs_find_paths(struct smc_hs *hs);
 enum smc_reason smc_hs_check_way(const struct smc_hs *hs, bool *direct);
 struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs);
@@ -296,7 +296,7 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs);
 void smc_hs_drop_group(struct smc_hs *hs, enum smc_reason why);
 void smc_hs_drop_conn(struct smc_hs *hs);
 
-/* handshake/outcome.c */
+/* outcome.c */
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why);
 bool smc_hs_incompatible(enum smc_reason why);
@@ -305,14 +305,14 @@ void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome);
 void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,
 		       struct smc_hs_result *res);
 
-/* handshake/client.c, handshake/server.c */
+/* client.c, server.c */
 extern const struct smc_hs_role_ops smc_hs_client;
 extern const struct smc_hs_role_ops smc_hs_server;
 
-/* handshake/late.c */
+/* late.c */
 bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg);
 
-/* handshake/cache.c */
+/* cache.c */
 void smc_hs_remember(const struct sock *sk, const struct sockaddr *addr);
 bool smc_hs_remembered(const struct sock *sk, const struct sockaddr *addr);
 void smc_hs_path_remember(struct smc_hs *hs);
@@ -321,19 +321,19 @@ void smc_hs_path_works(const struct smc_hs *hs);
 int smc_hs_cache_net_init(struct smc_net *sn);
 void smc_hs_cache_net_exit(struct smc_net *sn);
 
-/* handshake/charge.c */
+/* charge.c */
 bool smc_hs_charge_begin(struct smc_hs *hs);
 void smc_hs_charge_end(struct smc_hs *hs);
 
-/* handshake/limit.c */
+/* limit.c */
 bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa);
 bool smc_hs_count(struct smc_hs *hs);
 void smc_hs_uncount(struct smc_hs *hs);
 
-/* handshake/egress.c */
+/* egress.c */
 void smc_route_follow(struct smc_route *route, const struct dst_entry *dst);
 
-/* handshake/route.c */
+/* route.c */
 int smc_route_get(struct sock *tcp, struct smc_route *route);
 void smc_route_put(struct smc_route *route);
 void smc_route_prefixes(const struct smc_route *route,
