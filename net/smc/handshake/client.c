@@ -120,6 +120,7 @@ static bool to_itself(const struct sock *tcp)
  */
 bool smc_hs_agreed(const struct sock *sk)
 {
+	lockdep_assert(lockdep_sock_is_held(sk));
 	return smc_synopt_peer_has(sk) && !to_itself(sk);
 }
 

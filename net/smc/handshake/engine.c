@@ -392,6 +392,7 @@ static u64 stream_of(const struct smc_hs *hs)
  */
 void smc_hs_start(struct smc_hs *hs)
 {
+	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
 	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_STARTED);
 	if (!smc_hs_count(hs)) {
 		set_bit(SMC_HS_LIMITED, &hs->bits);

@@ -161,6 +161,7 @@ int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len)
 	struct sk_buff *skb;
 	size_t got = 0;
 
+	lockdep_assert(lockdep_sock_is_held(sk));
 	if (tp->urg_data)
 		len = min_t(size_t, len, tp->urg_seq - seq);
 	skb_queue_walk(&sk->sk_receive_queue, skb) {
@@ -212,6 +213,7 @@ int smc_hs_tcp_recv(struct sock *sk, void *buf, size_t len)
 	struct reading to = { .buf = buf, .room = len };
 	read_descriptor_t desc = { .arg.data = &to, .count = len };
 
+	lockdep_assert(lockdep_sock_is_held(sk));
 	return tcp_read_sock(sk, &desc, read_actor);
 }
 
@@ -257,6 +259,7 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
 	bool lone = !sk->sk_socket;
 	int rc;
 
+	lockdep_assert_held(&sk->sk_lock.slock);
 	/* anything else would wait for the connection */
 	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
 		return -EPIPE;
@@ -286,6 +289,7 @@ void smc_hs_tcp_reset(struct sock *sk)
 	struct inet_sock *inet = inet_sk(sk);
 	__be16 dport = inet->inet_dport;
 
+	lockdep_assert_held(&sk->sk_lock.slock);
 	sk->sk_prot->disconnect(sk, O_NONBLOCK);
 	inet->inet_dport = dport;
 	WRITE_ONCE(sk->sk_err, ECONNRESET);
