@@ -46,7 +46,10 @@ struct smc_hs_cache;
  * @autocork: unsent bytes from which on a write does not wait for earlier ones
  * @max_conns: connections per group, SMC_MIN_CONNS..SMC_MAX_CONNS
  * @testlink_s: link supervision interval in seconds, 0 = off
- * @limit_hs: sysctl limit_smc_hs: set and read back, has no effect
+ * @limit_hs: sysctl limit_smc_hs; this one and the next two are set and read
+ *	back, and have no effect
+ * @buf_type: sysctl smcr_buf_type
+ * @max_links: sysctl smcr_max_links_per_lgr
  * @hs_wq: steps of handshakes
  * @end_wq: ends of sockets, connections and idle groups; apart from @hs_wq, so
  *	that neither delays the other
@@ -87,6 +90,8 @@ struct smc_net {
 	unsigned int max_conns;
 	unsigned int testlink_s;
 	int limit_hs;
+	unsigned int buf_type;
+	int max_links;
 
 	struct workqueue_struct *hs_wq;
 	struct workqueue_struct *end_wq;

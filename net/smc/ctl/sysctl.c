@@ -2,18 +2,21 @@
 /*
  * net.smc.*, one directory for each network namespace.
  *
- * Each namespace gets a copy of the table below whose entries point into its
+ * Each namespace gets a copy of the table below, whose entries name a place in
  * struct smc_net.  Every value is checked; what is not allowed is refused with
  * EINVAL and changes nothing.  Names, types and ranges of the first part are
  * those of the Linux kernel's own SMC, so that existing files in /etc/sysctl.d
- * go on working; three of them have no effect here and are only kept: two in
- * struct unused, and limit_smc_hs in struct smc_net, where netlink finds it,
- * too.  The second part is ours; the defaults of its limits are in account.c.
+ * go on working.  Three of them have no effect here and are only kept: this
+ * implementation chooses the kind of its buffers itself (smcr_buf_type), uses
+ * one link for a group (smcr_max_links_per_lgr), and does not limit handshakes
+ * by limit_smc_hs.  The second part is ours; the defaults of its limits are in
+ * account.c.
  *
  * Context: process.  Test: selftests/vm/tests.
  */
 #include <linux/capability.h>
 #include <linux/slab.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
@@ -23,16 +26,6 @@
 #include "sysctl.h"
 
 #define TRANSPORTS_LEN	64	/* longest text taken, with NUL */
-
-/*
- * Settings of the kernel's SMC that change nothing in this implementation:
- * it chooses the kind of its buffers itself (smcr_buf_type) and uses one link for
- * a group (smcr_max_links_per_lgr).  They can be set and read back.
- */
-struct unused {
-	unsigned int buf_type;
-	int max_links;
-};
 
 static int ring_min = SMC_SIZE_MIN;
 static int ring_max = INT_MAX / 2;
@@ -99,7 +92,7 @@ static void transports_print(char *text, size_t size, unsigned int bits)
 static int transports_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 			      void *buffer, size_t *lenp, loff_t *ppos)
 {
-	struct smc_net *sn = ctl->data;
+	unsigned int *transports = ctl->data;
 	char text[TRANSPORTS_LEN] = "";
 	struct ctl_table tmp = { .data = text, .maxlen = sizeof(text) };
 	unsigned int bits;
@@ -109,14 +102,13 @@ static int transports_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 	if (write && (*ppos || *lenp >= sizeof(text)))
 		return -EINVAL;
 	if (!write)
-		transports_print(text, sizeof(text),
-				 READ_ONCE(sn->transports));
+		transports_print(text, sizeof(text), READ_ONCE(*transports));
 	err = proc_dostring(&tmp, write, buffer, lenp, ppos);
 	if (err || !write)
 		return err;
 	err = transports_parse(text, &bits);
 	if (!err)
-		WRITE_ONCE(sn->transports, bits);
+		WRITE_ONCE(*transports, bits);
 	return err;
 }
 
@@ -143,94 +135,78 @@ static int limit_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 	return 0;
 }
 
-/* The numbers: entry, place, range; filled in by table_fill(). */
-#define INT_ENTRY(_name, _min, _max)					\
-	{ .procname = (_name), .maxlen = sizeof(int), .mode = 0644,	\
+/* Where the value of a namespace is: table_fill() adds its struct smc_net. */
+#define AT(_member)	((void *)offsetof(struct smc_net, _member))
+
+#define INT_ENTRY(_name, _member, _min, _max)				\
+	{ .procname = (_name), .data = AT(_member),			\
+	  .maxlen = sizeof(int), .mode = 0644,				\
 	  .proc_handler = proc_dointvec_minmax,				\
 	  .extra1 = (_min), .extra2 = (_max) }
-#define LIMIT_ENTRY(_name)						\
-	{ .procname = (_name), .maxlen = sizeof(int), .mode = 0644,	\
+#define LIMIT_ENTRY(_name, _data)					\
+	{ .procname = (_name), .data = (_data),				\
+	  .maxlen = sizeof(int), .mode = 0644,				\
 	  .proc_handler = limit_handler,				\
 	  .extra1 = SYSCTL_ZERO, .extra2 = &acct_max }
 
 static const struct ctl_table table_template[] = {
-	{ .procname = "autocorking_size", .maxlen = sizeof(int), .mode = 0644,
+	{ .procname = "autocorking_size", .data = AT(autocork),
+	  .maxlen = sizeof(int), .mode = 0644,
 	  .proc_handler = proc_douintvec },
-	{ .procname = "smcr_buf_type", .maxlen = sizeof(int), .mode = 0644,
+	{ .procname = "smcr_buf_type", .data = AT(buf_type),
+	  .maxlen = sizeof(int), .mode = 0644,
 	  .proc_handler = proc_douintvec_minmax,
 	  .extra1 = SYSCTL_ZERO, .extra2 = &buf_type_max },
-	INT_ENTRY("smcr_max_links_per_lgr", SYSCTL_ONE, &max_links_max),
-	INT_ENTRY("smcr_max_conns_per_lgr", &max_conns_min, &max_conns_max),
-	INT_ENTRY("smcr_testlink_time", SYSCTL_ZERO, &testlink_max),
-	INT_ENTRY("wmem", &ring_min, &ring_max),
-	INT_ENTRY("rmem", &ring_min, &ring_max),
-	INT_ENTRY("limit_smc_hs", SYSCTL_ZERO, SYSCTL_ONE),
+	INT_ENTRY("smcr_max_links_per_lgr", max_links, SYSCTL_ONE,
+		  &max_links_max),
+	INT_ENTRY("smcr_max_conns_per_lgr", max_conns, &max_conns_min,
+		  &max_conns_max),
+	INT_ENTRY("smcr_testlink_time", testlink_s, SYSCTL_ZERO,
+		  &testlink_max),
+	INT_ENTRY("wmem", wmem, &ring_min, &ring_max),
+	INT_ENTRY("rmem", rmem, &ring_min, &ring_max),
+	INT_ENTRY("limit_smc_hs", limit_hs, SYSCTL_ZERO, SYSCTL_ONE),
 	/* ours */
-	{ .procname = "transports", .mode = 0644,
+	{ .procname = "transports", .data = AT(transports), .mode = 0644,
 	  .proc_handler = transports_handler },
-	INT_ENTRY("lend_ports", SYSCTL_ZERO, SYSCTL_ONE),
-	INT_ENTRY("handshake_timeout_ms", &timeout_min, &timeout_max),
-	INT_ENTRY("fallback_memory_s", SYSCTL_ZERO, &day_s),
-	INT_ENTRY("orphan_timeout_s", SYSCTL_ONE, &day_s),
-	LIMIT_ENTRY("max_orphans"),
-	LIMIT_ENTRY("max_groups"),
-	LIMIT_ENTRY("max_groups_per_peer"),
-	LIMIT_ENTRY("max_ring_kbytes"),
-	LIMIT_ENTRY("max_ring_kbytes_per_peer"),
-	/* of the host, in the first namespace only */
+	INT_ENTRY("lend_ports", lend_ports, SYSCTL_ZERO, SYSCTL_ONE),
+	INT_ENTRY("handshake_timeout_ms", handshake_timeout_ms, &timeout_min,
+		  &timeout_max),
+	INT_ENTRY("fallback_memory_s", fallback_memory_s, SYSCTL_ZERO, &day_s),
+	INT_ENTRY("orphan_timeout_s", orphan_timeout_s, SYSCTL_ONE, &day_s),
+	LIMIT_ENTRY("max_orphans", AT(limit[SMC_ACCT_ORPHANS])),
+	LIMIT_ENTRY("max_groups", AT(limit[SMC_ACCT_GROUPS])),
+	LIMIT_ENTRY("max_groups_per_peer", AT(peer_limit[SMC_ACCT_GROUPS])),
+	LIMIT_ENTRY("max_ring_kbytes", AT(limit[SMC_ACCT_RINGS])),
+	LIMIT_ENTRY("max_ring_kbytes_per_peer", AT(peer_limit[SMC_ACCT_RINGS])),
+	/* of the host, in the first namespace only: pointers */
 #define HOST_ENTRIES	4
-	LIMIT_ENTRY("host_max_groups"),
-	LIMIT_ENTRY("host_max_orphans"),
-	LIMIT_ENTRY("host_max_ring_kbytes"),
-	LIMIT_ENTRY("host_max_ring_kbytes_per_user"),
+	LIMIT_ENTRY("host_max_groups",
+		    &smc_account_host_limit[SMC_ACCT_GROUPS]),
+	LIMIT_ENTRY("host_max_orphans",
+		    &smc_account_host_limit[SMC_ACCT_ORPHANS]),
+	LIMIT_ENTRY("host_max_ring_kbytes",
+		    &smc_account_host_limit[SMC_ACCT_RINGS]),
+	LIMIT_ENTRY("host_max_ring_kbytes_per_user",
+		    &smc_account_user_limit[SMC_ACCT_RINGS]),
 };
 
-struct smc_sysctl {
-	struct unused unused;
-	/* the last one stays empty: older kernels look for the end */
-	struct ctl_table table[ARRAY_SIZE(table_template) + 1];
-};
+#define NET_ENTRIES	(ARRAY_SIZE(table_template) - HOST_ENTRIES)
 
-/* Where each entry's value lives, in the order of the template. */
-static void table_fill(struct smc_sysctl *ctl, struct smc_net *sn)
+static void table_fill(struct ctl_table *table, struct smc_net *sn, size_t num)
 {
-	void *const data[] = {
-		&sn->autocork,
-		&ctl->unused.buf_type,
-		&ctl->unused.max_links,
-		&sn->max_conns,
-		&sn->testlink_s,
-		&sn->wmem,
-		&sn->rmem,
-		&sn->limit_hs,
-		sn,
-		&sn->lend_ports,
-		&sn->handshake_timeout_ms,
-		&sn->fallback_memory_s,
-		&sn->orphan_timeout_s,
-		&sn->limit[SMC_ACCT_ORPHANS],
-		&sn->limit[SMC_ACCT_GROUPS],
-		&sn->peer_limit[SMC_ACCT_GROUPS],
-		&sn->limit[SMC_ACCT_RINGS],
-		&sn->peer_limit[SMC_ACCT_RINGS],
-		&smc_account_host_limit[SMC_ACCT_GROUPS],
-		&smc_account_host_limit[SMC_ACCT_ORPHANS],
-		&smc_account_host_limit[SMC_ACCT_RINGS],
-		&smc_account_user_limit[SMC_ACCT_RINGS],
-	};
 	unsigned int i;
 
-	BUILD_BUG_ON(ARRAY_SIZE(data) != ARRAY_SIZE(table_template));
-	memcpy(ctl->table, table_template, sizeof(table_template));
-	for (i = 0; i < ARRAY_SIZE(data); i++)
-		ctl->table[i].data = data[i];
+	memcpy(table, table_template, num * sizeof(*table));
+	for (i = 0; i < NET_ENTRIES; i++)
+		table[i].data = (void *)sn + (uintptr_t)table[i].data;
 }
 
-static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
+static void defaults(struct smc_net *sn)
 {
 	sn->autocork = 65536;
-	ctl->unused.buf_type = 0;
-	ctl->unused.max_links = 2;
+	sn->buf_type = 0;
+	sn->max_links = 2;
 	sn->max_conns = SMC_MAX_CONNS;
 	sn->testlink_s = 30;
 	sn->wmem = 65536;
@@ -252,21 +228,19 @@ static void defaults(struct smc_sysctl *ctl, struct smc_net *sn)
  */
 int smc_sysctl_net_init(struct smc_net *sn)
 {
-	size_t num = ARRAY_SIZE(table_template);
-	struct smc_sysctl *ctl;
+	bool is_first = net_eq(sn->net, &init_net);
+	size_t num = NET_ENTRIES + (is_first ? HOST_ENTRIES : 0);
+	struct ctl_table *table;
 
-	if (!net_eq(sn->net, &init_net))
-		num -= HOST_ENTRIES;
-	ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
-	if (!ctl)
+	/* the last one stays empty: older kernels look for the end */
+	table = kcalloc(num + 1, sizeof(*table), GFP_KERNEL);
+	if (!table)
 		return -ENOMEM;
-	defaults(ctl, sn);
-	table_fill(ctl, sn);
-	memset(&ctl->table[num], 0, sizeof(ctl->table[num]));
-	sn->sysctl_hdr = register_net_sysctl_sz(sn->net, "net/smc", ctl->table,
-						num);
+	defaults(sn);
+	table_fill(table, sn, num);
+	sn->sysctl_hdr = register_net_sysctl_sz(sn->net, "net/smc", table, num);
 	if (!sn->sysctl_hdr) {
-		kfree(ctl);
+		kfree(table);
 		return -ENOMEM;
 	}
 	return 0;
@@ -283,5 +257,5 @@ void smc_sysctl_net_exit(struct smc_net *sn)
 	const struct ctl_table *table = sn->sysctl_hdr->ctl_table_arg;
 
 	unregister_net_sysctl_table(sn->sysctl_hdr);
-	kfree(container_of(table, struct smc_sysctl, table[0]));
+	kfree(table);
 }
