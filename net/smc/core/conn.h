@@ -123,31 +123,101 @@ enum smc_conn_end {
 	SMC_END_FREE,
 };
 
+/**
+ * struct smc_conn - a connection
+ * @events: the socket's callbacks
+ * @sn: namespace state; as long as @sk
+ * @sk: the socket; referenced until events->release()
+ * @events_data: the socket's; the same
+ * @user: account of the user that the rings are charged to, or NULL; the same
+ * @account: the peer's, which the rings are charged to; a reference
+ * @stream: names the TCP connection at both ends
+ * @refs: see above
+ * @release: runs enum smc_conn_end
+ * @end: enum smc_conn_end, under tx_lock
+ * @flags_limit: jiffies, of SMC_END_FLAGS
+ * @xport: the group's transport
+ * @tech: counters of @xport in @sn
+ * @lgr: the group, referenced; NULL before smc_conn_join()
+ * @xp: the transport's private area
+ * @rcu: frees the connection
+ * @sndbuf: send ring; NULL when rings are merged
+ * @rmb: receive ring
+ * @token: ours, which the peer sends
+ * @peer_token: the peer's
+ * @flags: enum smc_conn_bits
+ * @merged: @snd_base is the peer's ring
+ * @detached: no up-call any more; under rx_lock
+ * @described: called at the end of describe(); under rx_lock
+ * @described_arg: for it
+ * @tx_lock: see above
+ * @snd_base: first byte of the send ring
+ * @snd_size: its length
+ * @peer_size: length of the peer's receive ring
+ * @prod_pos: written by the program; writer: sendmsg
+ * @sent_pos: pushed; writer: tx_lock
+ * @done_pos: may be overwritten; writer: tx_done (merged: rx)
+ * @announced_pos: @read_pos as the peer knows it; writer: tx_lock
+ * @urg_tx_pos: one past our urgent byte
+ * @tx_stamp: jiffies of the last data pushed
+ * @tx_seq: sequence number of the last CDC message
+ * @tx_prod_flags: its producer flags
+ * @tx_conn_flags: connection flags sent so far, sticky
+ * @rx_lock: see above
+ * @rcv_base: first byte of the receive ring
+ * @rcv_size: its length
+ * @rcvd_pos: announced by the peer; writer: rx
+ * @read_pos: read by the program; writer: recvmsg
+ * @peer_read_pos: what the peer's program has read; writer: rx
+ * @urg_rx_pos: position of the peer's urgent byte
+ * @urg_drop_pos: of one that was superseded while next to be read
+ * @rx_stamp: jiffies of the last data
+ * @acks: pushes that the peer's device has
+ * @rx_seq: sequence number of the last CDC message
+ * @rx_prod_flags: its producer flags
+ * @rx_conn_flags: the peer's connection flags so far, sticky
+ * @tx_mutex: the socket's, one writer
+ * @tx_want: free bytes waited for, 0: none
+ * @completion_pos: position of the last completion that was requested
+ * @rx_mutex: the socket's, one reader
+ * @shut_pos: @rcvd_pos when both ways were shut
+ * @urg_read_pos: taken by recv(MSG_OOB)
+ * @urg_past_pos: urgent bytes before it are passed
+ * @urg_byte: the one that a short read has passed
+ * @state: enum smc_state
+ * @shutdown: RCV_SHUTDOWN, SEND_SHUTDOWN
+ * @st_flags: SMC_ST_*
+ * @timer: corked data; later the orphan
+ * @orphan_pos: @sent_pos when that was started
+ * @abort_err: positive errno of the end
+ * @abort_reason: enum smc_reason of the end
+ * @keepalive: see there
+ */
 struct smc_conn {
 	const struct smc_conn_events *events;
-	struct smc_net *sn;		/* as long as @sk */
-	struct sock *sk;		/* referenced until events->release() */
-	void *events_data;		/* the same */
-	struct smc_account *user;	/* of the rings, or NULL; the same */
-	struct smc_account *account;	/* the peer's: of the rings; a reference */
-	u64 stream;			/* names the TCP connection at both ends */
+	struct smc_net *sn;
+	struct sock *sk;
+	void *events_data;
+	struct smc_account *user;
+	struct smc_account *account;
+	u64 stream;
 	refcount_t refs;
-	struct delayed_work release;	/* runs enum smc_conn_end */
-	u8 end;				/* enum smc_conn_end, under tx_lock */
-	unsigned long flags_limit;	/* jiffies, of SMC_END_FLAGS */
+	struct delayed_work release;
+	u8 end;
+	unsigned long flags_limit;
 	const struct smc_xport *xport;
-	struct smc_tech_stats __percpu *tech;	/* of @xport, in @sn */
-	struct smc_lgr *lgr;		/* referenced */
-	void *xp;			/* the transport's private area */
+	struct smc_tech_stats __percpu *tech;
+	struct smc_lgr *lgr;
+	void *xp;
 	struct rcu_head rcu;
-	struct smc_buf *sndbuf;		/* NULL when rings are merged */
+	struct smc_buf *sndbuf;
 	struct smc_buf *rmb;
-	u32 token;			/* ours, what the peer sends */
+	u32 token;
 	u32 peer_token;
-	unsigned long flags;		/* enum smc_conn_bits */
-	bool merged;			/* snd_base is the peer's ring */
-	bool detached;			/* rx_lock: no up-call any more */
-	void (*described)(void *arg);	/* rx_lock: end of describe() */
+	unsigned long flags;
+	bool merged;
+	bool detached;
+	void (*described)(void *arg);
 	void *described_arg;
 
 	/* sending */
@@ -155,48 +225,48 @@ struct smc_conn {
 	u8 *snd_base;
 	u32 snd_size;
 	u32 peer_size;
-	u64 prod_pos;			/* writer: sendmsg */
-	u64 sent_pos;			/* writer: tx_lock */
-	u64 done_pos;			/* writer: tx_done (merged: rx) */
-	u64 announced_pos;		/* writer: tx_lock */
-	u64 urg_tx_pos;			/* one past our urgent byte */
-	unsigned long tx_stamp;		/* jiffies of the last data pushed */
+	u64 prod_pos;
+	u64 sent_pos;
+	u64 done_pos;
+	u64 announced_pos;
+	u64 urg_tx_pos;
+	unsigned long tx_stamp;
 	u16 tx_seq;
 	u8 tx_prod_flags;
-	u8 tx_conn_flags;		/* sent so far, sticky */
+	u8 tx_conn_flags;
 
 	/* receiving */
 	spinlock_t rx_lock ____cacheline_aligned_in_smp;
 	u8 *rcv_base;
 	u32 rcv_size;
-	u64 rcvd_pos;			/* writer: rx */
-	u64 read_pos;			/* writer: recvmsg */
-	u64 peer_read_pos;		/* writer: rx */
-	u64 urg_rx_pos;			/* position of the urgent byte */
-	u64 urg_drop_pos;		/* superseded while next to be read */
-	unsigned long rx_stamp;		/* jiffies of the last data */
-	u32 acks;			/* pushes that the peer's device has */
+	u64 rcvd_pos;
+	u64 read_pos;
+	u64 peer_read_pos;
+	u64 urg_rx_pos;
+	u64 urg_drop_pos;
+	unsigned long rx_stamp;
+	u32 acks;
 	u16 rx_seq;
 	u8 rx_prod_flags;
 	u8 rx_conn_flags;
 
 	/* the socket's: writing and reading */
 	struct mutex tx_mutex ____cacheline_aligned_in_smp;
-	u32 tx_want;			/* free bytes waited for, 0: none */
-	u64 completion_pos;		/* of the last requested completion */
+	u32 tx_want;
+	u64 completion_pos;
 	struct mutex rx_mutex;
-	u64 shut_pos;			/* rcvd_pos when both ways were shut */
-	u64 urg_read_pos;		/* taken by recv(MSG_OOB) */
-	u64 urg_past_pos;		/* urgent bytes before it are passed */
-	u8 urg_byte;			/* the one a short read has passed */
+	u64 shut_pos;
+	u64 urg_read_pos;
+	u64 urg_past_pos;
+	u8 urg_byte;
 	/* the socket's: the end */
-	u8 state;			/* enum smc_state */
-	u8 shutdown;			/* RCV_SHUTDOWN, SEND_SHUTDOWN */
-	unsigned int st_flags;		/* SMC_ST_* */
-	struct timer_list timer;	/* corked data; later the orphan */
-	u64 orphan_pos;			/* sent_pos when that was started */
-	int abort_err;			/* positive errno of the end */
-	u32 abort_reason;		/* enum smc_reason of the end */
+	u8 state;
+	u8 shutdown;
+	unsigned int st_flags;
+	struct timer_list timer;
+	u64 orphan_pos;
+	int abort_err;
+	u32 abort_reason;
 	struct smc_keepalive keepalive;
 };
 
