@@ -138,6 +138,11 @@ int smc_genl_init(void)
 	return rc;
 }
 
+/**
+ * smc_genl_exit() - undo smc_genl_init()
+ *
+ * Context: process.
+ */
 void smc_genl_exit(void)
 {
 	smc_genl_pnet_exit();

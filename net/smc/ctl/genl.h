@@ -33,7 +33,7 @@ static inline int smc_genl_end(struct sk_buff *skb, void *hdr, int rc)
 	return rc;
 }
 
-/* Dumps and setters; context: process, the family's lock held. */
+/* genl_lgr.c, genl_dev.c, genl_stats.c, genl_eid.c */
 int smc_genl_dump_lgr_r(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_link(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_lgr_d(struct sk_buff *skb, struct netlink_callback *cb);

@@ -184,11 +184,27 @@ static int dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
 	return skb->len;
 }
 
+/**
+ * smc_genl_dump_dev_d() - devices of shared memory
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_dev_d(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_devs(skb, cb, SMC_XPORT_D);
 }
 
+/**
+ * smc_genl_dump_dev_r() - RDMA devices
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_dev_r(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_devs(skb, cb, SMC_XPORT_R);

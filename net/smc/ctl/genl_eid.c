@@ -39,7 +39,14 @@ static int row_ueid(struct sk_buff *skb, struct netlink_callback *cb,
 			    nla_put_string(skb, SMC_NLA_EID_TABLE_ENTRY, text));
 }
 
-/* All of them fit one message. */
+/**
+ * smc_genl_dump_ueid() - the table of EIDs; all of them fit one message
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	u8 eids[SMC_MAX_UEID][SMC_EID_LEN];
@@ -71,6 +78,14 @@ static const u8 *get_eid(const struct genl_info *info)
 	return nla_data(attr);
 }
 
+/**
+ * smc_genl_add_ueid() - add an EID to the table
+ * @skb: request
+ * @info: its attributes
+ *
+ * Context: process, the family's lock is held.
+ * Return: 0, or -errno and a sentence.
+ */
 int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info)
 {
 	const u8 *eid = get_eid(info);
@@ -96,6 +111,14 @@ int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info)
 	return rc;
 }
 
+/**
+ * smc_genl_remove_ueid() - remove an EID from the table
+ * @skb: request
+ * @info: its attributes
+ *
+ * Context: process, the family's lock is held.
+ * Return: 0, or -errno and a sentence.
+ */
 int smc_genl_remove_ueid(struct sk_buff *skb, struct genl_info *info)
 {
 	const u8 *eid = get_eid(info);
@@ -109,6 +132,14 @@ int smc_genl_remove_ueid(struct sk_buff *skb, struct genl_info *info)
 	return rc;
 }
 
+/**
+ * smc_genl_flush_ueid() - empty the table
+ * @skb: request
+ * @info: its attributes
+ *
+ * Context: process, the family's lock is held.
+ * Return: 0.
+ */
 int smc_genl_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 {
 	smc_ueid_flush();
@@ -123,11 +154,27 @@ static int fill_seid(struct sk_buff *skb, struct smc_net *sn)
 	       nla_put_u8(skb, SMC_NLA_SEID_ENABLED, 0);
 }
 
+/**
+ * smc_genl_dump_seid() - the system EID, which is empty and not enabled
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_seid(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return smc_genl_once(skb, cb, SMC_NETLINK_DUMP_SEID, fill_seid);
 }
 
+/**
+ * smc_genl_set_seid() - enable or disable the system EID
+ * @skb: request
+ * @info: its attributes
+ *
+ * Context: process, the family's lock is held.
+ * Return: -EOPNOTSUPP and a sentence.
+ */
 int smc_genl_set_seid(struct sk_buff *skb, struct genl_info *info)
 {
 	GENL_SET_ERR_MSG(info, "this machine has no system EID");

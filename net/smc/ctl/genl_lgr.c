@@ -261,16 +261,40 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb,
 	return skb->len;
 }
 
+/**
+ * smc_genl_dump_lgr_r() - link groups over RDMA
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_lgr_r(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, SMC_XPORT_R, false);
 }
 
+/**
+ * smc_genl_dump_link() - the same, each with its link
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_link(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, SMC_XPORT_R, true);
 }
 
+/**
+ * smc_genl_dump_lgr_d() - link groups of shared memory
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_lgr_d(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, SMC_XPORT_D, false);

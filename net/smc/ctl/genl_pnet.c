@@ -300,11 +300,22 @@ static struct genl_family pnet_family __ro_after_init = {
 	.resv_start_op = SMC_PNETID_FLUSH + 1,
 };
 
+/**
+ * smc_genl_pnet_init() - register the family SMC_PNETID
+ *
+ * Context: process, module init.
+ * Return: 0 or -errno.
+ */
 int smc_genl_pnet_init(void)
 {
 	return genl_register_family(&pnet_family);
 }
 
+/**
+ * smc_genl_pnet_exit() - undo smc_genl_pnet_init()
+ *
+ * Context: process.
+ */
 void smc_genl_pnet_exit(void)
 {
 	genl_unregister_family(&pnet_family);

@@ -164,6 +164,14 @@ static int fill_stats(struct sk_buff *skb, struct smc_net *sn)
 	return rc;
 }
 
+/**
+ * smc_genl_dump_stats() - counters of both transports
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return smc_genl_once(skb, cb, SMC_NETLINK_GET_STATS, fill_stats);
@@ -236,6 +244,14 @@ static int dump_fback(struct sk_buff *skb, struct netlink_callback *cb,
 	return skb->len;
 }
 
+/**
+ * smc_genl_dump_fback() - reasons of fallback and how often they occurred
+ * @skb: message to be filled
+ * @cb: dump
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
 int smc_genl_dump_fback(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct smc_stats *sum = smc_stats_sum(smc_genl_net(cb));

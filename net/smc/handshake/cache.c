@@ -334,6 +334,13 @@ void smc_hs_path_works(const struct smc_hs *hs)
 	}
 }
 
+/**
+ * smc_hs_cache_net_init() - an empty memory for a new namespace
+ * @sn: namespace state
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
 int smc_hs_cache_net_init(struct smc_net *sn)
 {
 	struct smc_hs_cache *cache;
@@ -347,7 +354,12 @@ int smc_hs_cache_net_init(struct smc_net *sn)
 	return 0;
 }
 
-/* All handshakes of the namespace have ended: its sockets hold it. */
+/**
+ * smc_hs_cache_net_exit() - undo smc_hs_cache_net_init()
+ * @sn: namespace state; all its handshakes have ended
+ *
+ * Context: process.
+ */
 void smc_hs_cache_net_exit(struct smc_net *sn)
 {
 	enum kind kind;

@@ -463,6 +463,13 @@ enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr)
 	return SMC_REASON_OK;
 }
 
+/**
+ * smc_hs_net_init() - handshakes of a new namespace
+ * @sn: namespace state
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
 int smc_hs_net_init(struct smc_net *sn)
 {
 	int rc;
@@ -476,6 +483,12 @@ int smc_hs_net_init(struct smc_net *sn)
 	return rc;
 }
 
+/**
+ * smc_hs_net_exit() - undo smc_hs_net_init()
+ * @sn: namespace state; all its handshakes have ended, as its sockets hold it
+ *
+ * Context: process, sleeps.
+ */
 void smc_hs_net_exit(struct smc_net *sn)
 {
 	/* the last step may not have returned yet */
@@ -483,6 +496,12 @@ void smc_hs_net_exit(struct smc_net *sn)
 	smc_hs_cache_net_exit(sn);
 }
 
+/**
+ * smc_hs_init() - get ready what all namespaces share
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
 int smc_hs_init(void)
 {
 	int rc = smc_hs_tcp_init();
@@ -495,6 +514,11 @@ int smc_hs_init(void)
 	return rc;
 }
 
+/**
+ * smc_hs_exit() - undo smc_hs_init()
+ *
+ * Context: process; no socket is ours any more.
+ */
 void smc_hs_exit(void)
 {
 	smc_synopt_exit();
