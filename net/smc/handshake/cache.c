@@ -25,6 +25,7 @@
 #include <linux/unaligned.h>
 #include <net/ipv6.h>
 #include <net/inet_sock.h>
+#include "addr.h"
 #include "priv.h"
 
 #define SETS		128
@@ -68,25 +69,20 @@ struct smc_hs_cache {
 	struct entry (*sets[KINDS])[WAYS];
 };
 
-static bool key_of_addr(const struct sockaddr *addr, kuid_t uid,
-			struct cache_key *key)
+static struct cache_key key_of_addr(const struct sock *sk,
+				    const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
-	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+	struct cache_key key = {
+		/* sin_port is at the same place */
+		.port = ntohs(in6->sin6_port),
+		.uid = READ_ONCE(sk->sk_uid),
+	};
 
-	memset(key, 0, sizeof(*key));
-	key->uid = uid;
-	if (addr->sa_family == AF_INET) {
-		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &key->addr);
-		key->port = ntohs(in->sin_port);
-		return true;
-	}
-	if (addr->sa_family != AF_INET6)
-		return false;
-	key->addr = in6->sin6_addr;
-	key->scope = in6->sin6_scope_id;
-	key->port = ntohs(in6->sin6_port);
-	return true;
+	smc_addr_get(&key.addr, addr);
+	if (addr->sa_family == AF_INET6)
+		key.scope = in6->sin6_scope_id;
+	return key;
 }
 
 static enum kind no_link_kind(const struct smc_hs *hs)
@@ -232,27 +228,25 @@ static void cache_drop(struct smc_net *sn, enum kind kind,
 /**
  * smc_hs_remember() - this peer was incompatible: plain TCP for a while
  * @sk: socket of the user's connect()
- * @addr: where that went
+ * @addr: where that went, AF_INET or AF_INET6
  */
 void smc_hs_remember(const struct sock *sk, const struct sockaddr *addr)
 {
-	struct cache_key key;
+	const struct cache_key key = key_of_addr(sk, addr);
 
-	if (key_of_addr(addr, READ_ONCE(sk->sk_uid), &key))
-		cache_store(smc_net(sock_net(sk)), NO_CLC, &key);
+	cache_store(smc_net(sock_net(sk)), NO_CLC, &key);
 }
 
 /**
  * smc_hs_remembered() - was this peer incompatible a short while ago?
  * @sk: socket
- * @addr: where connect() goes
+ * @addr: where connect() goes, AF_INET or AF_INET6
  */
 bool smc_hs_remembered(const struct sock *sk, const struct sockaddr *addr)
 {
-	struct cache_key key;
+	const struct cache_key key = key_of_addr(sk, addr);
 
-	return key_of_addr(addr, READ_ONCE(sk->sk_uid), &key) &&
-	       cache_has(smc_net(sock_net(sk)), NO_CLC, &key);
+	return cache_has(smc_net(sock_net(sk)), NO_CLC, &key);
 }
 
 /*

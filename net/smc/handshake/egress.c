@@ -32,6 +32,7 @@
 #include <net/route.h>
 #include <net/vxlan.h>
 #include "net.h"
+#include "addr.h"
 #include "priv.h"
 
 /* Containers in containers, each with a tunnel. */
@@ -205,10 +206,7 @@ static int enter_tunnel(struct way *way)
 	if (vxlan->default_dst.remote_ifindex)
 		return 0;
 	ipv6_addr_set_v4mapped(htonl(INADDR_ANY), &v4_any);
-	if (end->sa.sa_family == AF_INET6)
-		way->dst = end->sin6.sin6_addr;
-	else
-		ipv6_addr_set_v4mapped(end->sin.sin_addr.s_addr, &way->dst);
+	smc_addr_get(&way->dst, &end->sa);
 	if (ipv6_addr_any(&way->dst) ||
 	    ipv6_addr_equal(&way->dst, &v4_any))
 		return -EHOSTUNREACH;

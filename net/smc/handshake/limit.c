@@ -7,38 +7,14 @@
  * Context: per function.
  * Test: selftests/smc/hslimit.py
  */
-#include <linux/in.h>
 #include <linux/in6.h>
-#include <net/inet_sock.h>
-#include <net/ipv6.h>
 #include "account.h"
+#include "addr.h"
 #include "priv.h"
 
 static enum smc_acct_kind kind_of(const struct smc_hs *hs)
 {
 	return hs->setup.role == SMC_CLNT ? SMC_ACCT_CLIENTS : SMC_ACCT_SERVERS;
-}
-
-static void addr_of_sock(const struct sock *tcp, struct in6_addr *addr)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (tcp->sk_family == AF_INET6) {
-		*addr = tcp->sk_v6_daddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(inet_sk(tcp)->inet_daddr, addr);
-}
-
-static void addr_of_sockaddr(const struct sockaddr *sa, struct in6_addr *addr)
-{
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)sa;
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)sa;
-
-	if (sa->sa_family == AF_INET6)
-		*addr = v6->sin6_addr;
-	else
-		ipv6_addr_set_v4mapped(v4->sin_addr.s_addr, addr);
 }
 
 /**
@@ -58,7 +34,7 @@ bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa)
 	if (8 * READ_ONCE(sn->account->used[SMC_ACCT_CLIENTS]) <
 	    SMC_ACCT_HS_MAX)
 		return true;
-	addr_of_sockaddr(sa, &addr);
+	smc_addr_get(&addr, sa);
 	acct = smc_account_peer(sn, &addr, GFP_KERNEL);
 	ok = acct && smc_account_has_room(acct, SMC_ACCT_CLIENTS);
 	smc_account_put(acct);
@@ -77,7 +53,7 @@ bool smc_hs_count(struct smc_hs *hs)
 	struct smc_account *acct;
 	struct in6_addr addr;
 
-	addr_of_sock(hs->setup.sk, &addr);
+	smc_addr_peer(&addr, hs->setup.sk);
 	acct = smc_account_peer(hs->setup.sn, &addr, GFP_ATOMIC | __GFP_NOWARN);
 	if (!acct || !smc_account_try_charge(acct, kind_of(hs), 1, NULL)) {
 		smc_account_put(acct);

@@ -22,6 +22,7 @@
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
+#include "addr.h"
 #include "priv.h"
 
 static int lower_vlan(struct net_device *lower, struct netdev_nested_priv *priv)
@@ -51,25 +52,18 @@ static void fill_addresses(const struct sock *tcp, struct smc_route *route)
 {
 	const struct inet_sock *inet = inet_sk(tcp);
 
+	smc_addr_own(&route->own.addr, tcp);
+	smc_addr_peer(&route->daddr, tcp);
+	route->family = ipv6_addr_v4mapped(&route->daddr) ? AF_INET : AF_INET6;
 	route->sport = inet->inet_num;
 	route->dport = ntohs(inet->inet_dport);
 	route->own.tclass = READ_ONCE(inet->tos) & ~INET_ECN_MASK;
 	route->own.priority = READ_ONCE(tcp->sk_priority);
 #if IS_ENABLED(CONFIG_IPV6)
-	if (tcp->sk_family == AF_INET6) {
-		route->own.addr = tcp->sk_v6_rcv_saddr;
-		route->daddr = tcp->sk_v6_daddr;
-		route->family = ipv6_addr_v4mapped(&route->daddr) ?
-				AF_INET : AF_INET6;
-		if (route->family == AF_INET6)
-			route->own.tclass = READ_ONCE(inet6_sk(tcp)->tclass) &
-					    ~INET_ECN_MASK;
-		return;
-	}
+	if (route->family == AF_INET6)
+		route->own.tclass = READ_ONCE(inet6_sk(tcp)->tclass) &
+				    ~INET_ECN_MASK;
 #endif
-	route->family = AF_INET;
-	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &route->own.addr);
-	ipv6_addr_set_v4mapped(inet->inet_daddr, &route->daddr);
 }
 
 /* The socket has lost its route: the device with the local address. */

@@ -11,42 +11,26 @@
  */
 #include <linux/preempt.h>
 #include <net/inet_sock.h>
-#include <net/ipv6.h>
 
+#include "addr.h"
 #include "sock.h"
 #include "trace.h"
 
 /* connect() has checked the length. */
 static void set_peer(struct smc_policy *policy, const struct sockaddr *addr)
 {
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
-	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
-	struct in6_addr *to = (struct in6_addr *)policy->addr;
-
 	policy->family = addr->sa_family;
-	if (addr->sa_family == AF_INET) {
-		policy->port = in->sin_port;
-		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, to);
-	} else {
-		policy->port = in6->sin6_port;
-		*to = in6->sin6_addr;
-	}
+	/* sin6_port is at the same place */
+	policy->port = ((const struct sockaddr_in *)addr)->sin_port;
+	smc_addr_get((struct in6_addr *)policy->addr, addr);
 }
 
 static void set_own(struct smc_policy *policy, const struct sock *sk)
 {
-	struct in6_addr *to = (struct in6_addr *)policy->addr;
-
 	policy->family = sk->sk_family;
 	policy->listens = true;
 	policy->port = inet_sk(sk)->inet_sport;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6) {
-		*to = sk->sk_v6_rcv_saddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_rcv_saddr, to);
+	smc_addr_own((struct in6_addr *)policy->addr, sk);
 }
 
 /**
