@@ -30,6 +30,7 @@
 
 #include <linux/hash.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/once.h>
@@ -41,12 +42,11 @@
 #include "account.h"
 #include "net.h"
 
-#define TABLE_BITS	10
-
 static struct {
 	spinlock_t lock;	/* heads; smc_account.used */
 	u32 seed;
-	struct hlist_head heads[1 << TABLE_BITS];
+	unsigned long size;	/* of heads, a power of two */
+	struct hlist_head *heads;
 } accounts = {
 	.lock = __SPIN_LOCK_UNLOCKED(accounts.lock),
 };
@@ -222,7 +222,7 @@ static void init_lists(struct smc_account *acct)
 static struct smc_account *alloc(struct smc_account *up, const int *limit,
 				 enum smc_stat stat, gfp_t gfp)
 {
-	struct smc_account *acct = kzalloc(sizeof(*acct), gfp);
+	struct smc_account *acct = kzalloc(sizeof(*acct), gfp | __GFP_ACCOUNT);
 
 	if (!acct)
 		return NULL;
@@ -254,8 +254,8 @@ static struct smc_account *find_or_add(const struct smc_account *key,
 
 	get_random_once(&accounts.seed, sizeof(accounts.seed));
 	hash = __ipv6_addr_jhash(&key->id, accounts.seed) ^
-	       hash_ptr(key->space, TABLE_BITS);
-	head = &accounts.heads[hash % (1 << TABLE_BITS)];
+	       hash_ptr(key->space, 32);
+	head = &accounts.heads[hash & (accounts.size - 1)];
 	spin_lock_irqsave(&accounts.lock, flags);
 	hlist_for_each_entry(acct, head, node)
 		if (same(acct, key))
@@ -441,13 +441,23 @@ void smc_account_put(struct smc_account *acct)
  * smc_account_init() - the limits of the host and of users, by the memory
  *
  * Rings take a quarter of it.  A group has receive buffers of 128 KiB to 2 MiB:
- * there may be one for four megabytes.
+ * there may be one for four megabytes.  A connection has up to four accounts for
+ * itself, and 32 KiB of rings: on a host of up to 128 GiB a list of the table has
+ * eight on average when the limit is reached.
+ *
+ * Return: 0 or -ENOMEM.
  */
-void smc_account_init(void)
+int smc_account_init(void)
 {
 	unsigned long pages = nr_free_buffer_pages();
 	int *limit = smc_account_host_limit;
 
+	accounts.size = roundup_pow_of_two(clamp(pages >> (18 - PAGE_SHIFT),
+						 1024UL, 1UL << 19));
+	accounts.heads = kvcalloc(accounts.size, sizeof(*accounts.heads),
+				  GFP_KERNEL);
+	if (!accounts.heads)
+		return -ENOMEM;
 	init_lists(&host);
 	limit[SMC_ACCT_RINGS] = min(pages << (PAGE_SHIFT - 10) >> 2,
 				    (unsigned long)SMC_ACCT_MAX);
@@ -459,6 +469,7 @@ void smc_account_init(void)
 	limit[SMC_ACCT_CLIENTS] = SMC_ACCT_MAX;
 	limit[SMC_ACCT_SERVERS] = SMC_ACCT_MAX;
 	smc_account_user_limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 2;
+	return 0;
 }
 
 /**
@@ -469,6 +480,7 @@ void smc_account_init(void)
 void smc_account_exit(void)
 {
 	check_empty(&host);
+	kvfree(accounts.heads);
 }
 
 /**

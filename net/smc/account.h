@@ -87,7 +87,7 @@ struct smc_account *smc_account_user_at(struct smc_account *user,
 struct smc_account *smc_account_get(struct smc_account *acct);
 void smc_account_put(struct smc_account *acct);
 
-void smc_account_init(void);
+int smc_account_init(void);
 void smc_account_exit(void);
 int smc_account_net_init(struct smc_net *sn);
 void smc_account_net_exit(struct smc_net *sn);

@@ -101,8 +101,15 @@ static struct pernet_operations smc_net_ops = {
 
 static int namespaces_init(void)
 {
-	smc_account_init();
-	return register_pernet_subsys(&smc_net_ops);
+	int rc;
+
+	rc = smc_account_init();
+	if (rc)
+		return rc;
+	rc = register_pernet_subsys(&smc_net_ops);
+	if (rc)
+		smc_account_exit();
+	return rc;
 }
 
 static void namespaces_exit(void)
