@@ -13,7 +13,8 @@
  *
  * All positions are free-running 64-bit byte counts with a single writer each;
  * free space, window and readable bytes are derived, never stored.  The socket
- * is reached through struct smc_conn_events only.
+ * is reached through struct smc_conn_events only, but for sk_incoming_cpu, which
+ * each message sets.
  *
  * Locks: tx_lock (spinlock, BH) protects sent_pos, announced_pos, the CDC
  * sequence and flags.  rx_lock (spinlock, BH) serialises smc_conn_rx(), which

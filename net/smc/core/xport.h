@@ -332,7 +332,8 @@ struct smc_xport_info {
  *	lock held.
  * @writer_gone: optional; the program will not write any more.  What it has
  *	written is still pushed.  Context: process.
- * @push: Copy and publish, all or nothing.  -EAGAIN: no room now,
+ * @push: Copy and publish, all or nothing.  -EAGAIN: no room now, and
+ *	-EINPROGRESS: it waits for earlier ones (smc_push.may_wait):
  *	smc_conn_push() will be called; any other error: the link is dead and
  *	smc_lgr_lost() has been or will be called.
  *	Context: conn->tx_lock held, BH disabled.
