@@ -153,7 +153,8 @@ static bool step_connect(int nth)
 	return ok;
 }
 
-static bool step_accept(int nth)
+/* flags: of accept4(); -1: accept() */
+static bool accept_with(int nth, int flags)
 {
 	struct ends e = ends_listen();
 	bool ok = ends_connect(&e);
@@ -161,7 +162,8 @@ static bool step_accept(int nth)
 	if (ok && !wait_events(e.l, POLLIN))
 		ok = bad("nothing to accept");
 	if (ok) {
-		e.s = FAULTY(nth, accept(e.l, NULL, NULL));
+		e.s = FAULTY(nth, flags < 0 ? accept(e.l, NULL, NULL) :
+			     accept4(e.l, NULL, NULL, flags));
 		ok = no_memory(e.s, "accept");
 	}
 	/* it is there still, or its peer has been told */
@@ -173,6 +175,16 @@ static bool step_accept(int nth)
 		ok = bad("lost, and the peer does not know");
 	ends_close(&e);
 	return ok;
+}
+
+static bool step_accept(int nth)
+{
+	return accept_with(nth, -1);
+}
+
+static bool step_accept4(int nth)
+{
+	return accept_with(nth, SOCK_CLOEXEC);
 }
 
 /* what one end of a connection does, the other's view of it being whole */
@@ -595,6 +607,7 @@ static const struct step {
 	{ "listen", "smc", step_listen, false },
 	{ "connect", "smc", step_connect, true },
 	{ "accept", "smc", step_accept, false },
+	{ "accept4", "smc", step_accept4, false },
 	{ "send", "smc", step_send, false },
 	{ "recv", "smc", step_recv, false },
 	{ "shutdown", "smc", step_shutdown, false },
