@@ -26,13 +26,6 @@
 FIXTURE_VARIANT_ADD(pair, tcp) { KIND_TCP, "127.0.0.1", RING };
 FIXTURE_VARIANT_ADD(pair, ipproto) { KIND_IPPROTO, "127.0.0.1", RING };
 
-static int env_int(const char *name, int dflt)
-{
-	const char *s = getenv(name);
-
-	return s && *s ? atoi(s) : dflt;
-}
-
 /* -- copy, then commit -- */
 
 /* A page before one that faults; returns where the bad one begins. */

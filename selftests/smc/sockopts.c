@@ -175,17 +175,21 @@ static bool same_set(int tcp, int fd, int level, int opt, const void *val,
 	return false;
 }
 
-/* 0, or 1 at the first difference */
+/*
+ * 0, or 1 at the first difference.  A slow kernel has a value of the three in turn
+ * for each option.
+ */
 static int sweep_option(enum phase phase, int tcp, int fd, int level, int opt)
 {
 	static const int values[] = { 0, 1, -1 };
 	static const int lens[] = { 0, 1, 3, 4, 16, -1 };
 	bool set = !set_not(phase, level, opt), get = !get_not(phase, level, opt);
+	int count = repeats(3), first = (env_int("SMC_SEED", 0) & 0xff) + opt;
 	char buf[64];
 
-	for (int v = 0; v < 3; v++) {
+	for (int v = first; v < first + count; v++) {
 		memset(buf, 0, sizeof(buf));
-		memcpy(buf, &values[v], sizeof(int));
+		memcpy(buf, &values[v % 3], sizeof(int));
 		for (int n = 0; n < 6 && set; n++)
 			if (!same_set(tcp, fd, level, opt, buf, lens[n]))
 				return 1;

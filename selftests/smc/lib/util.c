@@ -168,6 +168,14 @@ int open_listener(enum kind kind, const struct sockaddr_storage *ss,
 	return fd;
 }
 
+/* a number of the environment, or what it is by default */
+int env_int(const char *name, int dflt)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? atoi(s) : dflt;
+}
+
 /* Gives the file the text; -1 if that is not possible. */
 int put_text(const char *path, const char *text)
 {

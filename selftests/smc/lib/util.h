@@ -57,6 +57,7 @@ int so_error(int fd);
 void set_nonblock(int fd);
 void close_fd(int *fd);
 
+int env_int(const char *name, int dflt);
 int put_text(const char *path, const char *text);
 const char *first_line(const char *path, char *line, int size);
 void touch(const char *path);
