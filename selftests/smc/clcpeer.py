@@ -287,9 +287,14 @@ class Peer:
         self.log("listening")
         if self.args.ready:
             open(self.args.ready, "w").close()
-        end = time.monotonic() + self.args.limit
-        while time.monotonic() < end and not os.path.exists(self.args.stop):
+        ended, since = 0, time.monotonic()
+        while not os.path.exists(self.args.stop):
             time.sleep(.1)
+            if self.counts["connections"] != ended:
+                ended, since = self.counts["connections"], time.monotonic()
+            if time.monotonic() - since > self.args.limit:
+                self.log(f"only {ended} connections")
+                return 1
         self.net.listening.pop(self.args.port, None)
         return self.summary()
 
@@ -370,7 +375,7 @@ def parser():
                    help="neither offer nor answer the option")
     p.add_argument("-u", "--ueid", default=UEID, type=str.encode)
     p.add_argument("-s", "--seed", type=int, default=1)
-    p.add_argument("-l", "--limit", type=float, default=120,
+    p.add_argument("-l", "--limit", type=float, default=limit(120),
                    help="seconds without an ended connection")
     p.add_argument("-r", "--ready", help="file made when listening")
     p.add_argument("-e", "--stop", default="",

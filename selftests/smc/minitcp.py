@@ -86,7 +86,7 @@ class Conn:
         self.unsent = b""        # from snd_una on, sent or not
         self.sent_time = 0
         self.rx = bytearray()
-        self.established = self.eof = self.was_reset = self.closed = False
+        self.established = self.eof = self.was_reset = False
         self.fin_sent = False
         self.syn_option = False  # the kernel's SYN or SYN-ACK had it
         self.option = False      # both sides had it
@@ -156,8 +156,7 @@ class Conn:
     def rst(self):
         with self.net.cond:
             self.net.segment(self, RST | ACK, self.snd_nxt)
-            self.was_reset = True
-            self.net.cond.notify_all()
+            self.net.reset(self)
 
     def wait_eof(self, limit=10):
         """Everything until end of file."""
@@ -256,7 +255,7 @@ class Net:
         """Send what the window allows, then the FIN when it is its turn."""
         while True:
             flight = (c.snd_nxt - c.snd_una) & M32
-            if c.closed or not c.established:
+            if not c.established:
                 return
             data = c.unsent[flight:flight + MSS]
             if not data or flight + len(data) > c.wnd:
@@ -268,6 +267,15 @@ class Net:
             self.segment(c, ACK | FIN, c.snd_nxt)
             c.snd_nxt = (c.snd_nxt + 1) & M32
             c.sent_time = time.monotonic()
+
+    def forget(self, c):
+        if self.conns.get((c.lport, c.rport)) is c:
+            del self.conns[c.lport, c.rport]
+
+    def reset(self, c):
+        c.was_reset = True
+        self.forget(c)
+        self.cond.notify_all()
 
     # the device thread
 
@@ -284,8 +292,7 @@ class Net:
             looked = now
             with self.cond:
                 for c in self.conns.values():
-                    if c.established and not c.was_reset and \
-                            c.snd_una != c.snd_nxt and \
+                    if c.established and c.snd_una != c.snd_nxt and \
                             now - c.sent_time > 1:
                         c.sent_time = now
                         c.snd_nxt = c.snd_una
@@ -324,8 +331,7 @@ class Net:
                 self.segment(c, RST | ACK, ack)
             return
         if flags & RST:
-            c.was_reset = True
-            self.cond.notify_all()
+            self.reset(c)
             return
         if flags & SYN:
             c.rcv_nxt = (seq + 1) & M32
@@ -338,6 +344,8 @@ class Net:
             self.segment(c, ACK, c.snd_nxt)
         self.on_data(c, seq, data, flags)
         self.push(c)
+        if c.eof and c.fin_sent and c.snd_una == c.snd_nxt and not c.unsent:
+            self.forget(c)
         self.cond.notify_all()
 
     def on_syn(self, c, lport, rport, seq, options, ip):
@@ -347,8 +355,7 @@ class Net:
             c.rcv_nxt = (seq + 1) & M32
             self.segment(c, RST | ACK, 0)
             return
-        if c is None or c.was_reset or c.closed or \
-                c.established:
+        if c is None or c.established:
             c = Conn(self, lport, rport, ip)
             self.conns[lport, rport] = c
             c.syn_option = has_smc(options)

@@ -29,6 +29,22 @@ static unsigned char byte_at(size_t i)
 }
 
 
+/* connections that are served; a thread each, which is not joined: its stack goes
+ * with it
+ */
+static pthread_mutex_t serving_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t serving_none = PTHREAD_COND_INITIALIZER;
+static long serving;
+
+static void serving_add(int n)
+{
+	pthread_mutex_lock(&serving_lock);
+	serving += n;
+	if (!serving)
+		pthread_cond_signal(&serving_none);
+	pthread_mutex_unlock(&serving_lock);
+}
+
 static void *serve(void *arg)
 {
 	int fd = (int)(intptr_t)arg;
@@ -58,6 +74,7 @@ bad:
 out:
 	fflush(stdout);
 	close(fd);
+	serving_add(-1);
 	return NULL;
 }
 
@@ -65,10 +82,13 @@ static int run_server(enum kind kind, const struct sockaddr_storage *ss,
 		      socklen_t len, long conns)
 {
 	int fd, listener = open_listener(kind, ss, len, 128, 0, 0);
-	pthread_t *thread = calloc(conns, sizeof(*thread));
 	struct linger now = { 1, 0 };
+	pthread_attr_t detached;
+	pthread_t thread;
 	long i;
 
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
 	printf("tcpecho server: listening\n");
 	fflush(stdout);
 	for (i = 0; i < conns; i++) {
@@ -84,14 +104,17 @@ static int run_server(enum kind kind, const struct sockaddr_storage *ss,
 			close(fd);
 			continue;
 		}
-		errno = pthread_create(&thread[i], NULL, serve,
+		serving_add(1);
+		errno = pthread_create(&thread, &detached, serve,
 				       (void *)(intptr_t)fd);
 		if (errno)
 			die("pthread_create");
 	}
 	close(listener);
-	for (i = reset_first; i < conns; i++)
-		pthread_join(thread[i], NULL);
+	pthread_mutex_lock(&serving_lock);
+	while (serving)
+		pthread_cond_wait(&serving_none, &serving_lock);
+	pthread_mutex_unlock(&serving_lock);
 	return 0;
 }
 
@@ -220,10 +243,12 @@ static int usage(FILE *f)
 {
 	fprintf(f,
 "usage: tcpecho -s [-gx] [-n CONNECTIONS] [-k KIND] ADDRESS PORT\n"
-"       tcpecho -c [-g] [-b BYTES] [-t MS] [-H FILE] [-k KIND] ADDRESS PORT\n"
+"       tcpecho -c [-g] [-n CONNECTIONS] [-b BYTES] [-t MS] [-H FILE] [-k KIND]\n"
+"               ADDRESS PORT\n"
 "  -k KIND  socket: " KIND_HELP "; default tcp\n"
 "  -g       the server speaks first\n"
-"  -n N     the server ends after N connections (1)\n"
+"  -n N     the server ends after N connections, the client makes them one\n"
+"           after the other (1)\n"
 "  -x       the server resets the first connection at once\n"
 "  -b BYTES the client sends (100)\n"
 "  -t MS    fail if connecting and exchanging took longer\n"
@@ -240,7 +265,7 @@ int main(int argc, char **argv)
 	size_t bytes = 100;
 	long conns = 1;
 	socklen_t len;
-	int opt;
+	int opt, rc = 0;
 
 	while ((opt = getopt(argc, argv, "scgn:k:b:t:H:xh")) > 0) {
 		switch (opt) {
@@ -277,6 +302,9 @@ int main(int argc, char **argv)
 	if (argc - optind != 2)
 		return usage(stderr);
 	len = parse_addr(argv[optind], argv[optind + 1], &ss);
-	return server ? run_server(kind, &ss, len, conns) :
-			run_client(kind, &ss, len, bytes, hold);
+	if (server)
+		return run_server(kind, &ss, len, conns);
+	while (conns-- > 0 && !rc)
+		rc = run_client(kind, &ss, len, bytes, hold);
+	return rc;
 }
