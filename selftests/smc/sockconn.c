@@ -15,7 +15,8 @@
 #include "lib/task.h"
 
 /* selftests/vm/planted/pauses.c, if it is loaded */
-#define PAUSES_AT "/sys/module/pauses/parameters/at"
+#define PAUSES_AT	"/sys/module/pauses/parameters/at"
+#define PAUSED		"/sys/module/pauses/parameters/paused"
 
 #ifndef IP_LOCAL_PORT_RANGE
 #define IP_LOCAL_PORT_RANGE 51
@@ -65,21 +66,30 @@ TEST_F(conn, unspec_ends_and_reconnects)
 static void *poll_paused(void *arg)
 {
 	struct pollfd p = { .fd = *(int *)arg, .events = POLLIN };
+	uint64_t end;
 
 	prctl(PR_SET_NAME, "pauses");
-	return (void *)(intptr_t)(poll(&p, 1, WAIT_MS) > 0 ? p.revents : 0);
+	end = now_ns() + WAIT_MS * 1000000ULL;
+	/* when its time is over poll() looks once more, and finds it */
+	if (poll(&p, 1, WAIT_MS) < 1 || now_ns() >= end)
+		return NULL;
+	return (void *)(intptr_t)p.revents;
 }
 
 /* before poll() waits, where that can be had, or while it does */
 TEST_F(conn, unspec_beside_poll)
 {
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	bool pauses;
 	struct task t;
+	char line[8];
 
 	PAIR();
-	put_text(PAUSES_AT, "poll");
+	pauses = !put_text(PAUSES_AT, "poll");
 	task_start(&t, poll_paused, &self->fd);
 	EXPECT_TRUE(task_sleeps(&t));
+	if (pauses)
+		EXPECT_EQ(1, atoi(first_line(PAUSED, line, sizeof(line))));
 	EXPECT_EQ(0, connect(self->fd, &none, sizeof(none)));
 	put_text(PAUSES_AT, "go");
 	EXPECT_EQ(POLLHUP | POLLERR, (intptr_t)task_join(&t));

@@ -262,8 +262,9 @@ static __poll_t conn_poll(struct smc_conn *conn)
 	return mask;
 }
 
-/* where there is no connection yet, or none any more; the caller is queued */
-static noinline __poll_t poll_waiting(struct file *file, struct socket *sock)
+/* poll() where there is no connection yet, or none any more */
+static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
+				      struct poll_table_struct *wait)
 {
 	struct smc_sock *smc = smc_sock_get(sock->sk);
 	struct sock *sk = sock->sk;
@@ -272,10 +273,11 @@ static noinline __poll_t poll_waiting(struct file *file, struct socket *sock)
 
 	if (!smc) {
 		smc_tcp_call_begin();
-		mask = smc_sock_base(sk)->poll(file, sock, NULL);
+		mask = smc_sock_base(sk)->poll(file, sock, wait);
 		smc_tcp_call_end();
 		return mask;
 	}
+	sock_poll_wait(file, sock, wait);
 	conn = smc_sock_conn_get(smc);
 	if (conn) {
 		mask = conn_poll(conn);
@@ -293,18 +295,21 @@ out:
 	return mask;
 }
 
+/* Queuing the caller may sleep: the connection keeps the module meanwhile. */
 static __poll_t op_poll(struct file *file, struct socket *sock,
 			struct poll_table_struct *wait)
 {
-	struct smc_conn *conn;
+	struct smc_conn *conn = smc_sock_conn(sock->sk);
 	__poll_t mask;
 
-	/* first: what ends this connection wakes only callers that are queued */
-	sock_poll_wait(file, sock, wait);
-	conn = smc_sock_conn(sock->sk);
 	if (unlikely(!conn))
-		return poll_waiting(file, sock);
-	mask = conn_poll(conn);
+		return poll_waiting(file, sock, wait);
+	sock_poll_wait(file, sock, wait);
+	/* connect(AF_UNSPEC) takes it from the socket, then wakes its queue */
+	if (likely(smc_conn_is_current(conn)))
+		mask = conn_poll(conn);
+	else
+		mask = poll_waiting(file, sock, NULL);
 	smc_conn_put(conn);
 	return mask;
 }
