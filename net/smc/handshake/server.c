@@ -261,7 +261,7 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
  */
 static void start(struct smc_hs *hs)
 {
-	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms) / 8;
+	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms) / 4;
 
 	smc_hs_start_clock(hs);
 	smc_hs_set_deadline(hs, hs->setup.crowded ?
