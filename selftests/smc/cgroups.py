@@ -132,6 +132,8 @@ def case_cgroup_that_is_throttled():
     """whoever charges it sleeps for seconds: it has more handshakes than a
     workqueue runs at a time, and those of others do not wait"""
     def owner(address, want, _):
+        # the first connection of a link group is waited for by others
+        group = smc(address, want)
         move_to(GROUP)
         lst = smc_socket()
         lst.bind(("0.0.0.0", 0))
@@ -154,10 +156,9 @@ def case_cgroup_that_is_throttled():
                 s.close()
         print(f"# {slowest * 1000:.0f} ms", flush=True)
         limit_to("max", "memory.high")
-        for cli, _ in clients:
-            lst.accept()[0].close()
-            cli.close()
-        lst.close()
+        servers = [lst.accept()[0] for _ in clients]
+        for s in *servers, *(cli for cli, _ in clients), *group, lst:
+            s.close()
         assert slowest < AT_ONCE
 
     for name, how in BY.items():

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Steps whose rings are charged to a control group that has no room.
+ * Steps whose rings are charged to a control group above memory.high.
  *
- * The kernel looks for memory in such a group, or has the task that charges it
- * sleep for seconds (memory.high): here that is a worker, on which handshakes of
- * others wait.  So one step of a group at a time charges it, and the others are
- * tried again later.  Groups share LANES places.
+ * The kernel has the task that charges such a group sleep, for up to 2 s: here
+ * that is a worker, on which handshakes of others wait.  So one step of a group at
+ * a time charges it, and the others are tried again later.  Groups share LANES
+ * places.  A group that is a little above the limit, as where page cache fills it,
+ * is not one.
  *
  * Context: process.
  * Test: selftests/smc/cgroups.py
@@ -18,20 +19,28 @@
 #include "priv.h"
 
 #define LANE_BITS	4
-
-/* What a step charges, and what the kernel charges in advance */
-#define MARGIN		((SZ_1M + SZ_256K) / PAGE_SIZE)
+#define RINGS_MAX	SZ_8M
+#define IN_ADVANCE	SZ_512K		/* the kernel charges batches of pages */
+#define SLACK		128		/* this part above the limit nothing sleeps */
 
 static unsigned long lanes;
 
-static bool is_short(struct mem_cgroup *memcg)
+/* Would the rings of a handshake make its group exceed memory.high? */
+static bool is_short(const struct smc_hs *hs)
 {
 #ifdef CONFIG_MEMCG
-	for (; memcg; memcg = parent_mem_cgroup(memcg))
-		if (page_counter_read(&memcg->memory) + MARGIN >
-		    min(READ_ONCE(memcg->memory.max),
-			READ_ONCE(memcg->memory.high)))
+	struct mem_cgroup *memcg = hs->setup.memcg;
+	unsigned long high, pages;
+	u32 rings;
+
+	rings = min_t(u64, (u64)hs->setup.snd_len + hs->setup.rcv_len, RINGS_MAX);
+	pages = (rings + IN_ADVANCE) / PAGE_SIZE;
+	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		high = READ_ONCE(memcg->memory.high);
+		if (page_counter_read(&memcg->memory) + pages >
+		    high + high / SLACK)
 			return true;
+	}
 #endif
 	return false;
 }
@@ -49,7 +58,7 @@ static u32 lane_of(const struct smc_hs *hs)
  */
 bool smc_hs_charge_begin(struct smc_hs *hs)
 {
-	if (likely(!is_short(hs->setup.memcg)))
+	if (likely(!is_short(hs)))
 		return true;
 	hs->has_lane = !test_and_set_bit_lock(lane_of(hs), &lanes);
 	return hs->has_lane;
@@ -64,4 +73,15 @@ void smc_hs_charge_end(struct smc_hs *hs)
 	if (hs->has_lane)
 		clear_bit_unlock(lane_of(hs), &lanes);
 	hs->has_lane = false;
+}
+
+/**
+ * smc_hs_may_charge() - may a step charge its control group still?
+ * @hs: handshake
+ *
+ * Other steps have charged it since smc_hs_charge_begin().
+ */
+bool smc_hs_may_charge(const struct smc_hs *hs)
+{
+	return !hs->no_room && (hs->has_lane || !is_short(hs));
 }

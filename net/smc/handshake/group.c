@@ -358,8 +358,9 @@ enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 	int rc;
 
 	hs->group = NULL;
-	rc = hs->no_room ? -ENOMEM :
-	     smc_conn_join(hs->conn, lgr, hs->setup.snd_len, hs->setup.rcv_len);
+	rc = smc_hs_may_charge(hs) ?
+	     smc_conn_join(hs->conn, lgr, hs->setup.snd_len,
+			   hs->setup.rcv_len) : -ENOMEM;
 	if (!rc)
 		return SMC_REASON_OK;
 	why = smc_hs_errno_reason(rc, SMC_REASON_INTERR);

@@ -324,6 +324,7 @@ void smc_hs_cache_net_exit(struct smc_net *sn);
 /* charge.c */
 bool smc_hs_charge_begin(struct smc_hs *hs);
 void smc_hs_charge_end(struct smc_hs *hs);
+bool smc_hs_may_charge(const struct smc_hs *hs);
 
 /* limit.c */
 bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa);

@@ -132,19 +132,26 @@ static int mr_alloc(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	return 0;
 }
 
+/* Might the link have this ring? */
+static int has_room(const struct smc_rdma_link *link,
+		    const struct smc_rdma_buf *rbuf)
+{
+	if (READ_ONCE(link->dead))
+		return -ENOLINK;
+	return rbuf->buf.dir == SMC_BUF_RCV &&
+	       READ_ONCE(link->retired_num) > RETIRED_MAX ? -ENOMEM : 0;
+}
+
 /* A ring that has its pages, for the device. */
 static int buf_up(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 {
-	bool is_rcv = rbuf->buf.dir == SMC_BUF_RCV;
 	int rc;
 
 	lockdep_assert_held(&link->mem_mutex);
-	if (!link->pd || READ_ONCE(link->dead))
-		return -ENOLINK;
-	if (is_rcv && READ_ONCE(link->retired_num) > RETIRED_MAX)
-		return -ENOMEM;
-	rc = pages_map(link->ibdev, rbuf);
-	if (!rc && is_rcv)
+	rc = link->pd ? has_room(link, rbuf) : -ENOLINK;
+	if (!rc)
+		rc = pages_map(link->ibdev, rbuf);
+	if (!rc && rbuf->buf.dir == SMC_BUF_RCV)
 		rc = mr_alloc(link, rbuf);
 	if (!rc)
 		list_add_tail(&rbuf->node, &link->bufs);
@@ -168,7 +175,9 @@ int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 
 	INIT_LIST_HEAD(&rbuf->node);
 	INIT_LIST_HEAD(&rbuf->reg_node);
-	rc = pages_alloc(rbuf);
+	rc = has_room(link, rbuf);
+	if (!rc)
+		rc = pages_alloc(rbuf);
 	if (rc)
 		return rc;
 	mutex_lock(&link->mem_mutex);
