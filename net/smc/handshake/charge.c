@@ -4,9 +4,9 @@
  *
  * The kernel has the task that charges such a group sleep, for up to 2 s: here
  * that is a worker, on which handshakes of others wait.  So one step of a group at
- * a time charges it, and the others are tried again later.  Groups share LANES
- * places.  A group that is a little above the limit, as where page cache fills it,
- * is not one.
+ * a time charges it, and the others are tried again later: it has one of a few
+ * lanes, by the group.  A small excess, as where page cache fills the group, does
+ * not count: nothing sleeps for that.
  *
  * Context: process.
  * Test: selftests/smc/cgroups.py
@@ -21,7 +21,7 @@
 #define LANE_BITS	4
 #define RINGS_MAX	SZ_8M
 #define IN_ADVANCE	SZ_512K		/* the kernel charges batches of pages */
-#define SLACK		128		/* this part above the limit nothing sleeps */
+#define SLACK		128		/* an excess below this part of the limit is small */
 
 static unsigned long lanes;
 
