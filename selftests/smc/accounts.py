@@ -642,6 +642,8 @@ def case_idle_rings_of_others_give_way():
         cli.close()
         assert srv.recv(1) == b""
         srv.close()
+        # its rings are idle when it has ended
+        await_ends("connections")
         go.send(b"x")
         go.recv(1)
 

@@ -3,9 +3,10 @@
 
 A file has lines WAY PATTERN SIZE CONNS VALUE, or is JSON made from them.  A value
 is nanoseconds (of a message, a round trip, a byte, a connection), or bytes of
-memory.  Less is better.
+memory.  Less is better.  Of lines that differ in nothing else the median counts.
 """
 import json
+import statistics
 
 UNIT = {"latency": "one way, us", "rate": "round trips, 1000/s",
         "stream": "MB/s", "setup": "connection, us",
@@ -28,8 +29,10 @@ def load(path):
         return ways
     for line in text.splitlines():
         way, pattern, size, conns, value = line.split()
-        ways.setdefault(way, {})[pattern, int(size), int(conns)] = float(value)
-    return ways
+        ways.setdefault(way, {}).setdefault(
+            (pattern, int(size), int(conns)), []).append(float(value))
+    return {way: {row: statistics.median(values) for row, values in rows.items()}
+            for way, rows in ways.items()}
 
 
 def shown(pattern, value):
