@@ -133,19 +133,21 @@ static int check_syn_option(void)
 	return EXIT_FAILURE;
 }
 
-static void check_transports(void)
+static int check_transports(void)
 {
 	char text[SYSFS_TEXT];
 	FILE *f = sysfs_open("/proc/sys/net/smc/transports");
 
 	/* a kernel without this setting always uses both */
 	if (!f)
-		return;
+		return EXIT_SUCCESS;
 	fclose(f);
 	sysfs_read(text, "/proc/sys/net/smc/transports");
 	chk_step("Switched on", "%s", *text ? text : "nothing");
-	if (!*text)
-		chk_advice("on this host: sysctl net.smc.transports='smcd smcr'");
+	if (*text)
+		return EXIT_SUCCESS;
+	chk_advice("on this host: sysctl net.smc.transports='smcd smcr'");
+	return EXIT_FAILURE;
 }
 
 /**
@@ -358,7 +360,7 @@ int chk_verdict(const struct chk_options *opt, const struct diag_row *row)
  */
 int chk_run(const struct chk_options *opt)
 {
-	int rc, offers;
+	int offers, on, rc;
 
 	if (opt->server)
 		return chk_serve(opt);
@@ -368,8 +370,8 @@ int chk_run(const struct chk_options *opt)
 		return EXIT_FAILURE;
 	check_module();
 	offers = check_syn_option();
-	check_transports();
+	on = check_transports();
 	/* without RDMA there still is this host itself to connect to */
 	rc = check_devices();
-	return opt->only_static ? rc ?: offers : chk_connect(opt);
+	return opt->only_static ? rc ?: offers ?: on : chk_connect(opt);
 }
