@@ -21,22 +21,10 @@ struct entry {
 #define ENTRY(_symbol, _code, _label, _sentence, _hint, _err)		\
 	{ .code = (_code), .err = (_err) },
 
+/* sorted by code, as the list is */
 static const struct entry entries[] = {
 	SMC_REASON_LIST(ENTRY)
-	{ .code = SMC_REASON_OK }
 };
-
-static const struct entry unknown;
-
-/* SMC_REASON_OK ends the table. */
-static const struct entry *reason_find(u32 code)
-{
-	const struct entry *entry = entries;
-
-	while (entry->code && entry->code != code)
-		entry++;
-	return entry->code == code ? entry : &unknown;
-}
 
 /**
  * smc_reason_index() - place of a reason in the list
@@ -46,9 +34,17 @@ static const struct entry *reason_find(u32 code)
  */
 unsigned int smc_reason_index(u32 code)
 {
-	const struct entry *entry = reason_find(code);
+	unsigned int low = 0, high = SMC_REASON_NUM, mid;
 
-	return entry == &unknown ? SMC_REASON_NUM : entry - entries;
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (entries[mid].code < code)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < SMC_REASON_NUM && entries[low].code == code ?
+	       low : SMC_REASON_NUM;
 }
 
 /**
@@ -73,7 +69,9 @@ u32 smc_reason_code(unsigned int index)
  */
 int smc_reason_errno(u32 code)
 {
-	return reason_find(code)->err;
+	unsigned int i = smc_reason_index(code);
+
+	return i < SMC_REASON_NUM ? entries[i].err : 0;
 }
 
 /**
@@ -86,7 +84,7 @@ int smc_reason_errno(u32 code)
 bool smc_reason_on_wire(u32 code)
 {
 	return code && code < SMC_REASON_LOCAL_MIN &&
-	       reason_find(code) != &unknown &&
+	       smc_reason_index(code) < SMC_REASON_NUM &&
 	       code != SMC_REASON_PEERDECL && code != SMC_REASON_OPTUNSUPP;
 }
 
