@@ -80,7 +80,7 @@
 	  "compare net.smc.smcr_max_conns_per_lgr on both hosts", 0)	\
 	X(MAXLINKERR, 0x0303000b, "MAXLINKERR",				\
 	  "no agreement on the number of links per link group",		\
-	  "compare net.smc.smcr_max_links_per_lgr on both hosts", 0)	\
+	  "report the peer's software version", 0)	\
 	X(MODEUNSUPP, 0x03040000, "MODEUNSUPP",				\
 	  "the server chose a variant or version that was not offered",	\
 	  "report the peer's software version", 0)			\
