@@ -15,7 +15,7 @@
  * The queue is TCP's: its lock (rskq_lock; spinlock, BH) is taken with a
  * child's spinlock held, never the other way round.
  *
- * Context: any.
+ * Context: any; the caller does not hold the queue's lock.
  * Tests: selftests/smc/socklisten.c, migrate.py, fallback_server.sh.
  */
 #include <net/inet_connection_sock.h>

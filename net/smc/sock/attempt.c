@@ -102,6 +102,8 @@ static void count_fallback(struct smc_sock *smc, u32 reason, u32 diagnosis)
  * smc_attempt_fallback() - a client is plain TCP without a handshake
  * @smc: context of a locked socket that has none; its reference is dropped
  * @reason: why
+ *
+ * Context: any; the socket is locked.
  */
 void smc_attempt_fallback(struct smc_sock *smc, u32 reason)
 {
@@ -292,7 +294,7 @@ static void fall_back(struct smc_sock *smc)
  * smc_attempt_begin() - begin the handshake, for which there was no memory
  * @smc: context, referenced by the caller
  *
- * Context: process.
+ * Context: process, no lock held; sleeps for memory.
  * Return: false: try again.  A system call has the socket, or it has begun
  * another attempt while the handshake was made.
  */
@@ -347,6 +349,8 @@ static void opened(struct smc_sock *smc)
  *
  * A connection that was reset after it had been established is for the
  * handshake: a client connects again.
+ *
+ * Context: any; the socket is locked.
  */
 void smc_attempt_event(struct smc_sock *smc)
 {
@@ -377,6 +381,7 @@ void smc_attempt_event(struct smc_sock *smc)
  * smc_attempt_stop() - take the TCP connection from the handshake
  * @smc: context of a locked socket
  *
+ * Context: any; the socket is locked.
  * Return: true if the peer has to be reset.
  */
 bool smc_attempt_stop(struct smc_sock *smc)

@@ -30,7 +30,7 @@
  * Events of the connection no longer change the socket, and calls that use the
  * connection end.  The caller wakes them.
  *
- * Context: any.
+ * Context: any; neither state_lock nor a lock of the core is held.
  */
 void smc_sock_drop_conn(struct smc_sock *smc, struct smc_conn *conn, int err)
 {

@@ -118,6 +118,7 @@ struct smc_sock *smc_sock_get(struct sock *sk)
  * smc_sock_locked() - the context of a locked socket
  * @sk: socket
  *
+ * Context: any; the socket is locked.
  * Return: context that stays until the lock is dropped, or NULL.
  */
 struct smc_sock *smc_sock_locked(const struct sock *sk)
@@ -164,7 +165,7 @@ void smc_sock_begin_locked(struct smc_sock *smc)
  * smc_sock_begin() - the same for a socket that is not owned
  * @smc: context
  *
- * Context: process.
+ * Context: process, no lock held.
  */
 void smc_sock_begin(struct smc_sock *smc)
 {
@@ -322,6 +323,8 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk,
  * smc_sock_detach() - the socket has no context any more
  * @smc: context of a locked socket, or of one that TCP destroys; the caller
  *	drops the socket's reference
+ *
+ * Context: any.
  */
 void smc_sock_detach(struct smc_sock *smc)
 {
@@ -376,6 +379,8 @@ void smc_sock_stop_timer(struct smc_sock *smc)
  * @smc: context of a locked socket that is to listen
  *
  * Another module's callback is not replaced.
+ *
+ * Context: any; the socket is locked.
  */
 void smc_sock_hook_listener(struct smc_sock *smc)
 {
@@ -393,6 +398,8 @@ void smc_sock_hook_listener(struct smc_sock *smc)
  * @smc: context of a locked socket
  *
  * A low-water mark would keep TCP from telling us of a short message.
+ *
+ * Context: any; the socket is locked.
  */
 void smc_sock_hook(struct smc_sock *smc)
 {
@@ -411,6 +418,8 @@ void smc_sock_hook(struct smc_sock *smc)
 /**
  * smc_sock_unhook() - TCP's callbacks are its own again
  * @smc: context of a locked socket; nothing happens without callbacks of ours
+ *
+ * Context: any; the socket is locked.
  */
 void smc_sock_unhook(struct smc_sock *smc)
 {
@@ -433,6 +442,8 @@ void smc_sock_unhook(struct smc_sock *smc)
 /**
  * smc_sock_reset() - the socket is as before connect()
  * @smc: context of a locked socket that has neither handshake nor connection
+ *
+ * Context: any; the socket is locked.
  */
 void smc_sock_reset(struct smc_sock *smc)
 {
@@ -443,6 +454,8 @@ void smc_sock_reset(struct smc_sock *smc)
 /**
  * smc_sock_cork_tcp() - TCP_CORK is TCP's from now on
  * @smc: context of a locked socket
+ *
+ * Context: any; the socket is locked.
  */
 void smc_sock_cork_tcp(struct smc_sock *smc)
 {
@@ -456,6 +469,8 @@ void smc_sock_cork_tcp(struct smc_sock *smc)
  * @smc: context of a locked socket; its reference is dropped
  *
  * What TCP would do with a low-water mark or a cork is done now.
+ *
+ * Context: any; the socket is locked.
  */
 void smc_sock_fallback(struct smc_sock *smc)
 {
@@ -483,6 +498,8 @@ void smc_sock_fallback(struct smc_sock *smc)
  *	its reference is dropped
  *
  * TCP may need minutes to end its connection.
+ *
+ * Context: any; the socket is locked.
  */
 void smc_sock_end(struct smc_sock *smc)
 {

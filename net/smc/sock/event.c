@@ -147,6 +147,8 @@ bool smc_close_peer_gone(const struct smc_conn *conn)
  *
  * TCP's error is taken out of sk_err: it is not for the program.  ECONNABORTED
  * is: with it an administrator ends the connection (sock_diag).
+ *
+ * Context: any; neither state_lock nor a lock of the core is held.
  */
 void smc_close_tcp_event(struct smc_sock *smc)
 {

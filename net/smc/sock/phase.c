@@ -52,6 +52,8 @@ const struct smc_phase_rules smc_phase_rules[SMC_PHASES] = {
  * @phase: the new one
  *
  * Release: a reader of the phase sees what was stored before.
+ *
+ * Context: any; the socket is locked, but for one that TCP destroys.
  */
 void smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
 {

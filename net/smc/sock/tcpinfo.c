@@ -74,7 +74,7 @@ static void over_rings(struct smc_conn *conn, struct tcp_info *info)
  * @optval: where to, in user space
  * @optlen: room there, becomes what was written
  *
- * Context: process.
+ * Context: process, no lock held.
  * Return: 0 or -errno.
  */
 int smc_sock_tcp_info(struct smc_conn *conn, char __user *optval,
