@@ -45,7 +45,7 @@ struct smc_tech_stats;
 struct sock;
 
 /**
- * struct smc_conn_events - core to socket; BH disabled, no sleeping, rx_lock
+ * struct smc_conn_events - core to socket; any context, no sleeping, rx_lock
  *	possibly held: smc_conn_push() is not allowed, smc_conn_mark_flags() is
  * @release: the connection has left its group: drop the socket.  Process
  *	context, no lock held

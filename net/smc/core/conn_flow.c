@@ -11,7 +11,7 @@
  * A state flag (done, closed) is sent only with or after the last byte, so that
  * the peer reads all data before end of file.  An abort is sent at once.
  *
- * Context: see conn.h for each function; locks: tx_lock, rx_lock (conn.h).
+ * Context: per function; locks: tx_lock, rx_lock (conn.h).
  * Tests: selftests/unit/unit_ring.c for the arithmetic, the guest tests in
  * selftests/vm/tests for the rest.
  */
@@ -385,7 +385,7 @@ void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
  * Few pushes are signalled: a caller that needs done_pos to catch up (SIOCOUTQ,
  * a full ring) requests it here.
  *
- * Context: process, no lock of the connection held.
+ * Context: any, no lock of the connection held; not from smc_conn_events.
  */
 void smc_conn_request_completion(struct smc_conn *conn)
 {

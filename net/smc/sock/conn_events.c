@@ -2,19 +2,21 @@
 /*
  * What the core tells a socket of its connection.
  *
- * Up-calls come in softirq, or from a thread of the peer's program where the
- * transport is shared memory, with rx_lock held: nothing here pushes.  Until
- * the handshake has ended the connection is not the socket's yet, and
- * smc_conn_event() ignores up-calls.  established() in attempt.c then looks at
- * what they have left; after fallback to TCP it means nothing.
+ * Up-calls come in softirq, from a worker, or from a thread that pushes: one of
+ * this end or, where the transport is shared memory, of the peer.  Most come
+ * with rx_lock held: nothing here pushes.  Until the handshake has ended the
+ * connection is not the socket's yet, and smc_conn_event() ignores up-calls.
+ * established() in attempt.c then looks at what they have left; after fallback
+ * to TCP it means nothing.
  *
- * Context: BH disabled, rx_lock possibly held, unless a function says
- * otherwise.  Tests: selftests/smc.
+ * Context: any, rx_lock possibly held, unless a function says otherwise.
+ * Tests: selftests/smc.
  */
 #include <net/sock.h>
 
 #include "sock.h"
 
+/* Process, no lock held. */
 static void conn_release(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
@@ -69,7 +71,7 @@ static void conn_peer_flags(struct smc_conn *conn, u8 flags)
  *
  * The peer may be quicker than the end of our own handshake.
  *
- * Context: any.
+ * Context: any; neither state_lock nor a lock of the core is held.
  */
 void smc_sock_early_flags(struct smc_conn *conn)
 {

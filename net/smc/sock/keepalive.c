@@ -17,7 +17,8 @@
  * One timer, which runs only while one of the two needs it and holds a
  * reference of the connection then.  Its fields are its own, but for the start.
  *
- * Context: softirq, no lock.  Tests: selftests/smc/sockopts.c.
+ * Context: softirq, no lock, unless a function says otherwise.
+ * Tests: selftests/smc/sockopts.c.
  */
 #include <linux/tcp.h>
 #include <net/sock.h>

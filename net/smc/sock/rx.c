@@ -21,7 +21,8 @@
  * splice() copies into pages that are the pipe's own from then on, so a pipe
  * needs neither the ring nor the connection, and the ring no pipe.
  *
- * Context: process, rx_mutex taken here.  Tests: selftests/smc.
+ * Context: process, rx_mutex taken here, unless a function says otherwise.
+ * Tests: selftests/smc.
  */
 #include <linux/sched/signal.h>
 #include <linux/splice.h>

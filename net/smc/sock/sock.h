@@ -195,7 +195,7 @@ struct smc_sock {
  * struct smc_sock_callbacks - callbacks of a socket with a context (ulp.c)
  * @data_ready: by TCP, locked
  * @state_change: by TCP, locked
- * @error_report: by TCP, locked
+ * @error_report: by TCP, locked; by the core without a lock
  * @listener_ready: by TCP: a listener has a child
  * @work: by smc_sock.work
  * @timer: by smc_sock.timer

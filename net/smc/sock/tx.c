@@ -18,7 +18,7 @@
  * MSG_MORE and TCP_CORK keep data back while there is room, for 200 ms at
  * most.
  *
- * Context: process, tx_mutex taken here; smc_tx_writable() in softirq.
+ * Context: process, tx_mutex taken here, unless a function says otherwise.
  * Tests: selftests/smc.
  */
 #include <linux/sched/signal.h>
@@ -103,7 +103,7 @@ void smc_tx_request_completion(struct smc_conn *conn)
  * smc_tx_writable() - the send ring has more room (conn owner callback)
  * @conn: the connection
  *
- * Context: BH disabled, conn->rx_lock may be held.
+ * Context: any; conn->rx_lock may be held.
  */
 void smc_tx_writable(struct smc_conn *conn)
 {
