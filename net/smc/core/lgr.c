@@ -110,7 +110,7 @@ static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why,
 	return ours;
 }
 
-/* Call the waiters and queue the worker; called without a lock. */
+/* Call the waiters and queue the worker; no lock of a group or of the table. */
 static void bury(struct smc_lgr *lgr)
 {
 	smc_lgr_settle(lgr, lgr->why);
@@ -165,7 +165,7 @@ void smc_lgr_give_up(struct smc_lgr *lgr, enum smc_reason why)
  *
  * A worker calls lgr_down.
  *
- * Context: any.
+ * Context: any; a tx_lock may be held, but no lock of a group or of the table.
  * Return: true if this ended the group, false if it had ended already.
  */
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)

@@ -88,7 +88,7 @@ int smc_lgr_confirm(struct smc_lgr *lgr)
  *
  * The handshakes that wait for it go on.
  *
- * Context: any.
+ * Context: any, no lock of the core held.
  */
 void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why)
 {

@@ -14,9 +14,9 @@
  * @lgr: group
  * @why: SMC_REASON_OK: it is ACTIVE; else why it is DEAD
  *
- * One at a time and without a lock.
+ * One at a time.  The caller of smc_lgr_lost() may hold a tx_lock.
  *
- * Context: any, no lock of the core held.
+ * Context: any; no lock of a group or of the table is held.
  */
 void smc_lgr_settle(struct smc_lgr *lgr, enum smc_reason why)
 {
