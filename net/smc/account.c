@@ -126,7 +126,7 @@ static void add(struct smc_account *acct, enum smc_acct_kind kind, int n)
  * smc_account_try_charge() - take something, if there is room for it
  * @acct: account, or NULL: nothing is charged
  * @kind: of what
- * @n: how much
+ * @n: how much: KiB of rings, or how many of the others
  * @fail: NULL, or the account, this or one above, that has no room; NULL is
  *	stored if all have
  *
@@ -152,7 +152,7 @@ bool smc_account_try_charge(struct smc_account *acct, enum smc_acct_kind kind,
  * smc_account_uncharge() - give it back
  * @acct: account, or NULL
  * @kind: of what
- * @n: how much
+ * @n: as for smc_account_try_charge()
  */
 void smc_account_uncharge(struct smc_account *acct, enum smc_acct_kind kind,
 			  int n)
@@ -185,7 +185,8 @@ bool smc_account_has_room(struct smc_account *acct, enum smc_acct_kind kind)
  * @acct: account
  * @kind: of what
  *
- * Return: less than 0 if it holds more than it may: the limit has become lower.
+ * Return: in the unit of smc_account_try_charge(); less than 0 if it holds more
+ * than it may: the limit has become lower.
  */
 int smc_account_room(struct smc_account *acct, enum smc_acct_kind kind)
 {
@@ -445,6 +446,7 @@ void smc_account_put(struct smc_account *acct)
  * itself, and 32 KiB of rings: on a host of up to 128 GiB a list of the table has
  * eight on average when the limit is reached.
  *
+ * Context: process, before the first namespace.
  * Return: 0 or -ENOMEM.
  */
 int smc_account_init(void)

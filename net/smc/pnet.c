@@ -154,7 +154,7 @@ int smc_pnet_del(struct smc_net *sn, const char *id)
 /**
  * smc_pnet_walk() - call a function for every row
  * @sn: namespace
- * @fn: called under a spinlock; != 0 ends the walk
+ * @fn: called under pnet_lock, must not sleep; != 0 ends the walk
  * @arg: for @fn
  *
  * Return: what @fn returned last, or 0.
