@@ -2,7 +2,7 @@
 /*
  * The client of the RDMA core: devices are added and removed, their events.
  *
- * Context: process; events of a device in any.  rdev->lock as in rdma.h.
+ * Context: process, events of a device, too; rdev->lock as in rdma.h.
  * Tests: selftests/vm/tests.
  */
 #include <linux/device.h>

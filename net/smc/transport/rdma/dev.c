@@ -60,6 +60,8 @@ enum {
 /**
  * smc_rdma_gid_v4() - the IPv4 address of a mapped GID
  * @gid: GID
+ *
+ * Context: any.
  */
 __be32 smc_rdma_gid_v4(const union ib_gid *gid)
 {

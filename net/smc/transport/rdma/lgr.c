@@ -8,7 +8,7 @@
  *   lgr_confirm  CONFIRM LINK (llc.c), ends in smc_lgr_changed()
  *   lgr_down     DELETE LINK, dead, drain, free
  *
- * Context and locks: rdma.h.
+ * Context: as struct smc_xport says; locks: rdma.h.
  * Tests: selftests/vm/tests.
  */
 #include <linux/etherdevice.h>

@@ -7,7 +7,7 @@
  * which waits for the LLC actor and then drains the queue pairs
  * (smc_rdma_link_stop(), tx.c): every work request completes.
  *
- * Context and locks: rdma.h.
+ * Context: per function, post_lock not held; locks: rdma.h.
  * Tests: selftests/vm/tests.
  */
 #include "rdma.h"

@@ -19,7 +19,7 @@
  * The delayed work "watch" is the clock: first the limit of the confirmation,
  * then supervision of a silent link and of a stuck send queue.
  *
- * Context: process; llc_lock as in rdma.h.
+ * Context: process, unless a function says otherwise; llc_lock as in rdma.h.
  * Tests: selftests/vm/tests; selftests/unit/unit_llc.c for the messages.
  */
 #include <linux/etherdevice.h>

@@ -237,7 +237,8 @@ enum smc_rdma_reg {
  * @mapped: @dma is valid
  * @mr: receive ring: memory region, NULL once the link is gone
  * @iova: receive ring: the address the peer uses, random
- * @reg: enum smc_rdma_reg; written under link->post_lock, as the next three
+ * @reg: enum smc_rdma_reg; written under link->post_lock, as the next three,
+ *	until @mr is freed
  * @reg_node: in link->regs
  * @reg_conn: its connection until the registration has ended
  * @reg_cqe: completion of the REG_MR

@@ -8,8 +8,9 @@
  * names, everything else to the LLC actor.  A message without a connection is
  * counted and dropped: it may be late or hostile.
  *
- * Context: softirq (pooled completion queue), one handler at a time for each
- * link, so the chain of free receives needs no lock.
+ * Context: softirq (pooled completion queue), unless a function says otherwise;
+ * one handler at a time for each link, so the chain of free receives needs no
+ * lock.
  * Tests: selftests/vm/tests.
  */
 #include <linux/slab.h>
