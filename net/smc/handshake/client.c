@@ -12,7 +12,7 @@
  * socket connects again without the option, inside the same connect() call, and
  * the peer is remembered for a while (cache.c).
  *
- * Context: process, from a step.
+ * Context: process, from a step, unless a function says otherwise.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/net.h>

@@ -3,7 +3,7 @@
  * The link group of a handshake: paths, creating or joining a group, its first
  * link, leaving it.
  *
- * Context: process, from a step.
+ * Context: process, from a step, no lock held.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/build_bug.h>
@@ -49,9 +49,10 @@ static enum smc_reason find_path(struct smc_hs *hs,
 
 /**
  * smc_hs_find_paths() - find the paths of all transports for the route
- * @hs: handshake; data->path and data->local are filled in
+ * @hs: handshake; data->path, with references until smc_hs_paths_drop(), and
+ *	data->local are filled in
  *
- * Return: SMC_REASON_OK if there is at least one.
+ * Return: SMC_REASON_OK if there is at least one, else why not.
  */
 enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 {
@@ -232,6 +233,8 @@ enum smc_reason smc_hs_check_way(const struct smc_hs *hs, bool *direct)
  *
  * Without links each contact is a first one: what its group is at the other end
  * does not matter.
+ *
+ * Return: the first-contact bit.
  */
 bool smc_hs_first_contact(const struct smc_hs *hs)
 {
@@ -524,6 +527,8 @@ enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
  *
  * Starts the confirmation of a new group's link, and a step will follow its
  * end; on an existing group the handshake is complete.
+ *
+ * Return: SMC_REASON_OK or why not.
  */
 enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 {
@@ -553,6 +558,8 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
  * A peer that did not see the link confirmed declines, even if this end did.
  * Ignores the end of the TCP stream: the peer may have used the connection and
  * closed it already.
+ *
+ * Return: as smc_hs_step.run.
  */
 enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 {
@@ -598,7 +605,7 @@ static void stop_conn(struct smc_hs *hs)
 
 /**
  * smc_hs_drop_conn() - drop the connection, if there is one
- * @hs: handshake
+ * @hs: handshake; its reference of the connection is dropped
  */
 void smc_hs_drop_conn(struct smc_hs *hs)
 {

@@ -16,7 +16,7 @@
  * While this goes on the socket layer shows no bytes (struct smc_hs_result).
  * The beginning of a message is held back for one handshake deadline.
  *
- * Context: process, from a step; the TCP socket's lock is held.
+ * Context: from a step, between smc_hs_lock() and smc_hs_unlock(): BH disabled.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/tcp.h>

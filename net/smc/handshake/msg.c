@@ -7,7 +7,7 @@
  * comes.  So every byte that is not part of the handshake stays for the
  * program.
  *
- * Context: process, from a step.
+ * Context: process, from a step, no lock held.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/tcp.h>
@@ -191,7 +191,7 @@ enum smc_reason smc_hs_look(struct smc_hs *hs)
  * @hs: handshake
  * @mark: bit of hs->bits to be set once it was sent, -1: none
  *
- * Return: 0 or -errno.
+ * Return: 0: it is sent, or will be before the next step; or -errno.
  */
 int smc_hs_write(struct smc_hs *hs, int mark)
 {
@@ -214,7 +214,7 @@ int smc_hs_write(struct smc_hs *hs, int mark)
  * @hs: handshake
  * @why: own reason
  *
- * Return: 0 or -errno.
+ * Return: as smc_hs_write().
  */
 int smc_hs_write_decline(struct smc_hs *hs, enum smc_reason why)
 {

@@ -7,7 +7,8 @@
  * (client), or an error (RFC 7609 section 3.5.4 and appendix C; where the RFC
  * lets the connection fail before SMC is used, the program gets TCP here).
  *
- * Context: process, from a step.
+ * Context: process, from a step, no lock held, unless a function says
+ * otherwise.
  * Test: selftests/smc/fallback*.sh
  */
 #include "priv.h"
@@ -108,6 +109,8 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 /**
  * smc_hs_step_crossing() - wait for a Decline of the peer before sending ours
  * @hs: handshake; hs->why is our reason
+ *
+ * Return: as smc_hs_step.run.
  */
 enum smc_reason smc_hs_step_crossing(struct smc_hs *hs)
 {
@@ -122,6 +125,8 @@ enum smc_reason smc_hs_step_crossing(struct smc_hs *hs)
  * smc_hs_count_end() - count the outcome
  * @hs: handshake; SMC: still with its connection
  * @outcome: outcome
+ *
+ * Context: any.
  */
 void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
 {
@@ -144,7 +149,9 @@ void smc_hs_count_end(struct smc_hs *hs, enum smc_hs_outcome outcome)
  * smc_hs_set_result() - turn a verdict into a result
  * @hs: handshake
  * @v: verdict
- * @res: filled in
+ * @res: filled in; the reference of its connection is the handshake's
+ *
+ * Context: any.
  */
 void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,
 		       struct smc_hs_result *res)

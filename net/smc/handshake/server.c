@@ -9,7 +9,8 @@
  * makes a group of its own.  If a variant cannot be set up the next one is
  * tried.
  *
- * Context: process, from a step.
+ * Context: process, from a step; start() and failed() as struct smc_hs_role_ops
+ * says.
  * Test: selftests/smc/fallback*.sh
  */
 #include <net/inet_sock.h>

@@ -16,7 +16,7 @@
  * has it a struct socket, which tcp_sendmsg_locked() looks at when memory is
  * short: one is lent to it.
  *
- * Context: worker, from a step.
+ * Context: worker, from a step, no lock held, unless a function says otherwise.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/net.h>
@@ -92,6 +92,8 @@ int smc_hs_lock(struct smc_hs *hs)
 /**
  * smc_hs_unlock() - undo smc_hs_lock()
  * @hs: handshake
+ *
+ * Context: worker, after smc_hs_lock() has returned 0.
  */
 void smc_hs_unlock(struct smc_hs *hs)
 {
@@ -151,6 +153,7 @@ bool smc_hs_tcp_at_urgent(const struct sock *sk)
  *
  * An urgent byte, and what comes after it, is not looked at.
  *
+ * Context: any; the socket is locked.
  * Return: bytes copied, 0 if there are none now; -EFAULT for bytes that are not
  * in host memory.
  */
@@ -206,6 +209,7 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
  * @buf: room for @len bytes
  * @len: bytes wanted
  *
+ * Context: any; the socket is locked.
  * Return: bytes read, 0 if there are none now; or -errno.
  */
 int smc_hs_tcp_recv(struct sock *sk, void *buf, size_t len)
@@ -235,6 +239,7 @@ static void lend(struct sock *sk, struct socket *sock)
  * @buf: bytes
  * @len: their number
  *
+ * Context: any; the spinlock of the socket is held.
  * Return: 0 if all of it was taken; -EAGAIN: there is no room or memory now;
  * -EPIPE and other errors: the connection is over.
  */
@@ -283,6 +288,8 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
  * @sk: socket, locked with its spinlock alone
  *
  * The program sees what it would see after a reset by the peer.
+ *
+ * Context: any; the spinlock of the socket is held.
  */
 void smc_hs_tcp_reset(struct sock *sk)
 {

@@ -4,7 +4,8 @@
  *
  * Locks and lifetime: see engine.c.
  *
- * Context: process, from a step, unless a function says otherwise.
+ * Context: process, from a step, which may have locked the socket, unless a
+ * function says otherwise.
  * Test: selftests/smc/fallback*.sh
  */
 #include <linux/jiffies.h>
@@ -108,6 +109,8 @@ bool smc_hs_settled(struct smc_hs *hs, enum smc_reason *why)
 /**
  * smc_hs_stop_waiting() - the callback does not run any more after this
  * @hs: handshake
+ *
+ * Context: process, from a step, no lock held; waits for a callback that runs.
  */
 void smc_hs_stop_waiting(struct smc_hs *hs)
 {
@@ -204,6 +207,8 @@ bool smc_hs_expired(const struct smc_hs *hs)
  *
  * It is longer on a slow path, within bounds: a peer that acknowledges late
  * chooses the round trip.
+ *
+ * Context: the work item, or before the first step is queued.
  */
 void smc_hs_start_clock(struct smc_hs *hs)
 {
