@@ -89,6 +89,7 @@ void smc_synopt_off(struct sock *sk)
  */
 bool smc_synopt_answers(const struct sock *sk)
 {
+	lockdep_assert(lockdep_sock_is_held(sk));
 	return writer && writer->answers(sk);
 }
 
@@ -100,6 +101,7 @@ bool smc_synopt_answers(const struct sock *sk)
  */
 bool smc_synopt_peer_has(const struct sock *sk)
 {
+	lockdep_assert(lockdep_sock_is_held(sk));
 	return writer && writer->peer_has(sk);
 }
 
@@ -112,6 +114,7 @@ bool smc_synopt_peer_has(const struct sock *sk)
  */
 bool smc_synopt_req_has(const struct request_sock *req, struct sock *child)
 {
+	lockdep_assert(lockdep_sock_is_held(child));
 	return writer && writer->req_has(req, child);
 }
 

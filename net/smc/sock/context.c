@@ -306,6 +306,7 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk,
 {
 	struct smc_sock *smc;
 
+	smc_sock_assert_locked(sk);
 	smc = mempool_alloc(pool, gfp & ~__GFP_DIRECT_RECLAIM);
 	if (!smc)
 		return NULL;

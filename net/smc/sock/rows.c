@@ -198,6 +198,7 @@ void smc_row_past(struct smc_net *sn, struct smc_row *row)
 {
 	struct past_row *past = NULL;
 
+	smc_sock_assert_locked(row->sk);
 	spin_lock_bh(&sn->socks_lock);
 	if (inet_sk(row->sk)->inet_dport)
 		past = new_past(sn, row->sk, row->sk->sk_hash);
@@ -248,6 +249,7 @@ void smc_row_plain_child(struct smc_net *sn, const struct request_sock *req,
 	u32 hash = req_hash(sn, req);
 	struct past_row *past;
 
+	smc_sock_assert_locked(sk);
 	spin_lock(&sn->socks_lock);
 	past = new_past(sn, sk, hash);
 	if (past) {
