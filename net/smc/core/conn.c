@@ -97,6 +97,7 @@ void smc_conn_last_put(struct smc_conn *conn)
  */
 void smc_conn_push_rcu(struct smc_conn *conn)
 {
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a connection may be freed");
 	if (!smc_conn_tryget(conn))
 		return;
 	smc_conn_push(conn);

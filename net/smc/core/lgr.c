@@ -597,6 +597,7 @@ void smc_lgr_leave(struct smc_lgr *lgr)
  */
 struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token)
 {
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a connection may be freed");
 	return xa_load(&lgr->conns, token);
 }
 
