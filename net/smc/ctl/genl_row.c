@@ -6,7 +6,8 @@
  * Every command uses this; genl.c, which names all commands, gives them to the
  * family before it registers it.
  *
- * Context: process; generic netlink calls one function of a family at a time.
+ * Context: process, unless a function says otherwise; generic netlink calls one
+ * function of a family at a time.
  * Tests: selftests/smc/genl.py.
  */
 #include <linux/module.h>
@@ -47,6 +48,7 @@ struct smc_net *smc_genl_net(const struct netlink_callback *cb)
  * @cb: dump
  * @cmd: SMC_NETLINK_*
  *
+ * Context: any: rows are also written under spinlocks.
  * Return: for smc_genl_end(); NULL: no room.
  */
 void *smc_genl_row(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
@@ -89,6 +91,7 @@ int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
  * @attr: attribute
  * @val: value
  *
+ * Context: any.
  * Return: 0 or -EMSGSIZE.
  */
 int smc_genl_put_uint(struct sk_buff *skb, int attr, u64 val)
