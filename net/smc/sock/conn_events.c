@@ -111,7 +111,8 @@ static const struct smc_conn_events conn_events = {
 
 /**
  * smc_sock_new_conn() - make the connection of a handshake that begins
- * @smc: socket, the caller has a reference
+ * @smc: socket, the caller has a reference; the connection gets its own of the
+ *	context and of the sock
  * @gfp: how memory may be had
  *
  * Context: any, by @gfp.

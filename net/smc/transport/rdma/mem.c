@@ -255,7 +255,7 @@ void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
 /**
  * smc_rdma_retire_next() - the key for which DELETE RKEY has to be sent
  * @link: link
- * @rkey: the key
+ * @rkey: set to the key, if there is one
  *
  * Context: process (LLC actor).
  * Return: false if there is none.
