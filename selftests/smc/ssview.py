@@ -6,6 +6,7 @@ as long as they are ours, TCP sockets and nothing else after fallback
 Needs the module, the module tls, root and iproute2.
 """
 import ctypes
+import errno
 import re
 import socket
 import subprocess
@@ -16,7 +17,8 @@ from limits import limit
 from park import PAGE, Parked
 from sockdiag import PROTO_SMC
 
-TCP_ULP, IPV6_ADDRFORM = 31, 1
+TCP_FASTOPEN_CONNECT, TCP_ULP, TCP_FASTOPEN_NO_COOKIE = 30, 31, 34
+IPV6_ADDRFORM = 1
 TIMES = ("app_limited", "send", "pacing_rate", "delivery_rate")
 
 
@@ -117,6 +119,32 @@ class ParkedForm(Parked):
                                     ctypes.c_void_p(self.addr - 1), 4)
 
 
+class ParkedFastOpen(Parked):
+    """TCP_FASTOPEN_CONNECT: the value 2, likewise, which TCP refuses"""
+    def system_call(self, fd):
+        self.pages[PAGE - 1] = 2
+        return self.libc.setsockopt(fd, socket.IPPROTO_TCP,
+                                    TCP_FASTOPEN_CONNECT,
+                                    ctypes.c_void_p(self.addr - 1), 4)
+
+    def ended(self):
+        assert self.rc == -1, self.rc
+
+
+def becomes(lst, cli, smc):
+    """the connection of a client that has called connect()"""
+    srv, _ = lst.accept()
+    srv.settimeout(limit(60))
+    for a, b in (cli, srv), (srv, cli):
+        a.sendall(b"x" * 100)
+        assert b.recv(200) == b"x" * 100
+    got = rows(lst)
+    assert len(got) == 2 and \
+        ("tcp-ulp-smc" in set.union(*got)) == smc, (got, smc)
+    for s in lst, cli, srv:
+        s.close()
+
+
 def case_ipv4_while_connecting():
     """connect() comes after TCP has been called and before it has the value: the
     connection is TCP's as its operations are"""
@@ -124,15 +152,23 @@ def case_ipv4_while_connecting():
     lst, cli = sockets(PROTO_SMC, PROTO_SMC, socket.AF_INET6)
     with ParkedForm(cli):
         cli.connect(("::ffff:127.0.0.1", lst.getsockname()[1]))
-    srv, _ = lst.accept()
-    srv.settimeout(limit(60))
-    for a, b in (cli, srv), (srv, cli):
-        a.sendall(b"x" * 100)
-        assert b.recv(200) == b"x" * 100
-    got = rows(lst)
-    assert len(got) == 2 and "tcp-ulp-smc" not in set.union(*got), got
-    for s in lst, cli, srv:
-        s.close()
+    becomes(lst, cli, False)
+
+
+def case_two_set_options():
+    """beside a call that TCP refuses in the end: the other one alone decides"""
+    transports("smcd")
+    for value in 1, 2:
+        lst, cli = sockets(PROTO_SMC, PROTO_SMC)
+        with ParkedFastOpen(cli):
+            try:
+                cli.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE,
+                               value)
+                assert value == 1
+            except OSError as e:
+                assert value == 2 and e.errno == errno.EINVAL, e
+        cli.connect(lst.getsockname())
+        becomes(lst, cli, value == 2)
 
 
 sys.exit(cases.main(globals()))

@@ -137,6 +137,7 @@ struct smc_row {
  *	NULL: the user had CAP_IPC_LOCK
  * @memcg: control group of that program, referenced; or NULL
  * @phase: enum smc_phase
+ * @tcp_opts: calls under way that set options which need TCP
  * @bits: enum smc_sock_bits
  * @hs: the handshake, in phase HS and LATE; RCU
  * @conn: the connection, in phase SMC; RCU
@@ -168,6 +169,7 @@ struct smc_sock {
 	struct smc_account *user;
 	struct mem_cgroup *memcg;
 	u8 phase;
+	atomic_t tcp_opts;
 	unsigned long bits;
 	struct smc_hs __rcu *hs;
 	struct smc_conn __rcu *conn;
@@ -437,7 +439,9 @@ static inline enum smc_reason smc_sock_want(const struct smc_sock *smc)
 	if (test_bit(SMC_SK_PLAIN, &smc->bits) ||
 	    test_bit(SMC_SK_DENIED, &smc->bits))
 		return SMC_REASON_APPTCP;
-	if (test_bit(SMC_SK_NOSMC, &smc->bits))
+	/* pairs with set_for_tcp() */
+	if (atomic_read_acquire(&smc->tcp_opts) ||
+	    test_bit(SMC_SK_NOSMC, &smc->bits))
 		return SMC_REASON_OPTUNSUPP;
 	return smc_synopt_works() ? SMC_REASON_OK : SMC_REASON_NOSYNOPT;
 }

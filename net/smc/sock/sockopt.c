@@ -106,27 +106,32 @@ static bool switched_off(const struct sockopt_call *c)
 }
 
 /*
- * An option that needs TCP.  SMC_SK_NOSMC is set under the socket lock, against
+ * An option that needs TCP.  The call is counted under the socket lock, against
  * connect(), and before TCP reads user memory, which is done without the lock.
+ * Only what TCP has accepted sets SMC_SK_NOSMC, for good: another thread may be
+ * setting such an option, too.
  */
 static int set_for_tcp(struct smc_sock *smc, const struct sockopt_call *c,
 		       int too_late)
 {
 	const struct smc_phase_rules *rules;
 	struct sock *sk = smc->sk;
-	bool marked, smc_now;
+	bool smc_now;
 	int rc;
 
 	lock_sock(sk);
 	rules = smc_sock_rules(smc);
 	smc_now = rules->ours && !rules->idle;
-	marked = smc_now || test_and_set_bit(SMC_SK_NOSMC, &smc->bits);
+	if (!smc_now)
+		atomic_inc(&smc->tcp_opts);
 	release_sock(sk);
-	if (smc_now && too_late)
-		return too_late;
+	if (smc_now)
+		return too_late ?: base_set(c);
 	rc = base_set(c);
-	if (!marked && (rc || switched_off(c)))
-		clear_bit(SMC_SK_NOSMC, &smc->bits);
+	if (!rc && !switched_off(c))
+		set_bit(SMC_SK_NOSMC, &smc->bits);
+	/* the bit is there first: pairs with smc_sock_want() */
+	atomic_dec_return_release(&smc->tcp_opts);
 	return rc;
 }
 
