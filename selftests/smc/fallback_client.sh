@@ -114,12 +114,16 @@ rows() {
 		recv:proposal send:accept-d silent
 }
 
-# A server that goes in the middle of a handshake is not remembered: when it is
-# back, it is offered SMC again.
+# restart DOES MALFORMED STEP...: a server that goes in the middle of a handshake,
+# with these steps, is not remembered: when it is back, it is offered SMC again.
+# What it did wrong is counted once, though connecting again fails, too.
 restart() {
-	start_row "client: the server is restarted"
+	local does=$1 malformed=$2
+	shift 2
+
+	start_row "client: a server that $does is restarted"
 	port=$((port + 1))
-	peer -n 2 server $port recv:proposal unlisten rst
+	peer -n 2 server $port recv:proposal unlisten "$@"
 	wait_file "$tmp/ready"
 	tcpecho -c -k ipproto "$SMC_PEER_V4" $port >"$tmp/client.out" 2>&1 &&
 		bad "a connection without a listener"
@@ -131,7 +135,8 @@ restart() {
 	tcpecho -c -k ipproto "$SMC_PEER_V4" $port >"$tmp/client2.out" 2>&1 ||
 		bad "the second attempt failed"
 	peer_end 1 1 0
-	counters HsClientTcp=1 HsClientErr=1 HsReconnect=1 HsRemembered=0
+	counters HsClientTcp=1 HsClientErr=1 HsReconnect=1 HsRemembered=0 \
+		ClcMalformed="$malformed"
 	reasons client:PEERDECL=1
 	end_row
 }
@@ -139,9 +144,12 @@ restart() {
 # those of rows() for each speaker, and restart()
 num_rows=13
 [ -z "${ONLY:-}" ] || num_rows=1
-plan $((num_rows * $(wc -w <<<"$speakers") + (num_rows > 1)))
+plan $((num_rows * $(wc -w <<<"$speakers") + 2 * (num_rows > 1)))
 tap_up rdma
 sysctl -q net.smc.fallback_memory_s=60
 rows
-[ -n "${ONLY:-}" ] || restart
+if [ -z "${ONLY:-}" ]; then
+	restart "resets" 0 rst
+	restart "sends another message" 1 send:proposal silent
+fi
 finish

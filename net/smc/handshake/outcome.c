@@ -65,6 +65,14 @@ static bool went_unanswered(const struct smc_hs *hs, enum smc_reason why)
 	}
 }
 
+/* Not MISMATCH after the peer has closed: its ring was valid. */
+static bool breaks_protocol(const struct smc_hs *hs, enum smc_reason why)
+{
+	return why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
+	       why == SMC_REASON_BADPORT ||
+	       (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk));
+}
+
 /**
  * smc_hs_conclude() - decide how a handshake without SMC ends
  * @hs: handshake
@@ -80,10 +88,8 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 	bool first = test_bit(SMC_HS_FIRST, &hs->bits);
 	enum smc_hs_verdict v;
 
-	/* MISMATCH after the peer has closed: its ring was valid */
-	if (why == SMC_REASON_MALFORMED || why == SMC_REASON_WRONGMSG ||
-	    why == SMC_REASON_BADPORT ||
-	    (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk)))
+	/* the same reason again: connecting again has failed, too */
+	if (breaks_protocol(hs, why) && why != hs->why)
 		smc_stats_inc(hs->setup.sn, SMC_STAT_CLC_MALFORMED);
 	if (went_unanswered(hs, why))
 		smc_hs_path_remember(hs);
