@@ -77,6 +77,12 @@ static void trace_step(const struct smc_hs *hs, const struct smc_hs_step *step,
 			  hs->setup.role == SMC_SERV, step->name, why);
 }
 
+/* Does the next step charge a control group, and run_charged() did not ask? */
+static bool has_to_ask(const struct smc_hs *hs, const struct smc_hs_step *step)
+{
+	return !step->charges && hs->ops->steps[hs->state].charges;
+}
+
 /* Run steps while they change the state. */
 static enum smc_hs_verdict run(struct smc_hs *hs)
 {
@@ -106,7 +112,10 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 			return SMC_HS_V_GO_ON;
 		if (v != SMC_HS_V_GO_ON)
 			return v;
-	} while (hs->state != state);
+	} while (hs->state != state && !has_to_ask(hs, step));
+	/* what the next one waits for may be there already */
+	if (has_to_ask(hs, step))
+		smc_hs_wake(hs);
 	return SMC_HS_V_GO_ON;
 }
 
