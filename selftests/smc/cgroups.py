@@ -10,17 +10,20 @@ plain TCP.  Needs the module, root, cgroup2, an RDMA port on lo that serves
 import contextlib
 import os
 import signal
+import socket
+import subprocess
 import sys
 import time
 
 import cases
 from accounts import BY, MEM, RDMA, RING, mode, rings_free, smc, works
-from counters import LIMIT, smc_socket, sysctl
-from limits import limit
-from sockdiag import FALLBACK, TCP, row_of
+from counters import LIMIT, Counters, smc_socket, sysctl, wait_port
+from limits import await_that, limit
+from sockdiag import FALLBACK, SMCR, TCP, row_of
 
 GROUP = "/sys/fs/cgroup/smccgroups"
 AT_ONCE = limit(1)
+SNDBUFFORCE, RCVBUFFORCE = 32, 33
 
 
 def read_number(name):
@@ -166,6 +169,44 @@ def case_cgroup_that_is_throttled():
         rings_free()
         with control_group():
             cases.in_child(lambda how=how: owner(*how))
+
+
+def case_first_contact_that_is_throttled():
+    """its rings take seconds, for which the others with the peer do not wait"""
+    def owner():
+        c = Counters()
+        move_to(GROUP)
+        lst = smc_socket()
+        # more than the kernel lets pass without a sleep
+        for opt in SNDBUFFORCE, RCVBUFFORCE:
+            lst.setsockopt(socket.SOL_SOCKET, opt, 1 << 20)
+        lst.bind((RDMA, 0))
+        lst.listen(8)
+        cli = smc_socket()
+        # this program does not sleep
+        move_to("/sys/fs/cgroup")
+        limit_to(0, "memory.high")
+        cli.setblocking(False)
+        cli.connect_ex(lst.getsockname())
+        await_that("no link group", lambda: c.moved().get("LgrCreated"), LIMIT)
+        start = time.monotonic()
+        ends = smc(RDMA, SMCR)
+        took = time.monotonic() - start
+        print(f"# {took * 1000:.0f} ms", flush=True)
+        limit_to("max", "memory.high")
+        srv, _ = lst.accept()
+        for s in *ends, srv, cli, lst:
+            s.close()
+        assert took < AT_ONCE
+
+    sysctl("transports", "smcr")
+    # no link group is left that the first contact could use
+    subprocess.run(["rdma", "link", "delete", "rxe0"], check=True)
+    subprocess.run(["rdma", "link", "add", "rxe0", "type", "rxe",
+                    "netdev", "lo"], check=True)
+    wait_port()
+    with control_group():
+        cases.in_child(owner)
 
 
 if __name__ == "__main__":

@@ -313,7 +313,8 @@ static bool matches(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 	const struct smc_xport *xport = key->xport;
 
 	if (lgr->xport != xport || lgr->role != key->role ||
-	    lgr->path.vlan_id != key->path->vlan_id)
+	    lgr->path.vlan_id != key->path->vlan_id ||
+	    READ_ONCE(lgr->throttled))
 		return false;
 	if (!smc_xport_has_links(xport))
 		return !memcmp(lgr->eid, key->eid, SMC_EID_LEN);

@@ -85,6 +85,8 @@ struct smc_lgr_idle {
  * @own_addr: own address of the TCP connection that made the group, v4-mapped;
  *	none without links
  * @peer_addr: the peer's, the same
+ * @throttled: its maker may have to wait for its rings: others do not wait for the
+ *	group
  * @closed: no connection joins it any more; written under the table lock and
  *	@lock
  * @setup: held across lgr_up, lgr_connect and lgr_confirm, which the handshake
@@ -136,6 +138,7 @@ struct smc_lgr {
 	u8 peer_gid[SMC_GID_LEN];
 	struct in6_addr own_addr;
 	struct in6_addr peer_addr;
+	bool throttled;
 	bool closed;
 	struct mutex setup;
 	bool up;

@@ -267,6 +267,7 @@ static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr)
 	lgr->max_conns = choice->max_conns;
 	lgr->max_links = choice->max_links;
 	lgr->direct = data->direct;
+	lgr->throttled = hs->has_lane;
 	if (hs->setup.role == SMC_CLNT) {
 		memcpy(lgr->peer_id, data->peer.r.peer_id, SMC_PEER_ID_LEN);
 		return;
@@ -364,8 +365,12 @@ enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 	rc = smc_hs_may_charge(hs) ?
 	     smc_conn_join(hs->conn, lgr, hs->setup.snd_len,
 			   hs->setup.rcv_len) : -ENOMEM;
-	if (!rc)
+	if (!rc) {
+		/* it has its rings: others may wait for the link */
+		if (test_bit(SMC_HS_FIRST, &hs->bits))
+			WRITE_ONCE(lgr->throttled, false);
 		return SMC_REASON_OK;
+	}
 	why = smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 	if (test_and_clear_bit(SMC_HS_FIRST, &hs->bits))
 		return give_up_new(lgr, why);
