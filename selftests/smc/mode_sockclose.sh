@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")"
 s=net.smc
 no_orphans='-T orphan_gives_up -T orphan_with_a_slow_reader -T orphan_too_many'
+no_orphans="$no_orphans -T orphan_aborted"
 # of a process that is killed; a slow kernel (wait.h) takes minutes for so many
 many=10000
 [ "${SMC_TEST_SCALE:-1}" = 1 ] || many=1000
@@ -55,6 +56,8 @@ with_setting orphan_timeout_s=5 env ORPHAN_S=5 ./sockclose -V tcp $orphans
 if [ $few != 0 ]; then
 	with_setting max_orphans=0 env NO_ORPHANS=$few ./sockclose -V tcp \
 		-t orphan_too_many
+	# with orphan_timeout_s as it is
+	./sockclose -V tcp -t orphan_aborted
 fi
 # plain TCP's orphans are TCP's
 [ -z "$lost" ] || ./smcstat.sh expect -f /tmp/sockclose.orphans "$lost"

@@ -20,6 +20,7 @@
 
 #include "lib/bytes.h"
 #include "lib/pairfixture.h"
+#include "lib/sockcase.h"
 #include "lib/task.h"
 #include "lib/wait.h"
 
@@ -518,6 +519,32 @@ TEST_F(pair, orphan_too_many)
 	n = read_to_end(self->client, 0, &err);
 	EXPECT_EQ(n < (ssize_t)sent ? ECONNRESET : 0, err);
 	EXPECT_TRUE(env_int("NO_ORPHANS", 0) < 2 || n < (ssize_t)sent);
+}
+
+static bool conns_left(long count)
+{
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+	long left;
+
+	do {
+		left = smc_counter("ConnCreated") -
+		       smc_counter("ConnDestroyed");
+		usleep(20000);
+	} while (left != count && now_ns() < end);
+	return left == count;
+}
+
+/* The peer's program has seen the reset and does not close. */
+TEST_F(pair, orphan_aborted)
+{
+	if (variant->kind == KIND_TCP)
+		SKIP(return, "this is TCP");
+	ASSERT_TRUE(conns_left(2));
+	ASSERT_EQ(1, send(self->client, "x", 1, 0));
+	ASSERT_TRUE(wait_events(self->server, POLLIN));
+	close_end(&self->server);
+	expect_reset(_metadata, self->client, 0);
+	EXPECT_TRUE(conns_left(1));
 }
 
 /* -- many writers that end -- */

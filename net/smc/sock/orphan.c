@@ -3,8 +3,10 @@
  * An orphan: a connection whose program has closed it, and which still has
  * bytes to deliver.
  *
- * It is aborted if its peer takes nothing for net.smc.orphan_timeout_s.  TCP's
- * own limits do not count it.  Before close() the same timer ends corking.
+ * It is aborted if its peer takes nothing for net.smc.orphan_timeout_s.  One that
+ * has been aborted has nothing to deliver.  It waits a little for the peer's
+ * answer, after which its ring can serve the next connection.  TCP's own limits do
+ * not count an orphan.  Before close() the same timer ends corking.
  *
  * Context: per function.  Tests: selftests/smc/sockclose.c.
  */
@@ -38,18 +40,25 @@ void smc_orphan_end(struct smc_conn *conn)
  */
 void smc_orphan_start_timer(struct smc_conn *conn)
 {
-	struct smc_net *sn = smc_of_conn(conn)->sn;
-	unsigned int timeout_s = READ_ONCE(sn->orphan_timeout_s);
-
 	conn->orphan_pos = READ_ONCE(conn->sent_pos);
-	smc_conn_start_timer(conn, &conn->timer, jiffies + timeout_s * HZ);
+	smc_conn_start_timer(conn, &conn->timer,
+			     jiffies + smc_orphan_time(conn));
 }
 
-/* True: the peer reads, if slowly, and the timer has been started again. */
+/* Does the peer read, if slowly?  Or is the abort not sent yet? */
+static bool makes_progress(const struct smc_conn *conn)
+{
+	/* a link that cannot send it ends soon */
+	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+		return !smc_conn_last_sent(conn);
+	return !(READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT) &&
+	       READ_ONCE(conn->sent_pos) != conn->orphan_pos;
+}
+
+/* True: the orphan stays, and the timer has been started again. */
 static bool gets_on(struct smc_conn *conn)
 {
-	if (READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT ||
-	    READ_ONCE(conn->sent_pos) == conn->orphan_pos)
+	if (!makes_progress(conn))
 		return false;
 	smc_orphan_start_timer(conn);
 	/* pairs with smc_conn_stop(): STOPPED is set, then the timer stops */

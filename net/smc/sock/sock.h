@@ -446,6 +446,19 @@ static inline enum smc_reason smc_sock_want(const struct smc_sock *smc)
 	return smc_synopt_works() ? SMC_REASON_OK : SMC_REASON_NOSYNOPT;
 }
 
+/* For the answer to an abort, unless net.smc.orphan_timeout_s is shorter */
+#define SMC_ANSWER_S	10U
+
+/* Jiffies for which an orphan waits for a peer that does nothing */
+static inline unsigned long smc_orphan_time(const struct smc_conn *conn)
+{
+	unsigned int s = READ_ONCE(smc_of_conn(conn)->sn->orphan_timeout_s);
+
+	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+		s = min(s, SMC_ANSWER_S);
+	return s * (unsigned long)HZ;
+}
+
 /* smc_diag_msg.diag_mode: SMC-R or SMC-D */
 static inline u8 smc_conn_diag_mode(const struct smc_conn *conn)
 {
