@@ -35,6 +35,7 @@ LGRLIMIT, RINGLIMIT, PEERDECL = 0x0a0c0000, 0x0a0f0006, 0x05000000
 MEM = 0x01010000                # what a Decline says in their place
 FIRST = 0x08                    # an Accept of a new group
 RING = 64                       # KiB
+KEPT, LOOKED_AT = 32, 512        # idle rings of a group, of the host; see core/buf.c
 MOST = (1 << 30) - 1            # of any limit
 SIOCOUTQNSD = 0x894B
 RDMA6 = "fd09::1"               # of the same port
@@ -633,38 +634,69 @@ def case_idle_rings_of_the_group_give_way():
     assert got["BufDestroyed"] == 2 and "NetLimit" not in got, got
 
 
-def case_idle_rings_of_others_give_way():
-    """another namespace has left them, and is still there"""
-    def other():
-        unshare()
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-        cli, srv = smc()
-        cli.close()
-        assert srv.recv(1) == b""
-        srv.close()
-        # its rings are idle when it has ended
-        await_ends("connections")
-        go.send(b"x")
-        go.recv(1)
-
-    sysctl("transports", "smcd")
+@contextlib.contextmanager
+def another(work):
+    """a process in another namespace, which has done work() and stays"""
     go, come = socket.socketpair()
     pid = os.fork()
     if not pid:
         try:
             come.close()
-            other()
+            work()
+            go.send(b"x")
+            go.recv(1)
         except BaseException as e:      # pylint: disable=broad-except
             print(f"# {e!r}", flush=True)
             os._exit(1)
         os._exit(0)
     go.close()
     assert come.recv(1) == b"x", "no other"
-    with limits(host_max_ring_kbytes=2 * RING):
-        c = Counters()
-        gone(c, smc())
+    yield
     come.close()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def leave_idle(count):
+    """the rings of so many connections of a new namespace"""
+    unshare()
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    for cli, srv in [smc() for _ in range(count)]:
+        cli.close()
+        assert srv.recv(1) == b""
+        srv.close()
+    # its rings are idle when it has ended
+    await_ends("connections")
+
+
+def case_idle_rings_of_others_give_way():
+    """another namespace has left them, and is still there"""
+    sysctl("transports", "smcd")
+    with another(lambda: leave_idle(1)):
+        with limits(host_max_ring_kbytes=2 * RING):
+            c = Counters()
+            gone(c, smc())
+
+
+def case_idle_rings_behind_those_of_others():
+    """these are more than are looked at in one go, and all are older"""
+    def many():
+        # a namespace has two groups, of clients and of servers
+        for _ in range(LOOKED_AT // (2 * KEPT) + 1):
+            leave_idle(KEPT)
+            held.append(os.open("/proc/self/ns/net", os.O_RDONLY))
+
+    def give_way():
+        refused(c, "NetLimit")
+        return c.moved().get("BufDestroyed") == idle
+
+    held = []
+    sysctl("transports", "smcd")
+    with another(many):
+        idle = idle_rings()
+        sysctl("transports", "smcd")
+        c = Counters()
+        with limits(max_ring_kbytes=15):
+            await_that("they stay", give_way, LIMIT)
 
 
 if __name__ == "__main__":

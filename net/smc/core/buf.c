@@ -47,7 +47,7 @@
 /* All idle buffers of the host. */
 static struct {
 	spinlock_t lock;	/* the rest; the pools and shed lists of groups */
-	struct list_head lru;	/* smc_buf.lru, oldest first */
+	struct list_head lru;	/* smc_buf.lru, oldest first, but see shed() */
 	unsigned long pages;
 	struct shrinker *shrinker;
 } ring_pool = {
@@ -322,9 +322,9 @@ static void put_group(struct smc_lgr *lgr)
 }
 
 /*
- * Free rings of shared memory of other groups, out of the SHED_MAX oldest.
- * Those over RDMA are for the worker of their group: this one does not wait for
- * an adapter that its connection does not use.
+ * Free rings of shared memory of other groups, out of the first SHED_MAX; the next
+ * call goes on behind these.  Those over RDMA are for the worker of their group:
+ * this one does not wait for an adapter that its connection does not use.
  */
 static u32 free_shared(const struct smc_account *full, u32 size)
 {
@@ -336,8 +336,12 @@ static u32 free_shared(const struct smc_account *full, u32 size)
 
 	spin_lock_bh(&ring_pool.lock);
 	list_for_each_entry_safe(buf, next, &ring_pool.lru, lru) {
-		if (done >= size || !left--)
+		if (done >= size)
 			break;
+		if (!left--) {
+			list_rotate_to_front(&buf->lru, &ring_pool.lru);
+			break;
+		}
 		if (!buf->lgr->xport->merges || !helps(buf, full))
 			continue;
 		done += buf->size;
@@ -382,8 +386,9 @@ static bool make_room(struct smc_lgr *lgr, const struct smc_account *at,
 }
 
 /*
- * Take idle buffers of @wanted pages out of the pools: those of the SHED_MAX
- * oldest that are charged to @full, or any if @full is NULL.  Returns the
+ * Take idle buffers of @wanted pages out of the pools: those of the first SHED_MAX
+ * that are charged to @full, or any if @full is NULL.  The next call goes on behind
+ * these: buffers that do not help @full stay as long as their groups.  Returns the
  * number of pages.
  */
 static unsigned long shed(const struct smc_account *full, unsigned long wanted)
@@ -395,8 +400,12 @@ static unsigned long shed(const struct smc_account *full, unsigned long wanted)
 
 	spin_lock_bh(&ring_pool.lock);
 	list_for_each_entry_safe(buf, next, &ring_pool.lru, lru) {
-		if (done >= wanted || !left--)
+		if (done >= wanted)
 			break;
+		if (!left--) {
+			list_rotate_to_front(&buf->lru, &ring_pool.lru);
+			break;
+		}
 		if (full && !smc_account_is_below(buf->account, full))
 			continue;
 		lgr = buf->lgr;
