@@ -103,16 +103,16 @@ static const void *gateway_of(const struct dst_entry *dst)
 }
 
 /* Version 1 does not leave the subnet: the device's MTU is all there is. */
-static u8 roce_way_mtu(const struct smc_rdma_link *link, const u8 *gid)
+static int roce_way_mtu(const struct smc_rdma_link *link, const u8 *gid)
 {
 	struct dst_entry *dst;
-	u8 mtu;
+	int mtu;
 
 	if (link->lgr->version == 1)
 		return IB_MTU_4096;
 	dst = route_to(link, (const union ib_gid *)gid);
 	if (IS_ERR(dst))
-		return 0;
+		return PTR_ERR(dst);
 	mtu = iboe_get_mtu(dst_mtu(dst));
 	dst_release(dst);
 	return mtu;

@@ -132,15 +132,19 @@ static void dev_unlink(struct smc_rdma_link *link)
  * know it before the Accept tells the MTU.  A client learns the peer's GID
  * before its Confirm tells the MTU.
  */
-static u8 way_mtu(const struct smc_rdma_link *link, const u8 *gid)
+static int way_mtu(const struct smc_rdma_link *link, const u8 *gid)
 {
-	return min(link->lgr->path.mtu_code, link->bringup->way_mtu(link, gid));
+	int mtu = link->bringup->way_mtu(link, gid);
+
+	if (!mtu)
+		return -EHOSTUNREACH;
+	return min_t(int, mtu, link->lgr->path.mtu_code);
 }
 
 static int rdma_lgr_up(struct smc_lgr *lgr)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
-	u8 mtu = lgr->path.mtu_code;
+	int mtu = lgr->path.mtu_code;
 	int rc;
 
 	if (smc_rdma_gid_lost(&lgr->path, is_v1(lgr)))
@@ -148,8 +152,8 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 	link_init(link, lgr);
 	if (lgr->role == SMC_SERV)
 		mtu = way_mtu(link, lgr->peer_gid);
-	if (!mtu)
-		return -EHOSTUNREACH;
+	if (mtu < 0)
+		return mtu;
 	WRITE_ONCE(lgr->path.mtu_code, mtu);
 	rc = smc_rdma_tx_init(link);
 	if (rc)
@@ -239,7 +243,7 @@ static int peer_learn(struct smc_rdma_link *link,
 	const struct smc_lgr *lgr = link->lgr;
 	const u8 *gid = r->gid;
 	const u8 *mac = r->mac;
-	u8 mtu = lgr->path.mtu_code;
+	int mtu = lgr->path.mtu_code;
 
 	if (acc->mode != SMC_CLC_MODE_R || !r->qpn || !r->mtu)
 		return -EPROTO;
@@ -253,12 +257,12 @@ static int peer_learn(struct smc_rdma_link *link,
 	}
 	if (lgr->role == SMC_CLNT)
 		mtu = way_mtu(link, gid);
-	if (!mtu)
-		return -EHOSTUNREACH;
+	if (mtu < 0)
+		return mtu;
 	memcpy(link->peer.gid.raw, gid, SMC_GID_LEN);
 	ether_addr_copy(link->peer.mac, mac);
 	link->peer.psn = r->psn;
-	link->peer.mtu = min_t(u8, mtu, r->mtu);
+	link->peer.mtu = min_t(int, mtu, r->mtu);
 	/* last: pairs with match_accept() */
 	smp_store_release(&link->peer.qpn, r->qpn);
 	return 0;

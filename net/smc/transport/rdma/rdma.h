@@ -291,7 +291,7 @@ struct smc_rdma_peer {
 
 /**
  * struct smc_bringup - how a queue pair gets connected
- * @way_mtu: the MTU of the route to a GID as a CLC MTU code, 0: none
+ * @way_mtu: the MTU of the route to a GID as a CLC MTU code, 0: it is too small
  * @prepare: create it (RESET); sets link->qp, qpn and psn
  * @connect: INIT, receives posted, RTR towards link->peer
  * @ready: RTS
@@ -303,7 +303,7 @@ struct smc_rdma_peer {
  * All in process context, 0 or -errno.
  */
 struct smc_bringup {
-	u8 (*way_mtu)(const struct smc_rdma_link *link, const u8 *gid);
+	int (*way_mtu)(const struct smc_rdma_link *link, const u8 *gid);
 	int (*prepare)(struct smc_rdma_link *link);
 	int (*connect)(struct smc_rdma_link *link);
 	int (*ready)(struct smc_rdma_link *link);
