@@ -3,8 +3,9 @@
 """addresses - a connection's set-up where the network device has many addresses
 
 Each address is a GID of the port on lo, and every handshake ranks them all.  That
-takes some time for each GID, but not for each pair of a GID and an address.  For
-a guest whose time is the number of its instructions.
+takes some time for each GID, but not for each pair of a GID and an address, also
+where the GIDs are of two devices.  For a guest whose time is the number of its
+instructions.
 """
 import subprocess
 import sys
@@ -20,7 +21,7 @@ ADDRESSES = 900
 ROUNDS = 10
 # 2.4 (IPv4) and 6 with one walk of the addresses, 40 and more with one for each GID
 FACTOR = 15
-GID = "/sys/class/infiniband/rxe0/ports/1/gids/{}"
+GID = "/sys/class/infiniband/{}/ports/1/gids/{}"
 
 
 def set_up(family, address):
@@ -42,47 +43,85 @@ def set_up(family, address):
     return took / ROUNDS
 
 
-def addresses(what, prefix):
-    """a port on lo learns of them when it is made"""
-    lines = (f"address {what} {prefix.format(n >> 8, n & 255)} dev lo\n"
-             for n in range(1, ADDRESSES + 1))
-    subprocess.run(["rdma", "link", "delete", "rxe0"], check=True)
+def run(text):
+    subprocess.run(text.split(), check=True)
+
+
+def batch(what, prefix, *devices):
+    """each device has one in turn"""
+    lines = (f"address {what} {prefix.format(n >> 8, n & 255)} dev "
+             f"{devices[n % len(devices)]}\n" for n in range(1, ADDRESSES + 1))
     subprocess.run(["ip", "-batch", "-"], input="".join(lines), text=True,
                    check=True)
-    subprocess.run(["rdma", "link", "add", "rxe0", "type", "rxe",
-                    "netdev", "lo"], check=True)
+
+
+def is_gid(port, n):
+    return bool(read(GID.format(port, n)).strip("0:"))
+
+
+def await_gids(port):
+    await_that("no GIDs", lambda: is_gid(port, ADDRESSES), limit(60))
+
+
+def addresses(what, prefix):
+    """a port on lo learns of them when it is made"""
+    run("rdma link delete rxe0")
+    batch(what, prefix, "lo")
+    run("rdma link add rxe0 type rxe netdev lo")
     wait_port()
 
 
-def is_gid(n):
-    return bool(read(GID.format(n)).strip("0:"))
-
-
-def many(family, address, prefix):
+def many(family, address, make, unmake):
     sysctl("transports", "smcr")
     # the first ones make what is made once
     set_up(family, address)
     few = set_up(family, address)
-    addresses("add", prefix)
+    make()
     try:
-        await_that("no GIDs", lambda: is_gid(ADDRESSES), limit(60))
         set_up(family, address)
         took = set_up(family, address)
     finally:
-        addresses("delete", prefix)
+        unmake()
         sysctl("transports", "smcd smcr")
-    assert not is_gid(ADDRESSES)
     print(f"# {few * 1e6:.0f} us, with {ADDRESSES} addresses more "
           f"{took * 1e6:.0f} us", flush=True)
     assert took < FACTOR * few, f"{took / few:.1f} times"
 
 
+def many_of_lo(family, address, prefix):
+    def make():
+        addresses("add", prefix)
+        await_gids("rxe0")
+
+    many(family, address, make, lambda: addresses("delete", prefix))
+    assert not is_gid("rxe0", ADDRESSES)
+
+
 def case_v4():
-    many(2, "127.0.0.1", "10.88.{}.{}/32")
+    many_of_lo(2, "127.0.0.1", "10.88.{}.{}/32")
 
 
 def case_v6():
-    many(10, "::1", "fd88::{:x}:{:x}/128")
+    many_of_lo(10, "::1", "fd88::{:x}:{:x}/128")
+
+
+def case_two_devices():
+    """of another port, whose GIDs are of one and of the other in turn"""
+    def make():
+        run("ip link add two0 type dummy")
+        run("ip link add link two0 name two0.5 type vlan id 5")
+        for name in "two0", "two0.5":
+            run(f"ip link set {name} up")
+        run("rdma link add rxe2 type rxe netdev two0")
+        # later: a port learns of those of a device together
+        batch("add", "10.88.{}.{}/32", "two0", "two0.5")
+        await_gids("rxe2")
+
+    def unmake():
+        run("rdma link delete rxe2")
+        run("ip link delete two0")
+
+    many(2, "127.0.0.1", make, unmake)
 
 
 if __name__ == "__main__":

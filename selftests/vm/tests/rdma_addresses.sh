@@ -3,7 +3,7 @@
 # instructions as with one, not as many times: selftests/smc/addresses.py.
 # kernels: 6.12
 # guests: 1
-# timeout: 180
+# timeout: 270
 # cpus: 1
 # icount: sleep=off
 # rdma: lo

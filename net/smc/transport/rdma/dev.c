@@ -43,6 +43,9 @@
 /* of a mapped address */
 #define V4_PREFIX_LEN	96
 
+/* Network devices of GIDs whose subnet is kept, by number */
+#define SUBNETS		8
+
 /*
  * Rank of a GID for a route: twice the value, plus one if its device is the
  * route's and not one below it.
@@ -140,7 +143,7 @@ struct subnet {
 
 /*
  * Do a GID and an address belong to one subnet of @ndev?  The subnet is kept
- * for the next GID, which is of the same device in most cases.  RCU.
+ * for the next GID of the same device.  RCU.
  */
 static bool same_subnet(struct subnet *kept, struct net_device *ndev,
 			const struct in6_addr *gid, const struct in6_addr *addr)
@@ -166,7 +169,7 @@ static bool same_subnet(struct subnet *kept, struct net_device *ndev,
  * @max_mtu: the largest MTU of the port at hand
  * @path: the best one so far
  * @best: its rank, 0: none
- * @below: subnet of the last GID's network device
+ * @below: subnets of the last GIDs' network devices
  * @above: subnet of @via's network device
  */
 struct search {
@@ -177,7 +180,7 @@ struct search {
 	u8 max_mtu;
 	struct smc_path *path;
 	int best;
-	struct subnet below;
+	struct subnet below[SUBNETS];
 	struct subnet above;
 };
 
@@ -206,6 +209,12 @@ static bool family_fits(const struct smc_route *route, const u8 *gid)
 	return smc_gid_is_v6(gid) && route->gid_family != AF_INET;
 }
 
+/* The GIDs of two devices may alternate: each device has its place. */
+static struct subnet *below(struct search *search, const struct net_device *ndev)
+{
+	return &search->below[ndev->ifindex % SUBNETS];
+}
+
 /* Both ends are on this host: the other one has the addresses swapped. */
 static int rank_local(struct search *search, struct net_device *ndev,
 		      const struct in6_addr *gid)
@@ -219,8 +228,8 @@ static int rank_local(struct search *search, struct net_device *ndev,
 		return RANK_EXACT;
 	if (ipv6_addr_equal(gid, second))
 		return RANK_PEER;
-	return same_subnet(&search->below, ndev, gid, first) ? RANK_SUBNET :
-							       RANK_DEVICE;
+	return same_subnet(below(search, ndev), ndev, gid, first) ?
+	       RANK_SUBNET : RANK_DEVICE;
 }
 
 /* A container's addresses are not the host's: any GID of the device will do. */
@@ -231,7 +240,7 @@ static int rank_remote(struct search *search, struct net_device *ndev,
 
 	if (ipv6_addr_equal(gid, &via->addr))
 		return RANK_EXACT;
-	if (same_subnet(&search->below, ndev, gid, &via->addr) ||
+	if (same_subnet(below(search, ndev), ndev, gid, &via->addr) ||
 	    same_subnet(&search->above, via->ndev, gid, &via->addr))
 		return RANK_SUBNET;
 	return by_lent(search) ? RANK_DEVICE : RANK_NONE;
