@@ -28,6 +28,8 @@ SILENT, HONEST, BLACK_HOLE, BUSY = 7700, 7710, 7720, 7730
 MANY = 1100
 NETWORKS = 50
 BACKLOG, CLIENTS = 8, 500
+LOOKED = 4097                           # places where a failed child is looked for
+TCP_INFO_UNACKED = 24                   # of a listener: children in its queue
 MOST = 1024                             # handshakes of a role
 LIMIT = limit(60)
 ROUND_TRIP = 0.9                        # seconds; a SYN-ACK is repeated after one
@@ -288,6 +290,12 @@ def case_black_hole():
     await_ends("sockets", c.moved, LIMIT)
 
 
+def abort(s):
+    """close(), and the peer is reset"""
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+
+
 def listen_drops():
     """of the namespace: SYNs and ACKs for which the queue had no room"""
     with open("/proc/thread-self/net/netstat", encoding="ascii") as f:
@@ -340,9 +348,8 @@ def case_backlog():
         assert srv.recv(1) == b"x"
         # what the queue has dropped would go on trying as TCP's orphans
         for s in socks:
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
-                         struct.pack("ii", 1, 0))
-        for s in cli, srv, lst, *socks:
+            abort(s)
+        for s in cli, srv, lst:
             s.close()
         await_that("something stays", lambda: all(
             moved(HOME, server, a) == moved(HOME, server, b)
@@ -383,6 +390,65 @@ def case_half_full():
         assert seconds < span / 2
     finally:
         sysctl("handshake_timeout_ms", 60000)
+
+
+def waiting(lst):
+    info = lst.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    return struct.unpack_from("=I", info, TCP_INFO_UNACKED)[0]
+
+
+def failed_child(lst, source):
+    """the client of a new child resets it in the middle of the handshake; what is
+    in the queue then"""
+    before, c = waiting(lst), counted(HOME)
+    enter(AWAY)
+    s = begun(source, (NET[HOME] + "0::1", BUSY))
+    enter(HOME)
+    await_that("it does not come", lambda: waiting(lst) > before and
+               c.moved().get("HsStarted") == 1, LIMIT)
+    abort(s)
+    # in the queue or not: it has no context any more
+    await_that("it does not fail",
+               lambda: c.moved().get("SockDestroyed") == 1, LIMIT)
+    return waiting(lst)
+
+
+def case_long_queue():
+    """nobody accepts, and the queue is longer than it can be by default: a child
+    that fails is not looked for in all of it, and accept() returns it as TCP does
+    what was reset; before so many places it is taken out"""
+    enter(HOME)
+    await_ends("sockets", seconds=LIMIT)
+    run("sysctl", "-q", f"net.core.somaxconn={2 * LOOKED}")
+    try:
+        with listener(BUSY, 2 * LOOKED) as lst:
+            enter(AWAY)
+            for _ in range(LOOKED):
+                s = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+                s.settimeout(LIMIT)
+                s.connect((NET[HOME] + "0::1", BUSY))
+                abort(s)
+            enter(HOME)
+            await_that("not in the queue", lambda: waiting(lst) == LOOKED, LIMIT)
+            far = NET[AWAY] + "1::1"
+            assert failed_child(lst, far) == LOOKED + 1, "looked for in all of it"
+            lst.accept()[0].close()
+            lst.accept()[0].close()
+            left = failed_child(lst, NET[AWAY] + "2::1")
+            assert left == LOOKED - 1, f"{left} in the queue"
+            for _ in range(LOOKED - 2):
+                lst.accept()[0].close()
+            srv, peer = lst.accept()
+            with srv:
+                assert peer[0] == socket.inet_ntop(
+                    socket.AF_INET6, socket.inet_pton(socket.AF_INET6, far)), peer
+                try:
+                    raise AssertionError(f"not reset: {srv.recv(1)}")
+                except ConnectionResetError:
+                    pass
+            assert waiting(lst) == 0
+    finally:
+        run("sysctl", "-q", "net.core.somaxconn=4096")
 
 
 def case_slow_path():

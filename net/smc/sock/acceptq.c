@@ -6,6 +6,8 @@
  * first settled child to the front of the queue, so a silent peer occupies one
  * place and delays no other.  A child whose handshake has failed is removed:
  * its client connects again as plain TCP, and the program sees that connection.
+ * Far behind in a long queue it stays, and accept() returns a connection that
+ * was reset, as with TCP.
  *
  * TCP moves children here from a listener of the same SO_REUSEPORT group that
  * has ended (net.ipv4.tcp_migrate_req, or a BPF program).  TCP holds the
@@ -25,6 +27,12 @@
 #include <net/xfrm.h>
 
 #include "sock.h"
+
+/*
+ * Where a failed child is looked for: all of the queue with the limit that TCP
+ * has by default (net.core.somaxconn, and one more).  The lock is held meanwhile.
+ */
+#define LOOKED_MAX	(4096 + 1)
 
 static bool settled(struct sock *child)
 {
@@ -133,17 +141,20 @@ void smc_acceptq_adopt(struct sock *sk)
 	spin_unlock_bh(&queue->rskq_lock);
 }
 
-/* The request of a child, taken out of the queue; or NULL. */
+/* The request of a child, taken out of the queue; or NULL: it is not found. */
 static struct request_sock *take_request(struct sock *sk,
 					 const struct sock *child)
 {
 	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
 	struct request_sock *req, *prev = NULL;
+	int left = LOOKED_MAX;
 
 	spin_lock_bh(&queue->rskq_lock);
-	for (req = queue->rskq_accept_head; req; prev = req, req = req->dl_next)
-		if (req->sk == child)
-			break;
+	req = queue->rskq_accept_head;
+	while (req && req->sk != child) {
+		prev = req;
+		req = --left ? req->dl_next : NULL;
+	}
 	if (req) {
 		unlink_req(queue, req, prev);
 		sk_acceptq_removed(sk);
@@ -172,7 +183,7 @@ static void destroy(struct sock *sk, struct request_sock *req)
  *	connection has been reset.  The caller has references of both
  *
  * Return: true: the child is destroyed; false: it is not in its listener's
- * queue.
+ * queue, or far behind.  Then the caller settles it, and tells the listener.
  */
 bool smc_acceptq_forget(struct smc_sock *smc)
 {

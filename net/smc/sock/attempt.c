@@ -149,7 +149,7 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 			return;
 		smc->row.reason = res->reason;
 		smc->row.peer_diagnosis = res->peer_diagnosis;
-		/* a child that is in no queue of ours has TCP's operations */
+		/* one that stays, or is in no queue of ours, is TCP's */
 		if (test_bit(SMC_SK_SERVER, &smc->bits))
 			smc_sock_fallback(smc);
 		else
@@ -272,6 +272,7 @@ static void give_up(struct smc_sock *smc)
 		wake_outcome(smc, false);
 	} else if (!smc_acceptq_forget(smc)) {
 		smc_sock_fallback(smc);
+		smc_defer_done(smc);
 	}
 }
 

@@ -210,8 +210,10 @@ static void abort_child(struct sock *sk)
 		smc_attempt_stop(smc);
 	smc_hs_tcp_reset(sk);
 	WRITE_ONCE(sk->sk_err, ECONNABORTED);
-	if (smc && smc_sock_rules(smc)->attempt && !smc_acceptq_forget(smc))
+	if (smc && smc_sock_rules(smc)->attempt && !smc_acceptq_forget(smc)) {
 		smc_sock_reset(smc);
+		smc_defer_done(smc);
+	}
 }
 
 /**
