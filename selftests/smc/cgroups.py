@@ -4,8 +4,9 @@
 
 Over shared memory and over RDMA.  Where there is no room in it a connection is
 plain TCP.  Needs the module, root, cgroup2, an RDMA port on lo that serves
-10.9.0.1, no SMC sockets of others, and a kernel that does not charge TCP's memory
-(cgroup.memory=nosocket): TCP has processes killed for its own.
+10.9.0.1, the device clc0 and a port on it (accounts.py), no SMC sockets of others,
+and a kernel that does not charge TCP's memory (cgroup.memory=nosocket): TCP has
+processes killed for its own.
 """
 import contextlib
 import os
@@ -16,14 +17,19 @@ import sys
 import time
 
 import cases
-from accounts import BY, MEM, RDMA, RING, mode, rings_free, smc, works
+from accounts import BY, MEM, RDMA, RING, counters_reach, mode, rings_free, \
+    smc, works
 from counters import LIMIT, Counters, smc_socket, sysctl, wait_port
 from limits import await_that, limit
+from minitcp import Net
+from smcpeer import HONEST, KERNEL, PORT, Peer
 from sockdiag import FALLBACK, SMCR, TCP, row_of
 
 GROUP = "/sys/fs/cgroup/smccgroups"
 AT_ONCE = limit(1)
 SNDBUFFORCE, RCVBUFFORCE = 32, 33
+PEERS = 8
+RECEIVES = 512                  # KiB of a group that may get long messages
 
 
 def read_number(name):
@@ -66,6 +72,34 @@ def case_cgroup():
         rings_free()
         with control_group():
             cases.in_child(lambda how=how: member(*how))
+
+
+def case_cgroup_of_a_first_contact():
+    """the receives of a link group are charged to that of the first connection:
+    here to servers, whose clients are of release 0"""
+    def server():
+        net = Net("clc0", "10.99.0.2", KERNEL)
+        move_to(GROUP)
+        peers = [Peer(net, RING * 1024, n + 2, PORT + n, HONEST, 0, False)
+                 for n in range(PEERS)]
+        # what this program needs from now on is not the group's
+        move_to("/sys/fs/cgroup")
+        c = Counters()
+        before = read_number("memory.current")
+        for p in peers:
+            p.connect()
+        grown = read_number("memory.current") - before
+        print("#", grown, "bytes for", PEERS, "groups", flush=True)
+        for p in peers:
+            p.leave()
+        counters_reach(c, LgrDestroyed=PEERS)
+        # and the rings of a connection each
+        want = PEERS * (2 * RING + RECEIVES) * 1024
+        assert grown >= want * 3 // 4, want
+
+    sysctl("transports", "smcr")
+    with control_group():
+        cases.in_child(server)
 
 
 def limit_to(memory, name="memory.max"):

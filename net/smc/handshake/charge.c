@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Steps whose rings are charged to a control group above memory.high.
+ * Steps whose rings, or receives of a new link group, are charged to a control
+ * group above memory.high.
  *
  * The kernel has the task that charges such a group sleep, for up to 2 s: here
  * that is a worker, on which handshakes of others wait.  So one step of a group at

@@ -239,8 +239,8 @@ static void step_late(struct smc_hs *hs)
 }
 
 /*
- * Run steps with the rings charged to the program's cgroup.  Nothing, and
- * put_off is set, if that is throttled and another step charges it.
+ * Run steps with rings and receives charged to the program's cgroup.  Nothing,
+ * and put_off is set, if that is throttled and another step charges it.
  */
 static enum smc_hs_verdict run_charged(struct smc_hs *hs)
 {

@@ -310,7 +310,7 @@ enum smc_reason smc_hs_make_group(struct smc_hs *hs,
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 	if (*lgr)
 		return SMC_REASON_OK;
-	rc = smc_lgr_up(new, &data->path[id]);
+	rc = smc_hs_may_charge(hs) ? smc_lgr_up(new, &data->path[id]) : -ENOMEM;
 	if (rc) {
 		why = smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 		return give_up_new(new, why);

@@ -86,7 +86,7 @@ struct smc_hs_data {
  * @conn: the connection; NULL when it is the socket's, or has left its group:
  *	it cannot join a second one
  * @has_lane: smc_hs_charge_begin() has taken the one of its control group
- * @no_room: its control group has no room, and time is over: no ring
+ * @no_room: its control group has no room, and time is over: no ring, no link
  * @lock: protects @state, @need, @queued, @ended; interrupts off; leaf
  * @work: the next step; has a reference while queued
  * @timer: queues a step at @deadline; deleted before @ended
@@ -188,7 +188,7 @@ enum smc_hs_verdict {
  * @run: SMC_REASON_OK, or the reason for which SMC is not possible
  * @lost: reason if a message that had to wait could not be sent
  * @opens: the state waits for TCP to be established, not for bytes
- * @charges: rings are charged to the program's control group
+ * @charges: rings, or receives, are charged to the program's control group
  * @verdict: SMC_HS_V_GO_ON, or the state ends the handshake and has no step
  */
 struct smc_hs_step {

@@ -159,14 +159,23 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 	if (rc)
 		return rc;
 	rc = queues_create(link);
-	if (rc) {
-		smc_rdma_tx_exit(link);
-		return rc;
-	}
+	if (rc)
+		goto err_queues;
+	/* not with the link: its peer does not wait for our control group */
+	rc = smc_rdma_rx_init(link);
+	if (rc)
+		goto err_rx;
 	smc_rdma_llc_init(link);
 	dev_link(link);
 	smc_stats_inc(lgr->sn, SMC_STAT_LINK_CREATED);
 	return 0;
+
+err_rx:
+	queues_destroy(link);
+	smc_rdma_rx_exit(link);
+err_queues:
+	smc_rdma_tx_exit(link);
+	return rc;
 }
 
 /*
@@ -277,9 +286,6 @@ static int rdma_lgr_connect(struct smc_lgr *lgr,
 	int rc;
 
 	rc = peer_learn(link, prop, peer);
-	if (rc)
-		return rc;
-	rc = smc_rdma_rx_init(link);
 	if (rc)
 		return rc;
 	smc_rdma_link_raise(link, SMC_RDMA_RECEIVING);

@@ -130,7 +130,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static int rx_setup(struct smc_rdma_link *link, struct smc_rdma_rx *rx)
 {
-	rx->data = kmalloc(link->rx_size, GFP_KERNEL);
+	rx->data = kmalloc(link->rx_size, SMC_BUF_GFP);
 	if (!rx->data)
 		return -ENOMEM;
 	rx->sge.addr = ib_dma_map_single(link->ibdev, rx->data, link->rx_size,
@@ -158,7 +158,7 @@ static int rx_setup(struct smc_rdma_link *link, struct smc_rdma_rx *rx)
  * Only a group that may get a second link sees messages of more than 44
  * bytes, unless the peer breaks the agreement.
  *
- * Context: process.
+ * Context: process; charged to the control group of the first contact.
  * Return: 0 or -ENOMEM, then smc_rdma_rx_exit() still has to be called.
  */
 int smc_rdma_rx_init(struct smc_rdma_link *link)
@@ -169,7 +169,7 @@ int smc_rdma_rx_init(struct smc_rdma_link *link)
 
 	small = lgr->version == 1 || (lgr->release && lgr->max_links == 1);
 	link->rx_size = small ? SMC_RDMA_RX_SMALL : SMC_RDMA_RX_LARGE;
-	link->rx = kvcalloc(link->rx_num, sizeof(*link->rx), GFP_KERNEL);
+	link->rx = kvcalloc(link->rx_num, sizeof(*link->rx), SMC_BUF_GFP);
 	if (!link->rx)
 		return -ENOMEM;
 	for (i = 0; i < link->rx_num; i++) {
