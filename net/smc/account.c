@@ -441,7 +441,7 @@ void smc_account_put(struct smc_account *acct)
 /**
  * smc_account_init() - the limits of the host and of users, by the memory
  *
- * Rings take a quarter of it.  A group has receive buffers of 128 KiB to 2 MiB:
+ * Rings take a quarter of it.  A group has receive buffers of 128 or 512 KiB:
  * there may be one for four megabytes.  A connection has up to four accounts for
  * itself, and 32 KiB of rings: on a host of up to 128 GiB a list of the table has
  * eight on average when the limit is reached.

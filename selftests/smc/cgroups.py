@@ -93,9 +93,10 @@ def case_cgroup_of_a_first_contact():
         for p in peers:
             p.leave()
         counters_reach(c, LgrDestroyed=PEERS)
-        # and the rings of a connection each
+        # and the rings of a connection each; kmalloc() of a debug kernel takes
+        # twice as much
         want = PEERS * (2 * RING + RECEIVES) * 1024
-        assert grown >= want * 3 // 4, want
+        assert want * 3 // 4 <= grown <= want * 5 // 2, want
 
     sysctl("transports", "smcr")
     with control_group():

@@ -40,7 +40,7 @@ static int queues_create(struct smc_rdma_link *link)
 {
 	int rc;
 
-	link->rx_num = min(SMC_RDMA_RX_DEPTH, link->ibdev->attrs.max_qp_wr - 1);
+	smc_rdma_rx_plan(link);
 	link->pd = ib_alloc_pd(link->ibdev, 0);
 	if (IS_ERR(link->pd)) {
 		rc = PTR_ERR(link->pd);

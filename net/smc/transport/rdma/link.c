@@ -209,7 +209,7 @@ struct ib_qp *smc_rdma_qp_create(struct smc_rdma_link *link,
 	struct ib_qp *qp;
 
 	attr.cap.max_send_sge = 1;
-	attr.cap.max_recv_sge = 1;
+	attr.cap.max_recv_sge = link->rx_rest_sge.length ? 2 : 1;
 	qp = ib_create_qp(link->pd, &attr);
 	*cap = attr.cap;
 	return qp;

@@ -60,6 +60,7 @@
 #define SMC_RDMA_RX_BATCH	16	/* re-posted together */
 #define SMC_RDMA_RX_SMALL	512	/* one link: no long messages */
 #define SMC_RDMA_RX_LARGE	4224	/* ADD LINK with 255 keys */
+#define SMC_RDMA_RX_READ	2048	/* of that; DELETE RKEY with 255 has 1028 */
 
 #define SMC_RDMA_LLC_QUEUE	64	/* received and not yet handled */
 #define SMC_RDMA_LLC_TURN	16	/* handled before others get their turn */
@@ -209,14 +210,14 @@ struct smc_rdma_tx {
  * @cqe: completion
  * @link: the link
  * @wr: work request, chained with others while it waits to be posted
- * @sge: its only element
+ * @sge: @data, and link->rx_rest if there is one
  * @data: the buffer
  */
 struct smc_rdma_rx {
 	struct ib_cqe cqe;
 	struct smc_rdma_link *link;
 	struct ib_recv_wr wr;
-	struct ib_sge sge;
+	struct ib_sge sge[2];
 	u8 *data;
 };
 
@@ -357,12 +358,14 @@ struct smc_bringup {
  *
  * @rx: receives
  * @rx_num: how many
- * @rx_size: bytes of each
+ * @rx_size: bytes of each that are read
  * @rx_free: chain of receives to be posted (completion handler only)
  * @rx_tail: its last
  * @rx_free_num: its length
  * @rx_posted: receives the device has (completion handler only)
  * @rx_count: receives so far, modulo 2^32
+ * @rx_rest: where all receives put what is longer than @rx_size; or NULL
+ * @rx_rest_sge: the same for the device; length 0: there is none
  *
  * @mem_mutex: see above
  * @bufs: rings in use or in the group's pool
@@ -440,6 +443,8 @@ struct smc_rdma_link {
 	u32 rx_free_num;
 	u32 rx_posted;
 	u32 rx_count;
+	void *rx_rest;
+	struct ib_sge rx_rest_sge;
 
 	struct mutex mem_mutex;	/* see above */
 	struct list_head bufs;
@@ -553,6 +558,7 @@ int smc_rdma_tx_llc(struct smc_rdma_link *link, const u8 *msg, u64 *end);
 bool smc_rdma_tx_awaited(struct smc_rdma_link *link);
 
 /* rx.c */
+void smc_rdma_rx_plan(struct smc_rdma_link *link);
 int smc_rdma_rx_init(struct smc_rdma_link *link);
 int smc_rdma_rx_post(struct smc_rdma_link *link);
 void smc_rdma_rx_exit(struct smc_rdma_link *link);

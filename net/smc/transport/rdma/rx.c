@@ -2,11 +2,13 @@
 /*
  * Receiving: the receive queue, and the dispatch of messages.
  *
- * Every receive has a full-size buffer of its own.  The completion handler
- * decodes the message, passes it on and chains the receive to those that will
- * be posted again.  A CDC goes to the connection of this group that its token
- * names, everything else to the LLC actor.  A message without a connection is
- * counted and dropped: it may be late or hostile.
+ * Every receive has room for the longest message.  What is read of one has a
+ * buffer of its own; the rest of a long one goes to memory that all receives of
+ * the link share, and that nothing reads.  The completion handler decodes the
+ * message, passes it on and chains the receive to those that will be posted
+ * again.  A CDC goes to the connection of this group that its token names,
+ * everything else to the LLC actor.  A message without a connection is counted
+ * and dropped: it may be late or hostile.
  *
  * Context: softirq (pooled completion queue), unless a function says otherwise;
  * one handler at a time for each link, so the chain of free receives needs no
@@ -100,13 +102,13 @@ static void rx_one(struct smc_rdma_link *link, struct smc_rdma_rx *rx,
 		smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_MALFORMED);
 		return;
 	}
-	ib_dma_sync_single_for_cpu(link->ibdev, rx->sge.addr, len,
+	ib_dma_sync_single_for_cpu(link->ibdev, rx->sge[0].addr, len,
 				   DMA_FROM_DEVICE);
 	if (len && rx->data[0] == SMC_CDC_TYPE)
 		rx_cdc(link, rx->data, len);
 	else
 		smc_rdma_llc_rx(link, rx->data, len);
-	ib_dma_sync_single_for_device(link->ibdev, rx->sge.addr, len,
+	ib_dma_sync_single_for_device(link->ibdev, rx->sge[0].addr, len,
 				      DMA_FROM_DEVICE);
 }
 
@@ -128,47 +130,90 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		smc_rdma_link_lost(link, SMC_REASON_LINK_POST);
 }
 
+/**
+ * smc_rdma_rx_plan() - how many receives there are, and how long
+ * @link: the group's version and limits are agreed; there is no queue pair yet
+ *
+ * Only a group that may get a second link sees messages of more than 44
+ * bytes, unless the peer breaks the agreement.
+ *
+ * Context: process.
+ */
+void smc_rdma_rx_plan(struct smc_rdma_link *link)
+{
+	const struct ib_device_attr *attrs = &link->ibdev->attrs;
+	const struct smc_lgr *lgr = link->lgr;
+
+	link->rx_num = min(SMC_RDMA_RX_DEPTH, attrs->max_qp_wr - 1);
+	if (lgr->version == 1 || (lgr->release && lgr->max_links == 1)) {
+		link->rx_size = SMC_RDMA_RX_SMALL;
+	} else if (attrs->max_recv_sge < 2) {
+		link->rx_size = SMC_RDMA_RX_LARGE;
+	} else {
+		link->rx_size = SMC_RDMA_RX_READ;
+		link->rx_rest_sge.length = SMC_RDMA_RX_LARGE - SMC_RDMA_RX_READ;
+	}
+}
+
+/* Memory that the device writes into, of @sge->length; NULL: there is none. */
+static void *buffer_new(struct smc_rdma_link *link, struct ib_sge *sge)
+{
+	void *data = kmalloc(sge->length, SMC_BUF_GFP);
+
+	if (!data)
+		return NULL;
+	sge->addr = ib_dma_map_single(link->ibdev, data, sge->length,
+				      DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(link->ibdev, sge->addr)) {
+		kfree(data);
+		return NULL;
+	}
+	sge->lkey = link->pd->local_dma_lkey;
+	return data;
+}
+
+static void buffer_free(struct smc_rdma_link *link, void *data,
+			const struct ib_sge *sge)
+{
+	if (!data)
+		return;
+	ib_dma_unmap_single(link->ibdev, sge->addr, sge->length,
+			    DMA_FROM_DEVICE);
+	kfree(data);
+}
+
 static int rx_setup(struct smc_rdma_link *link, struct smc_rdma_rx *rx)
 {
-	rx->data = kmalloc(link->rx_size, SMC_BUF_GFP);
+	rx->sge[0].length = link->rx_size;
+	rx->data = buffer_new(link, &rx->sge[0]);
 	if (!rx->data)
 		return -ENOMEM;
-	rx->sge.addr = ib_dma_map_single(link->ibdev, rx->data, link->rx_size,
-					 DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(link->ibdev, rx->sge.addr)) {
-		kfree(rx->data);
-		rx->data = NULL;
-		return -ENOMEM;
-	}
-	rx->sge.length = link->rx_size;
-	rx->sge.lkey = link->pd->local_dma_lkey;
+	rx->sge[1] = link->rx_rest_sge;
 	rx->cqe.done = rx_done;
 	rx->link = link;
 	rx->wr.wr_cqe = &rx->cqe;
-	rx->wr.sg_list = &rx->sge;
-	rx->wr.num_sge = 1;
+	rx->wr.sg_list = rx->sge;
+	rx->wr.num_sge = link->rx_rest ? 2 : 1;
 	chain_free(link, rx);
 	return 0;
 }
 
 /**
  * smc_rdma_rx_init() - allocate the receive queue's buffers
- * @link: rx_num is set, the group's version and limits are agreed
- *
- * Only a group that may get a second link sees messages of more than 44
- * bytes, unless the peer breaks the agreement.
+ * @link: smc_rdma_rx_plan() was called
  *
  * Context: process; charged to the control group of the first contact.
  * Return: 0 or -ENOMEM, then smc_rdma_rx_exit() still has to be called.
  */
 int smc_rdma_rx_init(struct smc_rdma_link *link)
 {
-	const struct smc_lgr *lgr = link->lgr;
-	bool small;
 	u32 i;
 
-	small = lgr->version == 1 || (lgr->release && lgr->max_links == 1);
-	link->rx_size = small ? SMC_RDMA_RX_SMALL : SMC_RDMA_RX_LARGE;
+	if (link->rx_rest_sge.length) {
+		link->rx_rest = buffer_new(link, &link->rx_rest_sge);
+		if (!link->rx_rest)
+			return -ENOMEM;
+	}
 	link->rx = kvcalloc(link->rx_num, sizeof(*link->rx), SMC_BUF_GFP);
 	if (!link->rx)
 		return -ENOMEM;
@@ -189,17 +234,12 @@ void smc_rdma_rx_exit(struct smc_rdma_link *link)
 {
 	u32 i;
 
-	for (i = 0; link->rx && i < link->rx_num; i++) {
-		struct smc_rdma_rx *rx = &link->rx[i];
-
-		if (!rx->data)
-			break;
-		ib_dma_unmap_single(link->ibdev, rx->sge.addr, link->rx_size,
-				    DMA_FROM_DEVICE);
-		kfree(rx->data);
-	}
+	for (i = 0; link->rx && i < link->rx_num; i++)
+		buffer_free(link, link->rx[i].data, &link->rx[i].sge[0]);
+	buffer_free(link, link->rx_rest, &link->rx_rest_sge);
 	kvfree(link->rx);
 	link->rx = NULL;
+	link->rx_rest = NULL;
 	link->rx_free = NULL;
 	link->rx_tail = NULL;
 	link->rx_free_num = 0;
