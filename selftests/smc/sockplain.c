@@ -6,7 +6,11 @@
  * of it; and a socket that has been a server's can be a client.
  */
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <linux/kcm.h>
+#include <linux/sockios.h>
 
+#include "lib/cgroup.h"
 #include "lib/connfixture.h"
 #include "lib/task.h"
 #include "lib/wait.h"
@@ -156,6 +160,36 @@ TEST_F(conn, tls_after_fallback)
 	rc = setsockopt(self->fd, IPPROTO_TCP, TCP_ULP, "tls", 3);
 	EXPECT_TRUE(!rc || errno == ENOENT);	/* a kernel without it */
 	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/*
+ * A kernel connection multiplexer puts back the callbacks that a socket had: it
+ * gets one that is TCP's, and none that has ours.
+ */
+TEST_F(conn, multiplexed)
+{
+	int kcm = socket(AF_KCM, SOCK_DGRAM, KCMPROTO_CONNECTED);
+	struct kcm_attach with = {};
+	struct kcm_unattach without = {};
+
+	if (kcm < 0 && errno == EAFNOSUPPORT)
+		SKIP(return, "what is not in this kernel");
+	ASSERT_LE(0, kcm);
+	PAIR();
+	with.fd = self->fd;
+	without.fd = self->fd;
+	with.bpf_fd = bpf_filter();
+	ASSERT_LE(0, with.bpf_fd);
+	if (uses_smc(variant->kind)) {
+		EXPECT_ERR(EALREADY, ioctl(kcm, SIOCKCMATTACH, &with));
+	} else {
+		EXPECT_EQ(0, ioctl(kcm, SIOCKCMATTACH, &with));
+		EXPECT_EQ(0, ioctl(kcm, SIOCKCMUNATTACH, &without));
+	}
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+	close(with.bpf_fd);
+	close(kcm);
 }
 
 TEST_HARNESS_MAIN

@@ -398,7 +398,9 @@ void smc_sock_hook_listener(struct smc_sock *smc)
  * smc_sock_hook() - TCP tells us from now on what happens
  * @smc: context of a locked socket
  *
- * A low-water mark would keep TCP from telling us of a short message.
+ * A low-water mark would keep TCP from telling us of a short message.  A kernel
+ * connection multiplexer would keep our callbacks, and put them back when there
+ * may be no context to pin the module: user data keeps it out.
  *
  * Context: any; the socket is locked.
  */
@@ -411,6 +413,8 @@ void smc_sock_hook(struct smc_sock *smc)
 	sk->sk_data_ready = smc_callbacks.data_ready;
 	sk->sk_state_change = smc_callbacks.state_change;
 	sk->sk_error_report = smc_callbacks.error_report;
+	if (!sk->sk_user_data)
+		rcu_assign_sk_user_data(sk, sk);
 	write_unlock_bh(&sk->sk_callback_lock);
 	smc->lowat = sk->sk_rcvlowat;
 	WRITE_ONCE(sk->sk_rcvlowat, 1);
@@ -434,6 +438,8 @@ void smc_sock_unhook(struct smc_sock *smc)
 	sk->sk_data_ready = smc->data_ready;
 	sk->sk_state_change = smc->state_change;
 	sk->sk_error_report = smc->error_report;
+	if (sk->sk_user_data == sk)
+		rcu_assign_sk_user_data(sk, NULL);
 	write_unlock_bh(&sk->sk_callback_lock);
 	if (smc->lowat)
 		WRITE_ONCE(sk->sk_rcvlowat, smc->lowat);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A control group for one test, and BPF programs in it.  The programs are
- * written as instructions, so that no compiler or library is needed.
+ * A control group for one test, and BPF programs, in it or not.  The programs
+ * are written as instructions, so that no compiler or library is needed.
  */
 #include "cgroup.h"
 #include "util.h"
@@ -100,9 +100,8 @@ static int sys_bpf(int cmd, union bpf_attr *attr)
 #define SKIP_IF_0(d, o)	INSN(BPF_JMP | BPF_JEQ | BPF_K, d, 0, o, 0)
 #define EXIT()		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-/* loads a program and attaches it to the group; 0 or -1 with errno */
-static int bpf_attach(const struct cgroup *g, int type, int where,
-		      const struct bpf_insn *insns, int num)
+/* a program's descriptor, or -1 with errno */
+static int bpf_load(int type, int where, const struct bpf_insn *insns, int num)
 {
 	static char log[16384];
 	union bpf_attr load = {
@@ -115,20 +114,37 @@ static int bpf_attach(const struct cgroup *g, int type, int where,
 		.log_size = sizeof(log),
 		.log_level = 1,
 	};
+	int fd = sys_bpf(BPF_PROG_LOAD, &load);
+
+	if (fd < 0)
+		fprintf(stderr, "# %s\n", log);
+	return fd;
+}
+
+/* loads a program and attaches it to the group; 0 or -1 with errno */
+static int bpf_attach(const struct cgroup *g, int type, int where,
+		      const struct bpf_insn *insns, int num)
+{
 	union bpf_attr attach = {
 		.target_fd = g->fd,
 		.attach_type = where,
 	};
-	int fd = sys_bpf(BPF_PROG_LOAD, &load), rc;
+	int fd = bpf_load(type, where, insns, num), rc;
 
-	if (fd < 0) {
-		fprintf(stderr, "# %s\n", log);
+	if (fd < 0)
 		return -1;
-	}
 	attach.attach_bpf_fd = fd;
 	rc = sys_bpf(BPF_PROG_ATTACH, &attach);
 	close(fd);
 	return rc;
+}
+
+/* a filter for sockets that says 0; its descriptor or -1 */
+int bpf_filter(void)
+{
+	const struct bpf_insn zero[] = { MOV_IMM(BPF_REG_0, 0), EXIT() };
+
+	return bpf_load(BPF_PROG_TYPE_SOCKET_FILTER, 0, zero, 2);
 }
 
 /* a program that says no to everything */

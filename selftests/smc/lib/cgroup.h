@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A control group for one test, and BPF programs in it. */
+/* A control group for one test, and BPF programs, in it or not. */
 #ifndef SMC_SELFTEST_CGROUP_H
 #define SMC_SELFTEST_CGROUP_H
 
@@ -25,5 +25,6 @@ int bpf_refuse(const struct cgroup *g, int type, int where);
 int bpf_redirect(const struct cgroup *g, int where, int port);
 int bpf_watch(const struct cgroup *g);
 struct seen bpf_seen(int map, uint32_t op);
+int bpf_filter(void);
 
 #endif /* SMC_SELFTEST_CGROUP_H */
