@@ -26,7 +26,7 @@ from counters import LIMIT, LO, RDMA, Counters, await_ends, free_idle_rings, \
     limits, pair, smc_socket, sysctl
 from limits import await_that
 from minitcp import MAGIC, Net
-from namespaces import unshare
+from namespaces import USER, unshare
 from smcpeer import DELETE_LINK, HONEST, Peer, Server
 from sockdiag import FALLBACK, PROTO_SMC, SMCD, SMCR, TCP, row_of
 
@@ -512,6 +512,62 @@ def case_rings_of_another_effective_user():
     with limits(host_max_ring_kbytes_per_user=4 * RING):
         cases.in_child(program)
         await_ends("connections", c.moved)
+
+
+def mapper():
+    """a function that gives this process's new user namespace its users: n there is
+    200000 + n of the host.  A process of root's does it"""
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if not pid:
+        try:
+            theirs.recv(1)
+            with open(f"/proc/{os.getppid()}/uid_map", "w",
+                      encoding="ascii") as f:
+                f.write("0 200000 1000")
+            os._exit(0)
+        finally:
+            os._exit(1)
+
+    def map_users():
+        ours.send(b"x")
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, "no map"
+    return map_users
+
+
+def case_rings_of_subordinate_users():
+    """the user that has made their namespace pays; if that is root they do"""
+    def of_a_user():
+        map_users = mapper()
+        os.setgroups([])
+        os.setuid(1234)
+        held = smc()
+        unshare(USER)
+        map_users()
+        os.setuid(1)
+        refused(Counters(), "UserLimit")
+        for s in held:
+            s.close()
+
+    def of_root():
+        map_users = mapper()
+        unshare(USER)
+        map_users()
+        held = []
+        for uid in 1, 2:
+            os.setuid(uid)
+            held += smc()
+        refused(Counters(), "UserLimit")
+        for s in held:
+            s.close()
+
+    sysctl("transports", "smcd")
+    c = Counters()
+    # of which a user has half with one peer: one connection
+    with limits(host_max_ring_kbytes_per_user=4 * RING):
+        for program in of_a_user, of_root:
+            cases.in_child(program)
+            await_ends("connections", c.moved)
 
 
 def disconnect(sock):

@@ -25,6 +25,8 @@
 #include <linux/mempool.h>
 #include <linux/module.h>
 #include <linux/security.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 #include <linux/wait_bit.h>
 #include <net/inet_common.h>
 #include <net/sock.h>
@@ -245,6 +247,23 @@ static void attach(struct smc_sock *smc)
 }
 
 /*
+ * The user that pays for the rings of this program.  In a user namespace that
+ * is the one that made it, as with what the core counts (ucounts): a user may
+ * have thousands of IDs there.  Root may be any user anyhow, so what root makes
+ * for others (containers) has users of its own.
+ */
+static kuid_t payer(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_uid();
+
+	for (; ns != &init_user_ns && !uid_eq(ns->owner, GLOBAL_ROOT_UID);
+	     ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
+/*
  * Rings are locked memory, which is limited for a user without CAP_IPC_LOCK.
  * User and capability are those of the caller, as with other locked memory: the
  * socket's user is the file system's user ID, or another one after fchown().
@@ -257,7 +276,7 @@ static int user_account(struct smc_account **user)
 	if (cap_raised(current_cap(), CAP_IPC_LOCK) &&
 	    current_user_ns() == &init_user_ns)
 		return 0;
-	*user = smc_account_user(current_uid());
+	*user = smc_account_user(payer());
 	return *user ? 0 : -ENOMEM;
 }
 
