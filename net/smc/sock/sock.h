@@ -238,13 +238,17 @@ smc_sock_rules(const struct smc_sock *smc)
 	return &smc_phase_rules[smp_load_acquire(&smc->phase)];
 }
 
+int smc_sock_wake_once(struct wait_queue_entry *wait, unsigned int mode,
+		       int sync, void *key);
+
 /*
- * Sleep once on a socket, unless @cond, which is evaluated once.  Pairs with
- * skwq_has_sleeper(), called after @cond became true.  A signal ends the sleep.
+ * Sleep once on a socket, unless @cond, which is evaluated once and may sleep.
+ * Pairs with skwq_has_sleeper(), called after @cond became true.  A signal ends
+ * the sleep.
  */
 #define smc_sock_sleep(sk, exclusive, cond, timeo)			\
 do {									\
-	DEFINE_WAIT_FUNC(__wait, woken_wake_function);			\
+	DEFINE_WAIT_FUNC(__wait, smc_sock_wake_once);			\
 	wait_queue_head_t *__wq = sk_sleep(sk);				\
 									\
 	if (exclusive)							\
@@ -255,7 +259,7 @@ do {									\
 	if (!(cond))							\
 		*(timeo) = wait_woken(&__wait, TASK_INTERRUPTIBLE,	\
 				      *(timeo));			\
-	remove_wait_queue(__wq, &__wait);				\
+	finish_wait(__wq, &__wait);					\
 } while (0)
 
 /* What diag shows, copied under the right locks. */
