@@ -290,6 +290,7 @@ def case_delete_link_early():
                 peer = deleted_early(role, data, why, diagnosis)
                 ended(counters, cause, None)
                 declined(role, peer)
-            # a link makes it forgotten
+            # a link makes it forgotten, when our end knows of it
             peer.connect()
+            peer.round()
             part(peer)
