@@ -129,9 +129,11 @@ static int limit_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
 	if (err || !write)
 		return err;
-	if (value > old && !capable(CAP_NET_ADMIN))
-		return -EPERM;
-	WRITE_ONCE(*limit, value);
+	/* the limit may be lowered meanwhile: that counts */
+	do {
+		if (value > old && !capable(CAP_NET_ADMIN))
+			return -EPERM;
+	} while (!try_cmpxchg(limit, &old, value));
 	return 0;
 }
 
