@@ -411,7 +411,10 @@ static void close_conn(struct smc_sock *smc, bool abort)
 		set_bit(SMC_SK_ORPHAN, &smc->bits);
 	/* before the peer is told: its ring can serve the next connection then */
 	smc_conn_writer_gone(conn);
-	/* before the event: work that it queues stops the timer */
+	/*
+	 * Before the event: work that it queues stops the timer, and
+	 * smc_orphan_timer() looks at the timer when it sees the flag.
+	 */
 	smc_orphan_start_timer(conn);
 	smc_conn_event(conn, ev, SMC_ST_RELEASED, false);
 	/* conn_readable() saw no bits when bytes came in between */

@@ -83,7 +83,8 @@ void smc_orphan_timer(struct timer_list *t)
 	 * pending again was started by close() while corking ended here.
 	 */
 	if (smc_conn_is_current(conn)) {
-		if (!(READ_ONCE(conn->st_flags) & SMC_ST_RELEASED))
+		/* the flag before the timer: pairs with close_conn() */
+		if (!(smp_load_acquire(&conn->st_flags) & SMC_ST_RELEASED))
 			smc_tx_uncork(conn);
 		else if (!timer_pending(t) && !gets_on(conn))
 			smc_orphan_end(conn);
