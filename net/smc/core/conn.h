@@ -271,9 +271,12 @@ struct smc_conn {
 	struct smc_keepalive keepalive;
 };
 
-static inline u32 smc_conn_readable(const struct smc_conn *conn)
+/* Less than 0: a reader that this thread does not know has read further. */
+static inline s64 smc_conn_readable(const struct smc_conn *conn)
 {
-	return smp_load_acquire(&conn->rcvd_pos) - READ_ONCE(conn->read_pos);
+	u64 rcvd = smp_load_acquire(&conn->rcvd_pos);
+
+	return rcvd - READ_ONCE(conn->read_pos);
 }
 
 static inline u32 smc_conn_snd_free(const struct smc_conn *conn)
@@ -288,16 +291,20 @@ static inline u32 smc_conn_snd_free(const struct smc_conn *conn)
  */
 static inline u32 smc_conn_outq(const struct smc_conn *conn)
 {
-	u64 from = conn->merged ? READ_ONCE(conn->sent_pos) :
-				  READ_ONCE(conn->done_pos);
+	u64 from = conn->merged ? smp_load_acquire(&conn->sent_pos) :
+				  smp_load_acquire(&conn->done_pos);
 
+	/* second: what follows it has not passed it */
 	return READ_ONCE(conn->prod_pos) - from;
 }
 
 /* Bytes written by the program and not yet pushed to the peer's ring. */
 static inline u32 smc_conn_unsent(const struct smc_conn *conn)
 {
-	return READ_ONCE(conn->prod_pos) - READ_ONCE(conn->sent_pos);
+	u64 sent = smp_load_acquire(&conn->sent_pos);
+
+	/* second: a push that is later has not passed it */
+	return READ_ONCE(conn->prod_pos) - sent;
 }
 
 struct smc_conn *smc_conn_alloc(struct smc_net *sn,

@@ -404,7 +404,7 @@ static void close_conn(struct smc_sock *smc, bool abort)
 
 	smc_sock_assert_locked(smc->sk);
 	WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
-	abort = abort || smc_conn_readable(conn);
+	abort = abort || smc_conn_readable(conn) > 0;
 	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;
 	if (smc_account_try_charge(smc->sn->account, SMC_ACCT_ORPHANS, 1,
 				   &full))

@@ -45,7 +45,7 @@ static bool has_data(struct smc_sock *smc)
 	rcu_read_lock();
 	conn = rcu_dereference(smc->conn);
 	if (conn)
-		yes = smc_conn_readable(conn) || smc_conn_has_error(conn) ||
+		yes = smc_conn_readable(conn) > 0 || smc_conn_has_error(conn) ||
 		      READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 	else
 		yes = !rcu_access_pointer(smc->hs) &&

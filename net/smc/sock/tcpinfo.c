@@ -59,7 +59,8 @@ static void over_rings(struct smc_conn *conn, struct tcp_info *info)
 	info->tcpi_unacked = DIV_ROUND_UP((u32)(sent - acked),
 					  max(info->tcpi_snd_mss, 1U));
 	info->tcpi_snd_wnd = conn->peer_size - min(used, conn->peer_size);
-	SMC_SET_RCV_WND(info, conn->rcv_size - smc_conn_readable(conn));
+	SMC_SET_RCV_WND(info, conn->rcv_size -
+			      (u32)max(smc_conn_readable(conn), 0LL));
 	info->tcpi_rcv_space = conn->rcv_size;
 	info->tcpi_bytes_retrans = 0;
 	if (READ_ONCE(conn->tx_stamp))
