@@ -554,7 +554,7 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 	} while (!lgr->id);
 	lgr->role = role;
 	lgr->path = *path;
-	strscpy(lgr->dev, path->dev->name, sizeof(lgr->dev));
+	smc_dev_name(path->dev, lgr->dev);
 	lgr->version = version;
 	return lgr;
 }

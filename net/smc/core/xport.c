@@ -8,10 +8,12 @@
  *
  * Context: process unless a function says otherwise; registry.lock (rwsem)
  * protects the list of devices and is never held while anything is waited for.
- * Handshakes only read the list, and so do not wait for each other.
+ * Handshakes only read the list, and so do not wait for each other.  names_lock
+ * (spinlock, BH; a leaf) protects the names of devices.
  * Tests: selftests/vm/tests.
  */
 #include <linux/rwsem.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/errno.h>
 #include "xport.h"
@@ -25,6 +27,8 @@ static struct {
 	.lock = __RWSEM_INITIALIZER(registry.lock),
 	.devs = LIST_HEAD_INIT(registry.devs),
 };
+
+static DEFINE_SPINLOCK(names_lock);	/* smc_dev.name */
 
 static bool complete_table(const struct smc_xport *xport)
 {
@@ -102,6 +106,20 @@ void smc_dev_put(struct smc_dev *dev)
 }
 
 /**
+ * smc_dev_name() - copy the name of a device
+ * @dev: device that the caller knows to exist
+ * @name: filled in
+ *
+ * Context: any.
+ */
+void smc_dev_name(const struct smc_dev *dev, char name[SMC_DEV_NAME_LEN])
+{
+	spin_lock_bh(&names_lock);
+	strscpy(name, dev->name, SMC_DEV_NAME_LEN);
+	spin_unlock_bh(&names_lock);
+}
+
+/**
  * smc_path_put() - drop the device reference of a path
  * @path: filled by xport->find_path(), or empty
  *
@@ -163,6 +181,20 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
 	dev->seq = ++registry.seq;
 	list_add_tail(&dev->node, &registry.devs);
 	up_write(&registry.lock);
+}
+
+/**
+ * smc_dev_rename() - the device has another name now
+ * @dev: added before
+ * @name: cut to fit
+ *
+ * Context: any.
+ */
+void smc_dev_rename(struct smc_dev *dev, const char *name)
+{
+	spin_lock_bh(&names_lock);
+	strscpy(dev->name, name, sizeof(dev->name));
+	spin_unlock_bh(&names_lock);
 }
 
 /**

@@ -50,7 +50,7 @@ enum smc_xport_id {
  * @gone: completed by the last put; smc_dev_del() waits for it
  * @removing: no new user may take a reference
  * @seq: grows from device to device in the registry
- * @name: for traces, netlink and smcss ("rxe0", "lo")
+ * @name: for traces, netlink and smcss ("rxe0", "lo"); see smc_dev_name()
  * @parent: name of the device it stands on, a PCI function mostly, or "";
  *	set by the transport before smc_dev_add()
  */
@@ -393,6 +393,7 @@ void smc_xport_unregister(const struct smc_xport *xport);
 const struct smc_xport *smc_xport_get(enum smc_xport_id id);
 bool smc_dev_get(struct smc_dev *dev);
 void smc_dev_put(struct smc_dev *dev);
+void smc_dev_name(const struct smc_dev *dev, char name[SMC_DEV_NAME_LEN]);
 void smc_path_put(struct smc_path *path);
 int smc_dev_walk(const struct smc_xport *xport,
 		 int (*fn)(struct smc_dev *dev, void *arg), void *arg);
@@ -401,6 +402,7 @@ void smc_lgr_kill_dev(struct smc_dev *dev);	/* lgr.c, for xport.c */
 /* Up-calls, transport to core */
 void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
 		 const char *name);
+void smc_dev_rename(struct smc_dev *dev, const char *name);
 void smc_dev_del(struct smc_dev *dev);
 struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why);

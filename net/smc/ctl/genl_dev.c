@@ -19,11 +19,13 @@
 /**
  * struct usage - what groups make of a device
  * @dev: the device
+ * @name: its name
  * @groups: groups on it
  * @links: links by port; SMC-D: by nothing
  */
 struct usage {
 	const struct smc_dev *dev;
+	char name[SMC_DEV_NAME_LEN];
 	u32 groups;
 	u32 links[SMC_DEV_PORTS];
 };
@@ -55,13 +57,13 @@ static int count_group(struct smc_lgr *lgr, void *arg)
 	return 0;
 }
 
-static int put_pci(struct sk_buff *skb, const struct smc_dev *dev,
+static int put_pci(struct sk_buff *skb, const struct usage *use,
 		   const struct smc_dev_info *info)
 {
 	char id[SMC_PCI_ID_STR_LEN];
 
 	/* a device without a PCI function is known by its own name */
-	strscpy(id, info->is_pci ? dev->parent : dev->name, sizeof(id));
+	strscpy(id, info->is_pci ? use->dev->parent : use->name, sizeof(id));
 	if (nla_put_u32(skb, SMC_NLA_DEV_PCI_FID, 0) ||
 	    nla_put_u16(skb, SMC_NLA_DEV_PCI_CHID, info->chid) ||
 	    nla_put_u16(skb, SMC_NLA_DEV_PCI_VENDOR, info->pci_vendor) ||
@@ -71,17 +73,17 @@ static int put_pci(struct sk_buff *skb, const struct smc_dev *dev,
 	return 0;
 }
 
-static int put_pnet(struct sk_buff *skb, const struct smc_dev *dev, u8 port)
+static int put_pnet(struct sk_buff *skb, const struct usage *use, u8 port)
 {
 	char id[SMC_PNET_ID_LEN + 1] = "";
 	bool known;
 
-	known = smc_pnet_of_port(dev->name, dev->parent, port, id);
+	known = smc_pnet_of_port(use->name, use->dev->parent, port, id);
 	return nla_put_u8(skb, SMC_NLA_DEV_PORT_PNET_USR, known) ?:
 	       nla_put_string(skb, SMC_NLA_DEV_PORT_PNETID, id);
 }
 
-static int put_port(struct sk_buff *skb, const struct smc_dev *dev, u8 port,
+static int put_port(struct sk_buff *skb, u8 port,
 		    const struct smc_dev_info *info, const struct usage *use)
 {
 	struct nlattr *nest;
@@ -90,7 +92,7 @@ static int put_port(struct sk_buff *skb, const struct smc_dev *dev, u8 port,
 		return 0;
 	nest = nla_nest_start(skb, port == 1 ? SMC_NLA_DEV_PORT :
 			      SMC_NLA_DEV_PORT2);
-	if (!nest || put_pnet(skb, dev, port) ||
+	if (!nest || put_pnet(skb, use, port) ||
 	    nla_put_u32(skb, SMC_NLA_DEV_PORT_NETDEV,
 			info->port[port - 1].ifindex) ||
 	    nla_put_u8(skb, SMC_NLA_DEV_PORT_STATE,
@@ -103,37 +105,37 @@ static int put_port(struct sk_buff *skb, const struct smc_dev *dev, u8 port,
 }
 
 /* A group has one link: every group's device is critical. */
-static int put_dev_r(struct sk_buff *skb, const struct smc_dev *dev,
-		     const struct smc_dev_info *info, const struct usage *use)
+static int put_dev_r(struct sk_buff *skb, const struct smc_dev_info *info,
+		     const struct usage *use)
 {
 	struct nlattr *nest;
 	u8 port;
 
 	nest = nla_nest_start(skb, SMC_GEN_DEV_SMCR);
 	if (!nest || nla_put_u8(skb, SMC_NLA_DEV_IS_CRIT, !!use->groups) ||
-	    (info->is_pci && put_pci(skb, dev, info)))
+	    (info->is_pci && put_pci(skb, use, info)))
 		return -EMSGSIZE;
 	for (port = 1; port <= SMC_DEV_PORTS; port++)
-		if (put_port(skb, dev, port, info, use))
+		if (put_port(skb, port, info, use))
 			return -EMSGSIZE;
-	if (nla_put_string(skb, SMC_NLA_DEV_IB_NAME, dev->name))
+	if (nla_put_string(skb, SMC_NLA_DEV_IB_NAME, use->name))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int put_dev_d(struct sk_buff *skb, const struct smc_dev *dev,
-		     const struct smc_dev_info *info, const struct usage *use)
+static int put_dev_d(struct sk_buff *skb, const struct smc_dev_info *info,
+		     const struct usage *use)
 {
 	struct nlattr *nest, *port;
 
 	nest = nla_nest_start(skb, SMC_GEN_DEV_SMCD);
 	if (!nest || nla_put_u32(skb, SMC_NLA_DEV_USE_CNT, use->groups) ||
 	    nla_put_u8(skb, SMC_NLA_DEV_IS_CRIT, !!use->groups) ||
-	    put_pci(skb, dev, info))
+	    put_pci(skb, use, info))
 		return -EMSGSIZE;
 	port = nla_nest_start(skb, SMC_NLA_DEV_PORT);
-	if (!port || put_pnet(skb, dev, 0))
+	if (!port || put_pnet(skb, use, 0))
 		return -EMSGSIZE;
 	nla_nest_end(skb, port);
 	nla_nest_end(skb, nest);
@@ -153,14 +155,15 @@ static int dump_dev(struct smc_dev *dev, void *arg)
 	if (dev->seq <= *d->after)
 		return 0;
 	if (dev->xport->fill_dev(dev, d->sn->net, &info)) {
+		smc_dev_name(dev, use.name);
 		smc_lgr_walk(d->sn, 0, count_group, &use);
 		hdr = smc_genl_row(d->skb, d->cb,
 				   is_d ? SMC_NETLINK_GET_DEV_SMCD :
 				   SMC_NETLINK_GET_DEV_SMCR);
 		if (!hdr)
 			return -EMSGSIZE;
-		rc = is_d ? put_dev_d(d->skb, dev, &info, &use) :
-			    put_dev_r(d->skb, dev, &info, &use);
+		rc = is_d ? put_dev_d(d->skb, &info, &use) :
+			    put_dev_r(d->skb, &info, &use);
 		if (smc_genl_end(d->skb, hdr, rc))
 			return rc;
 	}

@@ -99,9 +99,11 @@ static int put_alloc(struct sk_buff *skb, const struct smc_lgr *lgr,
 static void find_pnet(const struct smc_lgr *lgr, char *id)
 {
 	const struct smc_dev *dev = lgr->path.dev;
+	char name[SMC_DEV_NAME_LEN];
 
 	id[0] = 0;
-	smc_pnet_of_port(dev->name, dev->parent, lgr->path.port, id);
+	smc_dev_name(dev, name);
+	smc_pnet_of_port(name, dev->parent, lgr->path.port, id);
 }
 
 static int put_lgr_r(struct sk_buff *skb, const struct smc_lgr *lgr)

@@ -155,7 +155,7 @@ static void dev_rename(struct ib_device *ibdev, void *data)
 {
 	struct smc_rdma_dev *rdev = data;
 
-	strscpy(rdev->dev.name, dev_name(&ibdev->dev), sizeof(rdev->dev.name));
+	smc_dev_rename(&rdev->dev, dev_name(&ibdev->dev));
 }
 
 static struct ib_client client = {

@@ -506,10 +506,22 @@ static bool ns_usable(struct ib_device *ibdev, struct net *net)
 	return port_ifindex(ibdev, 1, net) && roce_udp_taken(net);
 }
 
+/* Is the port in the network that is searched, by a row of its own? */
+static bool port_in(const struct search *search, const struct smc_dev *dev,
+		    u32 port)
+{
+	char name[SMC_DEV_NAME_LEN], id[SMC_PNET_ID_LEN + 1];
+
+	if (!search->pnet_id[0])
+		return false;
+	smc_dev_name(dev, name);
+	return smc_pnet_of_port(name, dev->parent, port, id) &&
+	       !strcmp(id, search->pnet_id);
+}
+
 static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 		     struct search *search, struct smc_path *path)
 {
-	char id[SMC_PNET_ID_LEN + 1];
 	struct ib_device *ibdev = rdev->ibdev;
 	int rank, rank_v1 = 0;
 
@@ -518,10 +530,7 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	    !READ_ONCE(rdev->ports[port].active))
 		return 0;
 	search->max_mtu = READ_ONCE(rdev->ports[port].max_mtu);
-	search->port_in = search->pnet_id[0] &&
-			  smc_pnet_of_port(rdev->dev.name, rdev->dev.parent,
-					   port, id) &&
-			  !strcmp(id, search->pnet_id);
+	search->port_in = port_in(search, &rdev->dev, port);
 	path->port = port;
 	path->vlan_id = search->via->vlan_id;
 	path->rtt_us = search->route->rtt_us;
