@@ -339,7 +339,8 @@ struct smc_xport_info {
  *	Context: conn->tx_lock held, BH disabled.
  * @pushed: optional; called after tx_lock has been dropped when at least one
  *	push succeeded, for what must not be done under it.  Context: any.
- * @fill_info: For sock_diag and netlink.  Context: process or BH, no sleep.
+ * @fill_info: For sock_diag and netlink; @info is zeroed.  Context: process or
+ *	BH, no sleep.
  * @fill_dev: For netlink; @info is zeroed.  False: the device cannot be used
  *	from namespace @net and is not shown there.  Context: process, registry
  *	locked, may sleep.

@@ -99,8 +99,9 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	link->gid_index = is_v1(lgr) ? path->gid_v1_index : path->gid_index;
 	memcpy(link->gid.raw, is_v1(lgr) ? path->gid_v1 : path->gid,
 	       sizeof(link->gid.raw));
+	/* netlink may be looking at the group */
 	if (lgr->role == SMC_SERV)
-		link->link_id = 1;
+		WRITE_ONCE(link->link_id, 1);
 	mutex_init(&link->mem_mutex);
 	INIT_LIST_HEAD(&link->bufs);
 	spin_lock_init(&link->retire_lock);
@@ -272,7 +273,7 @@ static int peer_learn(struct smc_rdma_link *link,
 	ether_addr_copy(link->peer.mac, mac);
 	link->peer.psn = r->psn;
 	link->peer.mtu = min_t(int, mtu, r->mtu);
-	/* last: pairs with match_accept() */
+	/* last: pairs with match_accept(), link_mtu() and rdma_fill_info() */
 	smp_store_release(&link->peer.qpn, r->qpn);
 	return 0;
 }
@@ -426,11 +427,14 @@ static void rdma_fill_info(const struct smc_lgr *lgr,
 	info->port = lgr->path.port;
 	info->link_id = READ_ONCE(link->link_id);
 	info->link_state = shown_state(lgr, link);
-	info->link_uid = lgr->id + link->link_id;
+	info->link_uid = lgr->id + info->link_id;
 	info->peer_link_uid = READ_ONCE(link->peer_uid);
 	memcpy(info->gid, is_v1(lgr) ? lgr->path.gid_v1 : lgr->path.gid,
 	       sizeof(info->gid));
-	memcpy(info->peer_gid, link->peer.gid.raw, sizeof(info->peer_gid));
+	/* zero before the peer is known: pairs with peer_learn() */
+	if (smp_load_acquire(&link->peer.qpn))
+		memcpy(info->peer_gid, link->peer.gid.raw,
+		       sizeof(info->peer_gid));
 }
 
 const struct smc_xport smc_rdma_xport = {

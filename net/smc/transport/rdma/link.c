@@ -27,9 +27,9 @@ static void trace_state(const struct smc_rdma_link *link, const char *next,
 {
 	const struct smc_lgr *lgr = link->lgr;
 
-	trace_smc_link_state(lgr->sn->net->net_cookie, lgr->id, link->link_id,
-			     link->lgr->dev, state_names[READ_ONCE(link->state)],
-			     next, why);
+	trace_smc_link_state(lgr->sn->net->net_cookie, lgr->id,
+			     READ_ONCE(link->link_id), link->lgr->dev,
+			     state_names[READ_ONCE(link->state)], next, why);
 }
 
 /**

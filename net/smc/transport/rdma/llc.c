@@ -153,7 +153,7 @@ static int rx_confirm_request(struct smc_rdma_link *link,
 	}
 	why = SMC_REASON_RMBE_EC;
 	if (msg->flags & SMC_LLC_CL_NO_EYEC) {
-		link->link_id = msg->confirm_link.link_id;
+		WRITE_ONCE(link->link_id, msg->confirm_link.link_id);
 		WRITE_ONCE(link->peer_uid, msg->confirm_link.user_id);
 		why = smc_rdma_link_ready(link);
 	}
