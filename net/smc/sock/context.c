@@ -409,7 +409,7 @@ void smc_sock_hook_listener(struct smc_sock *smc)
 	smc_sock_assert_locked(sk);
 	write_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_data_ready == smc_core_ready)
-		sk->sk_data_ready = smc_callbacks.listener_ready;
+		WRITE_ONCE(sk->sk_data_ready, smc_callbacks.listener_ready);
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -429,9 +429,10 @@ void smc_sock_hook(struct smc_sock *smc)
 
 	smc_sock_assert_locked(sk);
 	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_data_ready = smc_callbacks.data_ready;
+	/* TCP reads two of them without the lock: of a listener, of errors */
+	WRITE_ONCE(sk->sk_data_ready, smc_callbacks.data_ready);
 	sk->sk_state_change = smc_callbacks.state_change;
-	sk->sk_error_report = smc_callbacks.error_report;
+	WRITE_ONCE(sk->sk_error_report, smc_callbacks.error_report);
 	if (!sk->sk_user_data)
 		rcu_assign_sk_user_data(sk, sk);
 	write_unlock_bh(&sk->sk_callback_lock);
@@ -454,9 +455,9 @@ void smc_sock_unhook(struct smc_sock *smc)
 	    sk->sk_data_ready != smc_callbacks.listener_ready)
 		return;
 	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_data_ready = smc->data_ready;
+	WRITE_ONCE(sk->sk_data_ready, smc->data_ready);
 	sk->sk_state_change = smc->state_change;
-	sk->sk_error_report = smc->error_report;
+	WRITE_ONCE(sk->sk_error_report, smc->error_report);
 	if (sk->sk_user_data == sk)
 		rcu_assign_sk_user_data(sk, NULL);
 	write_unlock_bh(&sk->sk_callback_lock);

@@ -19,10 +19,12 @@
 
 /*
  * Tell the listener that a child can be accepted.  A socket that has stopped
- * listening may have callbacks of a connection.
+ * listening may have callbacks of a connection, which need its lock, and may
+ * get them at this moment.
  */
 static void tell_listener(struct smc_sock *smc)
 {
+	void (*ready)(struct sock *sk);
 	struct sock *listener;
 
 	/* accept() may return the child now, and the listener may go */
@@ -30,8 +32,11 @@ static void tell_listener(struct smc_sock *smc)
 	/* The child is settled before this; pairs with smc_acceptq_adopt(). */
 	smp_mb();
 	listener = READ_ONCE(smc->listener);
-	if (listener && inet_sk_state_load(listener) == TCP_LISTEN)
-		listener->sk_data_ready(listener);
+	if (listener && inet_sk_state_load(listener) == TCP_LISTEN) {
+		ready = READ_ONCE(listener->sk_data_ready);
+		if (ready != smc_callbacks.data_ready)
+			ready(listener);
+	}
 	rcu_read_unlock();
 }
 
