@@ -373,7 +373,8 @@ int smc_hs_tcp_up(struct smc_hs *hs, int *err)
 	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) {
 		rc = 1;
 	} else if (sk->sk_state == TCP_CLOSE) {
-		*err = sk->sk_err;
+		/* SO_ERROR takes no lock */
+		*err = READ_ONCE(sk->sk_err);
 		rc = -ECONNREFUSED;
 	}
 	smc_hs_unlock(hs);
@@ -444,7 +445,7 @@ int smc_hs_connect_again(struct smc_hs *hs)
 	if (rc)
 		return rc;
 	/* an administrator has ended it (sock_diag) */
-	if (sk->sk_err == ECONNABORTED) {
+	if (READ_ONCE(sk->sk_err) == ECONNABORTED) {
 		release_sock(sk);
 		return -ECONNABORTED;
 	}

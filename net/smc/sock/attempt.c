@@ -356,6 +356,7 @@ static void opened(struct smc_sock *smc)
 void smc_attempt_event(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
+	int err;
 
 	smc_sock_assert_locked(sk);
 	switch (sk->sk_state) {
@@ -363,8 +364,10 @@ void smc_attempt_event(struct smc_sock *smc)
 	case TCP_SYN_RECV:
 		break;
 	case TCP_CLOSE:
+		/* SO_ERROR takes no lock */
+		err = READ_ONCE(sk->sk_err);
 		if (!test_bit(SMC_SK_SERVER, &smc->bits) &&
-		    sk->sk_err != ECONNRESET && sk->sk_err != EPIPE) {
+		    err != ECONNRESET && err != EPIPE) {
 			smc_stats_inc(smc->sn, SMC_STAT_HS_CLNT_ERR);
 			smc_sock_reset(smc);
 			sk->sk_state_change(sk);

@@ -33,14 +33,18 @@ struct proto_ops smc_sock_ops6 __ro_after_init;
 
 static int unconnected_recv(struct sock *sk, int flags)
 {
+	int err;
+
 	if (sk->sk_state == TCP_LISTEN)
 		return -ENOTCONN;
 	if (flags & MSG_OOB)
 		return -EINVAL;
 	if (sock_flag(sk, SOCK_DONE))
 		return 0;
-	if (sk->sk_err)
-		return sock_error(sk);
+	/* SO_ERROR takes no lock and may be quicker: no end of file then */
+	err = sock_error(sk);
+	if (err)
+		return err;
 	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
 }
 
