@@ -112,7 +112,8 @@ static void abort_tcp(struct smc_sock *smc)
 
 static void shut_tcp(struct sock *sk, int how)
 {
-	sk->sk_shutdown |= how;
+	/* poll() and sock_diag take no lock */
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	sk->sk_prot->shutdown(sk, how);
 }
 
@@ -279,8 +280,10 @@ void smc_close_disconnect(struct smc_sock *smc)
 	smc_conn_put(conn);
 	/* pending work would act on the next connection */
 	set_mask_bits(&smc->bits, NEEDS_SOCKET, 0);
+	spin_lock_bh(&smc->state_lock);
 	WRITE_ONCE(smc->err, 0);
-	smc->tcp_err = 0;
+	WRITE_ONCE(smc->tcp_err, 0);
+	spin_unlock_bh(&smc->state_lock);
 	smc->state_change(sk);
 	if (!over)
 		smc->error_report(sk);

@@ -90,7 +90,8 @@ static int accepted(struct socket *newsock, bool kern)
 
 	/* TCP's from birth, as a rule: nothing else knows it yet */
 	if (!kern && !smc_sock_has_context(sk)) {
-		newsock->ops = smc_sock_base(sk);
+		/* fallback may be storing the same */
+		WRITE_ONCE(newsock->ops, smc_sock_base(sk));
 		return 0;
 	}
 	lock_sock(sk);
@@ -194,6 +195,7 @@ static bool migrates(const struct sock *sk, const struct sock_reuseport *group)
 static bool may_migrate_away(const struct sock *sk)
 {
 	const struct sock_reuseport *group;
+	struct sock *other;
 	bool may = false;
 	int i, num;
 
@@ -203,9 +205,10 @@ static bool may_migrate_away(const struct sock *sk)
 		num = READ_ONCE(group->num_socks);
 		/* pairs with smp_wmb() in __reuseport_add_sock() */
 		smp_rmb();
-		for (i = 0; i < num && !may; i++)
-			may = group->socks[i] != sk &&
-			      !takes_children(group->socks[i]);
+		for (i = 0; i < num && !may; i++) {
+			other = READ_ONCE(group->socks[i]);
+			may = other != sk && !takes_children(other);
+		}
 	}
 	rcu_read_unlock();
 	return may;

@@ -27,7 +27,7 @@ void smc_orphan_end(struct smc_conn *conn)
 
 	if (!(READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT)) {
 		smc_stats_inc(smc->sn, SMC_STAT_ORPHAN_ABORTED);
-		conn->abort_reason = SMC_REASON_ORPHANED;
+		WRITE_ONCE(conn->abort_reason, SMC_REASON_ORPHANED);
 	}
 	smc_conn_event(conn, SMC_EV_TIMEOUT, 0, false);
 }

@@ -593,7 +593,8 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 	if (flags & MSG_OOB)
 		return recv_urgent(conn, msg, len, flags);
 	rc = receive(conn, &r);
-	if (rc >= 0 && tcp_sk(sk)->recvmsg_inq)
+	/* a bit of a word that TCP writes under the socket's lock */
+	if (rc >= 0 && data_race(tcp_sk(sk)->recvmsg_inq != 0))
 		put_inq(conn, msg);
 	if (rc >= 0 && msg->msg_get_inq)
 		msg->msg_inq = inq_hint(conn);

@@ -144,7 +144,7 @@ struct smc_row {
  * @err: error of the connection for the program, positive errno; what TCP puts
  *	into sk_err in phase SMC means nothing.  Written under @state_lock
  * @lowat: SO_RCVLOWAT of the program while TCP has 1
- * @tcp_err: the last error of TCP in phase SMC
+ * @tcp_err: the last error of TCP in phase SMC, written in the same way
  * @refuse: child: why its handshake is to be declined
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length

@@ -122,7 +122,8 @@ void smc_tx_writable(struct smc_conn *conn)
 	if (skwq_has_sleeper(wq))
 		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
 					   EPOLLWRBAND);
-	if (wq && wq->fasync_list &&
+	/* sock_wake_async() looks at the list under its lock */
+	if (wq && data_race(wq->fasync_list) &&
 	    !(READ_ONCE(conn->shutdown) & SEND_SHUTDOWN))
 		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
 	rcu_read_unlock();

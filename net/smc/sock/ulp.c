@@ -196,7 +196,7 @@ static void ulp_release(struct sock *sk)
 	}
 	smc_sock_detach(smc);
 	/* tcp_cleanup_ulp() looks at the owner */
-	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_ops;
+	WRITE_ONCE(inet_csk(sk)->icsk_ulp_ops, &smc_ulp_ops);
 	smc_row_del(smc->sn, &smc->row);
 	smc_sock_put(smc);
 }
