@@ -90,8 +90,9 @@ static void established(struct smc_sock *smc, struct smc_conn *conn)
 
 static void count_fallback(struct smc_sock *smc, u32 reason, u32 diagnosis)
 {
-	smc->row.reason = reason;
-	smc->row.peer_diagnosis = diagnosis;
+	/* sock_diag may be looking */
+	WRITE_ONCE(smc->row.reason, reason);
+	WRITE_ONCE(smc->row.peer_diagnosis, diagnosis);
 	smc_stats_fallback(smc->sn, test_bit(SMC_SK_SERVER, &smc->bits),
 			   reason);
 	trace_smc_switch_to_fallback(smc->sk, smc->sk,
@@ -147,8 +148,8 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 		if (test_bit(SMC_SK_SERVER, &smc->bits) &&
 		    smc_acceptq_forget(smc))
 			return;
-		smc->row.reason = res->reason;
-		smc->row.peer_diagnosis = res->peer_diagnosis;
+		WRITE_ONCE(smc->row.reason, res->reason);
+		WRITE_ONCE(smc->row.peer_diagnosis, res->peer_diagnosis);
 		/* one that stays, or is in no queue of ours, is TCP's */
 		if (test_bit(SMC_SK_SERVER, &smc->bits))
 			smc_sock_fallback(smc);

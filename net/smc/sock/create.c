@@ -154,7 +154,8 @@ static void move_sock(struct socket *from, struct socket *to,
 	struct smc_sock *smc;
 
 	smc = smc_sock_get(sk);
-	smc->row.family = PF_SMC;
+	/* sock_diag may be looking at the socket by now */
+	WRITE_ONCE(smc->row.family, PF_SMC);
 	smc_sock_put(smc);
 	write_lock_bh(&sk->sk_callback_lock);
 	to->sk = sk;
@@ -163,7 +164,7 @@ static void move_sock(struct socket *from, struct socket *to,
 	to->flags |= from->flags & BIT(SOCK_SUPPORT_ZC);
 	sk_set_socket(sk, to);
 	rcu_assign_pointer(sk->sk_wq, &to->wq);
-	sk->sk_uid = SOCK_INODE(to)->i_uid;
+	WRITE_ONCE(sk->sk_uid, SOCK_INODE(to)->i_uid);
 	/*
 	 * The family is for the LSM, see smc_sock_begin_locked().  A sockmap
 	 * would take the socket for no TCP socket: user data keeps it out.

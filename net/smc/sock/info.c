@@ -14,21 +14,21 @@
 
 #include "sock.h"
 
-static void info_addresses(const struct sock *sk,
-			   struct smc_sock_info *si)
+/* True if they are of IPv6. */
+static bool info_addresses(const struct sock *sk, struct smc_sock_info *si)
 {
-	si->v6 = sk->sk_family == AF_INET6;
 	si->sport = inet_sk(sk)->inet_sport;
 	si->dport = inet_sk(sk)->inet_dport;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (si->v6) {
+	if (READ_ONCE(sk->sk_family) == AF_INET6) {
 		si->saddr = sk->sk_v6_rcv_saddr;
 		si->daddr = sk->sk_v6_daddr;
-		return;
+		return true;
 	}
 #endif
 	si->saddr.s6_addr32[0] = sk->sk_rcv_saddr;
 	si->daddr.s6_addr32[0] = sk->sk_daddr;
+	return false;
 }
 
 /* Phase LATE: plain TCP, but its first bytes are held back. */
@@ -45,11 +45,11 @@ static bool is_late(struct sock *sk)
 }
 
 /* Without a connection there are only these states to tell apart. */
-static u8 info_tcp_state(const struct sock *sk, bool tcp)
+static u8 info_tcp_state(const struct sock *sk, bool tcp, __be16 dport)
 {
 	switch (inet_sk_state_load(sk)) {
 	case TCP_CLOSE:
-		return tcp && inet_sk(sk)->inet_dport ? SMC_CLOSED : SMC_INIT;
+		return tcp && dport ? SMC_CLOSED : SMC_INIT;
 	case TCP_SYN_SENT:
 		return SMC_INIT;
 	case TCP_LISTEN:
@@ -112,14 +112,18 @@ void smc_sock_info(const struct smc_row *row,
 
 	memset(si, 0, sizeof(*si));
 	si->family = row->family;
-	si->state = info_tcp_state(sk, tcp);
+	/*
+	 * TCP may write them now, as the socket is not locked: a dump may show
+	 * half an address, as TCP's own does.
+	 */
+	si->v6 = data_race(info_addresses(sk, si));
+	si->state = info_tcp_state(sk, tcp, si->dport);
 	si->shutdown = READ_ONCE(sk->sk_shutdown);
 	si->bound_if = READ_ONCE(sk->sk_bound_dev_if);
 	si->uid = sk_uid(sk);
 	si->inode = sock_i_ino(sk);
 	si->reason = row->reason;
 	si->peer_diagnosis = row->peer_diagnosis;
-	info_addresses(sk, si);
 	if (tcp) {
 		si->mode = 1;
 		return;

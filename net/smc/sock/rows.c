@@ -135,7 +135,7 @@ static struct sock *row_find_sock(const struct smc_net *sn,
 	if (!found)
 		return NULL;
 	/* a socket that the program has closed is not shown */
-	if (sk_fullsock(sk) && sk->sk_hash == past->hash &&
+	if (sk_fullsock(sk) && READ_ONCE(sk->sk_hash) == past->hash &&
 	    !smc_sock_has_context(sk) && !sock_flag(sk, SOCK_DEAD))
 		return sk;
 	sock_gen_put(sk);
@@ -306,8 +306,15 @@ static int collect(struct smc_net *sn, u64 *before, struct smc_row *rows)
 			if (!refcount_inc_not_zero(&sk->sk_refcnt))
 				continue;
 		}
-		rows[num] = *row;
-		rows[num++].sk = sk;
+		rows[num++] = (struct smc_row){
+			.nr = row->nr,
+			.sk = sk,
+			.past = row->past,
+			/* written with the socket locked */
+			.family = READ_ONCE(row->family),
+			.reason = READ_ONCE(row->reason),
+			.peer_diagnosis = READ_ONCE(row->peer_diagnosis),
+		};
 	}
 	if (!row)
 		*before = 0;

@@ -134,7 +134,7 @@ static void offered_child(struct sock *sk, const struct smc_sock *from,
 	smc->bits = READ_ONCE(from->bits) &
 		    (BIT(SMC_SK_CORK) | BIT(SMC_SK_LIMIT_HS));
 	set_bit(SMC_SK_SERVER, &smc->bits);
-	smc->row.family = from->row.family;
+	WRITE_ONCE(smc->row.family, from->row.family);
 	/* not the request's listener: the request may have migrated */
 	if (refcount_inc_not_zero(&from->sk->sk_refcnt))
 		smc->listener = from->sk;
