@@ -304,7 +304,8 @@ bool smc_attempt_begin(struct smc_sock *smc)
 {
 	/* pairs with smp_store_release() in begin() */
 	u32 attempt = smp_load_acquire(&smc->attempts);
-	struct smc_hs *hs = new_hs(smc, GFP_KERNEL);
+	/* the socket is not locked: what begin() changes now is not used */
+	struct smc_hs *hs = data_race(new_hs(smc, GFP_KERNEL));
 	struct sock *sk = smc->sk;
 	bool again = false;
 

@@ -217,8 +217,8 @@ void smc_sock_put(struct smc_sock *smc)
  */
 static void setup(struct smc_sock *smc, struct sock *sk)
 {
-	/* the rest is initialised below */
-	memset(smc, 0, offsetof(struct smc_sock, state_lock));
+	/* the rest is initialised below; smc_sock_conn() may see NULL now */
+	data_race(memset(smc, 0, offsetof(struct smc_sock, state_lock)));
 	smc->sk = sk;
 	smc->sn = smc_net(sock_net(sk));
 	spin_lock_init(&smc->state_lock);
