@@ -48,22 +48,26 @@ static u16 find_vlan(struct net_device *ndev)
 	return vlan_id;
 }
 
-static void fill_addresses(const struct sock *tcp, struct smc_route *route)
+/* Fills in addresses, ports and priority; returns the family. */
+static sa_family_t fill_addresses(const struct sock *tcp,
+				  struct smc_route *route)
 {
 	const struct inet_sock *inet = inet_sk(tcp);
+	sa_family_t family;
 
 	smc_addr_own(&route->own.addr, tcp);
 	smc_addr_peer(&route->daddr, tcp);
-	route->family = ipv6_addr_v4mapped(&route->daddr) ? AF_INET : AF_INET6;
+	family = ipv6_addr_v4mapped(&route->daddr) ? AF_INET : AF_INET6;
 	route->sport = inet->inet_num;
 	route->dport = ntohs(inet->inet_dport);
 	route->own.tclass = READ_ONCE(inet->tos) & ~INET_ECN_MASK;
 	route->own.priority = READ_ONCE(tcp->sk_priority);
 #if IS_ENABLED(CONFIG_IPV6)
-	if (route->family == AF_INET6)
+	if (family == AF_INET6)
 		route->own.tclass = READ_ONCE(inet6_sk(tcp)->tclass) &
 				    ~INET_ECN_MASK;
 #endif
+	return family;
 }
 
 /* The socket has lost its route: the device with the local address. */
@@ -110,7 +114,12 @@ int smc_route_get(struct sock *tcp, struct smc_route *route)
 
 	memset(route, 0, sizeof(*route));
 	route->net = sock_net(tcp);
-	fill_addresses(tcp, route);
+	/*
+	 * The socket is not locked: connect(AF_UNSPEC) may take it from the
+	 * handshake, and the next connect() change the addresses.  What is made
+	 * of a mix of both is given back by the next step.
+	 */
+	route->family = data_race(fill_addresses(tcp, route));
 	route->secured = has_policy(tcp);
 	rcu_read_lock();
 	/* A device that is being removed has been replaced in @dst. */

@@ -285,7 +285,9 @@ static int listener_request(struct sock *sk, struct sk_buff *skb)
 
 static bool is_marked(const struct request_sock *req)
 {
-	const struct tcp_request_sock_ops *af = tcp_rsk(req)->af_specific;
+	/* the client may answer while the SYN-ACK is being sent again */
+	const struct tcp_request_sock_ops *af =
+		READ_ONCE(tcp_rsk(req)->af_specific);
 
 	return af == marks[0].copy || af == marks[1].copy;
 }
@@ -364,7 +366,8 @@ static struct request_sock *request_of(const struct sk_buff *skb)
 {
 	struct sock *sk = skb->sk;
 
-	if (likely(!sk || sk->sk_state != TCP_NEW_SYN_RECV))
+	/* not locked where a tunnel sends the packet, nor those of UDP */
+	if (likely(!sk || READ_ONCE(sk->sk_state) != TCP_NEW_SYN_RECV))
 		return NULL;
 	return inet_reqsk(sk);
 }

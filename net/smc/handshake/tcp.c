@@ -69,7 +69,8 @@ int smc_hs_lock(struct smc_hs *hs)
 	int rc = 0;
 
 	spin_lock_bh(&sk->sk_lock.slock);
-	if (hs->stopped) {
+	/* a system call that owns the socket may be setting it */
+	if (READ_ONCE(hs->stopped)) {
 		rc = -ECANCELED;
 	} else if (sock_owned_by_user_nocheck(sk)) {
 		rc = -EAGAIN;
@@ -126,7 +127,8 @@ bool smc_hs_tcp_closed(const struct sock *sk)
  */
 u32 smc_hs_tcp_readable(const struct sock *sk)
 {
-	int inq = tcp_inq((struct sock *)sk);
+	/* TCP calls this with the lock; a segment that comes wakes us again */
+	int inq = data_race(tcp_inq((struct sock *)sk));
 
 	return inq > 0 ? inq : 0;
 }
@@ -408,10 +410,11 @@ struct options {
 
 static void keep(struct sock *sk, struct options *kept)
 {
-	kept->peek_off = sk->sk_peek_off;
-	kept->mss = tcp_sk(sk)->rx_opt.user_mss;
-	kept->rto_min = inet_csk(sk)->icsk_rto_min;
-	kept->delack_max = inet_csk(sk)->icsk_delack_max;
+	/* for some of them newer kernels take no lock */
+	kept->peek_off = READ_ONCE(sk->sk_peek_off);
+	kept->mss = READ_ONCE(tcp_sk(sk)->rx_opt.user_mss);
+	kept->rto_min = READ_ONCE(inet_csk(sk)->icsk_rto_min);
+	kept->delack_max = READ_ONCE(inet_csk(sk)->icsk_delack_max);
 }
 
 static void put_back(struct smc_hs *hs, const struct options *kept)
@@ -419,11 +422,11 @@ static void put_back(struct smc_hs *hs, const struct options *kept)
 	struct sock *sk = hs->setup.sk;
 
 	WRITE_ONCE(sk->sk_peek_off, kept->peek_off);
-	tcp_sk(sk)->rx_opt.user_mss = kept->mss;
+	WRITE_ONCE(tcp_sk(sk)->rx_opt.user_mss, kept->mss);
 	/* the present value is TCP's for the old connection */
 	WRITE_ONCE(tcp_sk(sk)->window_clamp, hs->setup.window_clamp);
-	inet_csk(sk)->icsk_rto_min = kept->rto_min;
-	inet_csk(sk)->icsk_delack_max = kept->delack_max;
+	WRITE_ONCE(inet_csk(sk)->icsk_rto_min, kept->rto_min);
+	WRITE_ONCE(inet_csk(sk)->icsk_delack_max, kept->delack_max);
 }
 
 /**
