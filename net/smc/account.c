@@ -497,18 +497,22 @@ void smc_account_exit(void)
 int smc_account_net_init(struct smc_net *sn)
 {
 	const int *limit = smc_account_host_limit;
+	int rings, groups;
 
 	sn->account = alloc(&host, sn->limit, SMC_STAT_NET_LIMIT, GFP_KERNEL);
 	if (!sn->account)
 		return -ENOMEM;
-	sn->limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 4 * 3;
-	sn->limit[SMC_ACCT_GROUPS] = limit[SMC_ACCT_GROUPS] / 4 * 3;
+	/* an administrator may be changing them */
+	rings = READ_ONCE(limit[SMC_ACCT_RINGS]);
+	groups = READ_ONCE(limit[SMC_ACCT_GROUPS]);
+	sn->limit[SMC_ACCT_RINGS] = rings / 4 * 3;
+	sn->limit[SMC_ACCT_GROUPS] = groups / 4 * 3;
 	sn->limit[SMC_ACCT_ENDING] = 256;
 	sn->limit[SMC_ACCT_ORPHANS] = 16384;
 	sn->limit[SMC_ACCT_CLIENTS] = SMC_ACCT_HS_MAX;
 	sn->limit[SMC_ACCT_SERVERS] = SMC_ACCT_HS_MAX;
-	sn->peer_limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 2;
-	sn->peer_limit[SMC_ACCT_GROUPS] = limit[SMC_ACCT_GROUPS] / 4;
+	sn->peer_limit[SMC_ACCT_RINGS] = rings / 2;
+	sn->peer_limit[SMC_ACCT_GROUPS] = groups / 4;
 	sn->peer_limit[SMC_ACCT_ENDING] = 64;
 	return 0;
 }

@@ -81,7 +81,7 @@ static int add_list(struct smc_net *sn, struct list_head *list, int num)
 	}
 	if (!rc) {
 		list_splice_tail_init(list, &sn->pnet);
-		sn->pnet_num += num;
+		WRITE_ONCE(sn->pnet_num, sn->pnet_num + num);
 	}
 	spin_unlock_bh(&pnet_lock);
 	return rc;
@@ -145,7 +145,7 @@ int smc_pnet_del(struct smc_net *sn, const char *id)
 		list_move_tail(&row->node, &gone);
 		num++;
 	}
-	sn->pnet_num -= num;
+	WRITE_ONCE(sn->pnet_num, sn->pnet_num - num);
 	spin_unlock_bh(&pnet_lock);
 	free_list(&gone);
 	return num;
@@ -217,8 +217,8 @@ bool smc_pnet_of_ndev(const struct net *net, struct net_device *ndev,
 	struct netdev_nested_priv priv = { .data = &below };
 	bool found;
 
-	/* the usual case */
-	if (list_empty(&below.sn->pnet))
+	/* the usual case; the list may only be looked at under the lock */
+	if (!READ_ONCE(below.sn->pnet_num))
 		return false;
 	rcu_read_lock();
 	spin_lock_bh(&pnet_lock);
