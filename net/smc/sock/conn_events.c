@@ -29,7 +29,7 @@ static void conn_readable(struct smc_conn *conn, bool urgent)
 {
 	struct sock *sk = conn->sk;
 
-	/* pairs with smc_defer_done() */
+	/* rcvd_pos first: pairs with smc_defer_done() and smc_close_unwanted() */
 	smp_mb();
 	smc_defer_ready(smc_of_conn(conn));
 

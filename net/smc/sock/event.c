@@ -435,8 +435,12 @@ void smc_close_unwanted(struct smc_conn *conn, bool upcall)
 	/* The peer has reset us: send no reset, and keep the error. */
 	if (READ_ONCE(conn->rx_conn_flags) & SMC_CDC_ABORT)
 		return;
-	/* pairs with the barriers behind the stores of shut_pos */
-	smp_rmb();
+	/*
+	 * The bits, set by the caller or seen by it, before the positions: pairs
+	 * with conn_readable() and with the barriers behind the stores of
+	 * shut_pos.
+	 */
+	smp_mb();
 	if (smp_load_acquire(&conn->rcvd_pos) == READ_ONCE(conn->shut_pos) ||
 	    test_and_set_bit(SMC_CONN_UNWANTED, &conn->flags))
 		return;
