@@ -116,15 +116,19 @@ TRACE_EVENT(smcr_link_down,
 		  __entry->state, __get_str(name), __entry->location)
 );
 
-/* A connection's state changed, or an event left it as it was. */
+/*
+ * A connection's state changed, or an event left it as it was.  @why: what ended
+ * the connection, OK before that and if it was its program.
+ */
 TRACE_EVENT(smc_state,
 	TP_PROTO(u64 net_cookie, u32 token, u8 old, const char *event, u8 next,
-		 u16 actions),
-	TP_ARGS(net_cookie, token, old, event, next, actions),
+		 u16 actions, u32 why),
+	TP_ARGS(net_cookie, token, old, event, next, actions, why),
 
 	TP_STRUCT__entry(
 		__field(u64, net_cookie)
 		__field(u32, token)
+		__field(u32, why)
 		__field(u8, old)
 		__field(u8, next)
 		__field(u16, actions)
@@ -136,12 +140,14 @@ TRACE_EVENT(smc_state,
 		__entry->old = old;
 		__entry->next = next;
 		__entry->actions = actions;
+		__entry->why = why;
 		SMC_ASSIGN_STR(event, event);
 	),
-	TP_printk("net=%llu token=%08x event=%s %s -> %s actions=%#x",
+	TP_printk("net=%llu token=%08x event=%s %s -> %s actions=%#x why=%#x %s",
 		  __entry->net_cookie, __entry->token, __get_str(event),
 		  smc_trace_state(__entry->old),
-		  smc_trace_state(__entry->next), __entry->actions)
+		  smc_trace_state(__entry->next), __entry->actions,
+		  __entry->why, smc_trace_reason(__entry->why))
 );
 
 /*

@@ -191,7 +191,7 @@ enum smc_conn_end {
  * @timer: corked data; later the orphan
  * @orphan_pos: @sent_pos when that was started
  * @abort_err: positive errno of the end
- * @abort_reason: enum smc_reason of the end
+ * @abort_reason: enum smc_reason of the end, for traces
  * @keepalive: see there
  */
 struct smc_conn {

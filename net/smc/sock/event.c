@@ -402,7 +402,8 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 	released = conn->st_flags & SMC_ST_RELEASED;
 	spin_unlock_bh(&smc->state_lock);
 	trace_smc_state(sock_net(sk)->net_cookie, conn->token, old,
-			smc_state_event_name(ev), step->next, todo);
+			smc_state_event_name(ev), step->next, todo,
+			READ_ONCE(conn->abort_reason));
 
 	send_flags(conn, todo, upcall);
 	/* an orphan has nothing to deliver any more, see orphan.c */

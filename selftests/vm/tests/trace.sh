@@ -22,18 +22,36 @@ echo 1 >events/smc/enable; echo 1 >tracing_on
 
 # one connection through shared memory, one that may not use it
 cat >/tmp/talk.py <<-END
-	import socket
-	def talk():
+	import socket, subprocess
+	def pair():
 	    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
 	    server.bind(("127.0.0.1", 0)); server.listen()
 	    client = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
 	    client.connect(server.getsockname())
-	    child, _ = server.accept()
+	    return client, server.accept()[0]
+	def setting(name, value):
+	    open("/proc/sys/net/smc/" + name, "w").write(value)
+	def talk():
+	    client, child = pair()
 	    client.sendall(b"x" * 1000)
 	    assert len(child.recv(1000, socket.MSG_WAITALL)) == 1000
 	    client.close(); assert child.recv(1) == b""; child.close()
+	def nft(rules):
+	    subprocess.run(["nft", rules], check=True)
+	# until keepalive ends it
+	def silent():
+	    client, child = pair()
+	    child.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+	    for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT):
+	        child.setsockopt(socket.IPPROTO_TCP, option, 1)
+	    nft("table inet lab { chain input { type filter hook input priority 0; "
+	        "tcp dport %d drop; }; }" % client.getsockname()[1])
+	    try: assert not child.recv(1)
+	    except TimeoutError: pass
+	    nft("delete table inet lab")
 	talk()
-	open("/proc/sys/net/smc/transports", "w").write("smcr\n")
+	silent()
+	setting("transports", "smcr")
 	talk()
 END
 timeout 60 python3 /tmp/talk.py || fail "talk.py"
@@ -46,7 +64,8 @@ has "smc_hs_step: net=[0-9]+ token=[0-9a-f]+ .* role=client .* OK"
 has "smc_hs_step: .* role=server "
 has "smc_push: net=[0-9]+ token=[0-9a-f]{8} peer=[0-9a-f]{8} len=1000 "
 has "smc_rx: net=[0-9]+ token=[0-9a-f]{8} rcvd=1000 "
-has "smc_state: net=[0-9]+ token=[0-9a-f]{8} event=close ACTIVE -> "
+has "smc_state: net=[0-9]+ token=[0-9a-f]{8} event=close ACTIVE -> .* OK$"
+has "smc_state: .* event=killed ACTIVE -> .* LOSTPEER$"
 tx=$(sed -n "s/.*smc_push:.* peer=\([0-9a-f]*\) len=1000 .*/\1/p" trace | head -1)
 has "smc_rx: .* token=$tx rcvd=1000 "
 [ $bad = 0 ] || grep -v "^#" trace | head -60
