@@ -47,7 +47,7 @@
 /* All idle buffers of the host. */
 static struct {
 	spinlock_t lock;	/* the rest; the pools and shed lists of groups */
-	struct list_head lru;	/* smc_buf.lru, oldest first, but see shed() */
+	struct list_head lru;	/* smc_buf.lru, oldest first, but see take_idle() */
 	unsigned long pages;
 	struct shrinker *shrinker;
 } ring_pool = {
@@ -321,20 +321,34 @@ static void put_group(struct smc_lgr *lgr)
 		refcount_dec(&lgr->refs);
 }
 
+static bool is_shared_and_helps(const struct smc_buf *buf,
+				const struct smc_account *full)
+{
+	return buf->lgr->xport->merges && helps(buf, full);
+}
+
+static bool is_charged(const struct smc_buf *buf,
+		       const struct smc_account *full)
+{
+	return !full || smc_account_is_below(buf->account, full);
+}
+
 /*
- * Free rings of shared memory of other groups, out of the first SHED_MAX; the next
- * call goes on behind these.  Those over RDMA are for the worker of their group:
- * this one does not wait for an adapter that its connection does not use.
+ * Put idle buffers that @suits on @bufs, the oldest first, with a reference to the
+ * group of each, until they have @size bytes: out of the first SHED_MAX, the next
+ * call goes on behind these.  Buffers that do not suit stay as long as their
+ * groups.  Returns bytes.
  */
-static u32 free_shared(const struct smc_account *full, u32 size)
+static unsigned long take_idle(bool (*suits)(const struct smc_buf *buf,
+					     const struct smc_account *full),
+			       const struct smc_account *full,
+			       unsigned long size, struct list_head *bufs)
 {
 	struct smc_buf *buf, *next;
+	unsigned long done = 0;
 	int left = SHED_MAX;
-	struct smc_lgr *lgr;
-	LIST_HEAD(bufs);
-	u32 done = 0;
 
-	spin_lock_bh(&ring_pool.lock);
+	lockdep_assert_held(&ring_pool.lock);
 	list_for_each_entry_safe(buf, next, &ring_pool.lru, lru) {
 		if (done >= size)
 			break;
@@ -342,14 +356,31 @@ static u32 free_shared(const struct smc_account *full, u32 size)
 			list_rotate_to_front(&buf->lru, &ring_pool.lru);
 			break;
 		}
-		if (!buf->lgr->xport->merges || !helps(buf, full))
+		if (!suits(buf, full))
 			continue;
 		done += buf->size;
 		pool_del(buf);
-		list_add(&buf->node, &bufs);
+		list_add_tail(&buf->node, bufs);
 		/* a group with a pool has other references */
 		refcount_inc(&buf->lgr->refs);
 	}
+	return done;
+}
+
+/*
+ * Free rings of shared memory of other groups.  Those over RDMA are for the worker
+ * of their group: this one does not wait for an adapter that its connection does
+ * not use.
+ */
+static u32 free_shared(const struct smc_account *full, u32 size)
+{
+	struct smc_buf *buf, *next;
+	struct smc_lgr *lgr;
+	LIST_HEAD(bufs);
+	u32 done;
+
+	spin_lock_bh(&ring_pool.lock);
+	done = take_idle(is_shared_and_helps, full, size, &bufs);
 	spin_unlock_bh(&ring_pool.lock);
 	list_for_each_entry_safe(buf, next, &bufs, node) {
 		lgr = buf->lgr;
@@ -386,35 +417,20 @@ static bool make_room(struct smc_lgr *lgr, const struct smc_account *at,
 }
 
 /*
- * Take idle buffers of @wanted pages out of the pools: those of the first SHED_MAX
- * that are charged to @full, or any if @full is NULL.  The next call goes on behind
- * these: buffers that do not help @full stay as long as their groups.  Returns the
- * number of pages.
+ * Leave idle buffers of @size bytes to the work of their groups: those that are
+ * charged to @full, or any if @full is NULL.  Returns bytes.
  */
-static unsigned long shed(const struct smc_account *full, unsigned long wanted)
+static unsigned long shed(const struct smc_account *full, unsigned long size)
 {
 	struct smc_buf *buf, *next;
-	unsigned long done = 0;
-	struct smc_lgr *lgr;
-	int left = SHED_MAX;
+	unsigned long done;
+	LIST_HEAD(bufs);
 
 	spin_lock_bh(&ring_pool.lock);
-	list_for_each_entry_safe(buf, next, &ring_pool.lru, lru) {
-		if (done >= wanted)
-			break;
-		if (!left--) {
-			list_rotate_to_front(&buf->lru, &ring_pool.lru);
-			break;
-		}
-		if (full && !smc_account_is_below(buf->account, full))
-			continue;
-		lgr = buf->lgr;
-		done += pages(buf);
-		pool_del(buf);
-		list_add_tail(&buf->node, &lgr->shed);
-		/* for the work; a group with a pool has other references */
-		refcount_inc(&lgr->refs);
-		put_group(lgr);
+	done = take_idle(is_charged, full, size, &bufs);
+	list_for_each_entry_safe(buf, next, &bufs, node) {
+		list_move_tail(&buf->node, &buf->lgr->shed);
+		put_group(buf->lgr);
 	}
 	spin_unlock_bh(&ring_pool.lock);
 	return done;
@@ -553,7 +569,9 @@ static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 
 static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
 {
-	return shed(NULL, sc->nr_to_scan);
+	unsigned long max = ULONG_MAX >> PAGE_SHIFT;
+
+	return shed(NULL, min(sc->nr_to_scan, max) << PAGE_SHIFT) >> PAGE_SHIFT;
 }
 
 /**
