@@ -14,6 +14,14 @@ RULE = re.compile(r"\] ={60,}$")
 ACCESS = re.compile(r"\] .* of \d+ bytes by .* on cpu \d+:$")
 MODULE = re.compile(r" \[(smc|smc_diag)\]")
 RACE = re.compile(r"BUG: KCSAN: (.*)")
+# the kernel's, although a call from here is near
+KERNELS = {
+    # the word of a work: of the two accesses one is marked
+    "data-race in move_linked_works / queue_delayed_work_on",
+    "data-race in move_linked_works / queue_work_on",
+    # TCP_INFO reads the congestion window before it locks the socket
+    "data-race in tcp_disconnect / tcp_get_info",
+}
 
 
 def is_ours(report):
@@ -42,7 +50,7 @@ def drop_foreign(lines):
             if not RULE.search(line):
                 continue
             race = next(filter(None, map(RACE.search, report)), None)
-            if race and not is_ours(report):
+            if race and (race[1] in KERNELS or not is_ours(report)):
                 foreign.append((race[1], any(map(MODULE.search, report))))
             else:
                 out += report
