@@ -101,11 +101,11 @@ struct smc_hs_data {
  * @state: enum smc_hs_state
  * @need: readable bytes for which a step is queued
  * @queued: @work is queued
+ * @ended: no step is queued any more; beside @queued, as one load reads both
  * @stopped: smc_hs_stop() has been called; written with the socket locked
  * @put_off: a step found the socket owned by a system call, or its control
  *	group without room: another one is needed
  * @verdict: enum smc_hs_verdict
- * @ended: no step is queued any more
  * @group: an existing group with our reference and place, being waited for
  * @waiting: the group that has @waiter in its list
  * @has_settled: @settled_why is valid
@@ -144,10 +144,10 @@ struct smc_hs {
 	u8 state;
 	u32 need;
 	bool queued;
+	bool ended;
 	bool stopped;
 	bool put_off;
 	u8 verdict;
-	bool ended;
 	bool has_settled;
 	struct smc_lgr *group;
 	struct smc_lgr *waiting;
