@@ -8,8 +8,8 @@
 # copy of the tree, and the guest test that it names ("Test:") has to fail on
 # Debian's 6.12.  Each such test runs without a mutant first: one that fails
 # then shows nothing.  Without a name all of them, two to five minutes each, in
-# the order of their tests; --shard takes the Kth of N parts of these, --budget
-# begins none after so many seconds.  The end of each test's output is shown: it
+# the order of their tests and two at a time; --shard takes the Kth of N parts of
+# these, --budget begins none after so many seconds.  The end of each test's output is shown: it
 # should fail for what the patch says ("What:").
 # Ends with "N passed, N failed", and ", N skipped" for those not begun.  A patch
 # that does not apply, or does not build, has failed.  So has one whose test did
@@ -19,10 +19,9 @@ set -eu
 unset LONG FULL
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-# one place: the laboratory keeps a build for each
-copy=${SMC_LAB_CACHE:-$HOME/.cache/smc-lab}/mutant
-passed=0 failed=0 skipped=0
-shard=1/1 budget='' check=
+# one place for each lane: the laboratory keeps a build for each
+place=${SMC_LAB_CACHE:-$HOME/.cache/smc-lab}/mutant
+shard=1/1 budget='' check=0
 while [ $# -gt 0 ]; do
 	case $1 in
 	--shard) shard=$2; shift ;;
@@ -96,7 +95,13 @@ run_in_copy() {
 	return 1
 }
 
-# control TEST: does it pass without a mutant?  Asked once.
+# count WORD: ok, fail, skip or error, for the last line
+count() { echo "$1" >>"$tmp/counts"; }
+
+# counted WORD
+counted() { grep -c "^$1" "$tmp/counts" || :; }
+
+# control TEST: does it pass without a mutant?  Asked once in a lane.
 control() {
 	[ "$1" != "$controlled" ] || return "$control_rc"
 	controlled=$1 control_rc=0
@@ -107,7 +112,7 @@ control() {
 	2) echo "error control $1: $error" ;;
 	esac
 	tail -n 40 "$copy/out"
-	failed=$((failed + 1))
+	count error
 	return $control_rc
 }
 
@@ -122,42 +127,65 @@ one() {
 	esac
 	if [ $rc = 1 ]; then
 		grep '^ *|' "$copy/out" | tail -n 4 || :
-		passed=$((passed + 1))
+		count ok
 	else
 		tail -n 5 "$copy/out"
-		failed=$((failed + 1))
+		count fail
 	fi
 }
 
+# take END: a name from the "head" or the "tail" of the queue
+take() {
+	# shellcheck disable=SC2016
+	flock "$tmp/lock" sh -c '
+		name=$("$1" -n 1 "$0")
+		[ -n "$name" ] || exit 1
+		echo "$name"
+		sed -i "/^$name\$/d" "$0"' "$tmp/queue" "$1"
+}
+
+# lane END: mutants from there, until the queue is empty.  From both ends, so that
+# at most one test has its control in both lanes.
+lane() {
+	copy=$place-$1 controlled='' control_rc=0
+	mkdir -p "$copy"
+	while name=$(take "$1"); do
+		if [ -n "$end" ] && [ "$(date +%s)" -ge "$end" ]; then
+			count skip
+		elif control "$(says Test "$name")"; then
+			one "$name"
+		else
+			echo "skip $name"
+			count skip
+		fi >"$copy/said"
+		cat "$copy/said"
+	done
+}
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+: >"$tmp/counts"
 for name; do
 	sound "$name" && continue
 	echo "error $name: $error"
-	failed=$((failed + 1))
+	count error
 done
-if [ -n "$check" ] || [ $failed != 0 ]; then
-	[ -z "$check" ] || passed=$(($# - failed))
-	echo "$passed passed, $failed failed"
-	[ $failed = 0 ]
+if [ $check = 1 ] || [ -s "$tmp/counts" ]; then
+	failed=$(counted error)
+	echo "$((check ? $# - failed : 0)) passed, $failed failed"
+	[ "$failed" = 0 ]
 	exit
 fi
 
 # in the order of their tests, so that each has its control once
-# shellcheck disable=SC2046
-set -- $(for name; do echo "$(says Test "$name") $name"; done | sort |
+for name; do echo "$(says Test "$name") $name"; done | sort |
 	awk -v k="${shard%/*}" -v n="${shard#*/}" -v all=$# '
-		NR > all * (k - 1) / n && NR <= all * k / n { print $2 }')
-controlled='' control_rc=0
-for name; do
-	if [ -n "$end" ] && [ "$(date +%s)" -ge "$end" ]; then
-		skipped=$((skipped + 1))
-	elif control "$(says Test "$name")"; then
-		one "$name"
-	else
-		echo "skip $name"
-		skipped=$((skipped + 1))
-	fi
-done
+		NR > all * (k - 1) / n && NR <= all * k / n { print $2 }' >"$tmp/queue"
+lane tail &
+(lane head)
+wait
+skipped=$(counted skip) failed=$(counted '[ef]')
 tail=
-[ $skipped = 0 ] || tail=", $skipped skipped"
-echo "$passed passed, $failed failed$tail"
-[ $failed = 0 ]
+[ "$skipped" = 0 ] || tail=", $skipped skipped"
+echo "$(counted ok) passed, $failed failed$tail"
+[ "$failed" = 0 ]
