@@ -105,11 +105,11 @@ build_dir() {
 	echo "$cache/build/$1${SMC_GCOV:+-gcov}-$(echo "$tree" | sha256sum | cut -c1-8)"
 }
 
-# lab_slots 1|2: guests that starve each other fail in ways no host does, so
-# there are three places: a guest takes one, a pair of guests all.  Held until
-# this shell ends.  They are taken behind a door, in the order of coming: a pair
-# that waits is not passed by guests that come later.  LAB_PARALLEL=1 says there
-# are processors enough.
+# lab_slots 1|2|2-waits: guests that starve each other fail in ways no host does,
+# so there are three places: a guest takes one, and so does a pair that waits, any
+# other pair takes all.  Held until this shell ends.  They are taken behind a door,
+# in the order of coming: a pair is not passed by guests that come later.
+# LAB_PARALLEL=1 says there are processors enough.
 lab_slots() {
 	[ "${LAB_PARALLEL:-}" != 1 ] || return 0
 	exec 5>"$cache/.lock-lab-1" 6>"$cache/.lock-lab-2" 7>"$cache/.lock-lab-3" \
@@ -154,7 +154,7 @@ lab_up() {
 	_run=$2 _n=$3
 	shift 3
 	python3 "$vm_dir/lab.py" --boot "$_boot" --lab "$_run/lab" --run "$_run" \
-		-n "$_n" --mem "$_mem" --env "$_env" "$@"
+		-n "${_n%-waits}" --mem "$_mem" --env "$_env" "$@"
 }
 
 # header FILE NAME [DEFAULT]: the value of "# NAME: value" in a test's head

@@ -5,8 +5,9 @@
 # sourced after lib.sh by run.sh and run-inner.sh.
 #
 # A plan is a file of lines "GUESTS MTU CPUS ICOUNT APPEND PEER MEM FILE", the
-# longest test first; all words but the last are the key of a boot.  A lane that
-# runs a test takes its line away.
+# longest test first; all words but the last are the key of a boot.  GUESTS is 1,
+# 2, or 2-waits for a pair that leaves the machine to others.  A lane that runs a
+# test takes its line away.
 
 history=$cache/seconds		# lines "K TEST SECONDS", the newest last
 
@@ -44,6 +45,7 @@ plan_make() {
 		fi
 		_p=$(header "$_t" peer no)
 		[ "$_p" != "$_k" ] || _p=no
+		[ "$_n,$(header "$_t" waits)" != 2,yes ] || _n=2-waits
 		# a test never seen is taken for a long one
 		_s=$(median "$_k" "$(basename "$_t" .sh)") ||
 			_s=$(header "$_t" timeout 120)

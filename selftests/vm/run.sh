@@ -17,6 +17,7 @@
 #                           T/N [K...]   with SMC_MODES=rotate the T-th of every
 #                           N commits runs it
 #   # cpus: N                 of a guest, else as cpus_of() in plan.sh says
+#   # waits: yes            most of its time, with its guests idle
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py
 #   # mem: MIB              of a guest, if what its kernel gets is too little
 #   # append: WORD            more of the kernel's command line
@@ -28,7 +29,8 @@
 # Tests with the same needs share boots; after one that leaves the guests unfit
 # the rest get a fresh one.  Guests of one run three at a time, as they often wait,
 # on the debug kernel two (LANES=N: N at a time); each takes the test that is
-# expected to take longest of those left.  Pairs have the machine to themselves.
+# expected to take longest of those left.  So do pairs that wait, after them; the
+# other pairs have the machine to themselves.
 #
 # SMC_DEADLINE: a time (seconds of the epoch) after which no test begins; one
 # that did not run has failed.  A skipped test fails where SMC_EXPECT_ALL=1 or
@@ -94,22 +96,32 @@ lane() {
 	done
 }
 
+# lanes GUESTS: as many as there are tests, and not more than $lanes
+lanes() {
+	left=$(grep -c "^$1 " "$run/plan" || :)
+	[ "$left" -le "$lanes" ] || left=$lanes
+	beside=
+	while [ "$left" -gt 1 ]; do
+		lane "$1" &
+		beside="$beside $!"
+		left=$((left - 1))
+	done
+	(lane "$1")
+	# shellcheck disable=SC2086
+	[ -z "$beside" ] || wait $beside || :
+	beside=
+}
+
 echo "# kernel $k, $planned tests, logs in $run"
 case $k in debug | kcsan) lanes=2 ;; *) lanes=3 ;; esac
 lanes=${LANES:-$lanes}
-ones=$(grep -c '^1 ' "$run/plan" || :)
 beside=
 trap '[ -z "$beside" ] || kill $beside 2>/dev/null || :' EXIT
-while [ "$lanes" -gt 1 ] && [ "$ones" -gt 1 ]; do
-	lane 1 &
-	beside="$beside $!"
-	lanes=$((lanes - 1)) ones=$((ones - 1))
-done
-(lane 1)
-# shellcheck disable=SC2086
-[ -z "$beside" ] || wait $beside || :
+lanes 1
+lanes 2-waits
+lanes=1
+lanes 2
 trap - EXIT
-(lane 2)
 
 while read -r _ _ _ _ _ _ _ t; do
 	echo "fail $(basename "$t" .sh): not reached in time"

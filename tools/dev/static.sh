@@ -222,7 +222,7 @@ check_heads() {
 			/^# [a-z]+: / {
 				word = $2; sub(":", "", word)
 				if (index(" guests kernels timeout module rdma mtu " \
-					"when cpus icount mem append peer shows dmesg unfit ",
+					"when cpus icount waits mem append peer shows dmesg unfit ",
 					" " word " ") == 0)
 					print f ": " word ": is no word of a head"
 				if (word == "when" && !index($0, ","))

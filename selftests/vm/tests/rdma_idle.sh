@@ -3,6 +3,7 @@
 # its connections when the peer does not, and a goodbye ends it at once.
 # when: 4/4 6.12; 3/8 debug, takes a minute or two there
 # guests: 2
+# waits: yes
 # timeout: 240
 s=/lab/selftests/smc
 port=9900

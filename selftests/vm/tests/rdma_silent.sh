@@ -3,6 +3,7 @@
 # link ends, no call waits for it (selftests/smc/silent.py).
 # when: 4/4 6.12; 5/8 debug, takes a minute or two there
 # guests: 2
+# waits: yes
 # timeout: 180
 s=/lab/selftests/smc
 for x in A B; do

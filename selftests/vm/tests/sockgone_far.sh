@@ -3,6 +3,7 @@
 # nothing by RDMA alone.
 # when: 2/2 6.12; 7/8 debug, takes a minute or two there
 # guests: 2
+# waits: yes
 # timeout: 180
 s=/lab/selftests/smc
 for x in A B; do g $x 'sysctl -q net.smc.handshake_timeout_ms=20000'; done
