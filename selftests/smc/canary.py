@@ -7,6 +7,7 @@ these rings, or their memory.  The module canary (selftests/vm/planted) looks at
 all of each ring that a connection gets.  Needs it, the module, root, and an RDMA
 port rxe0 on lo that serves 10.9.0.1.
 """
+import mmap
 import os
 import socket
 import struct
@@ -28,6 +29,21 @@ BIRD = b"canary: " * (RING // 16)       # half a ring
 def seen(name):
     with open(f"/sys/module/canary/parameters/{name}", encoding="ascii") as f:
         return int(f.read())
+
+
+def soil_memory():
+    """What is free next has something in it.  Single pages: they come out of the
+    smallest free areas, as the next rings do."""
+    with open("/proc/meminfo", encoding="ascii") as f:
+        free = next(int(x.split()[1]) for x in f if x.startswith("MemFree"))
+
+    def work():
+        with mmap.mmap(-1, free // 4 << 10) as m:
+            m.madvise(mmap.MADV_NOHUGEPAGE)
+            for at in range(0, len(m) - len(BIRD), len(BIRD)):
+                m[at:at + len(BIRD)] = BIRD
+
+    cases.in_child(work)
 
 
 def talk(address, want):
@@ -70,6 +86,7 @@ def case_rdma():
     """two rings at each end; idle ones serve the next, and their memory another
     peer, which is one for each address"""
     sysctl("transports", "smcr")
+    soil_memory()
     clean(4, talk, RDMA, SMCR)
     c = Counters()
     clean(4, as_user, RDMA, SMCR)
@@ -85,6 +102,7 @@ def case_rdma():
 def case_shared_memory():
     """a ring at each end; idle ones serve other users of the namespace"""
     sysctl("transports", "smcd")
+    soil_memory()
     clean(2, talk, LO, SMCD)
     c = Counters()
     clean(2, as_user, LO, SMCD)
