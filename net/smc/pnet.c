@@ -24,8 +24,9 @@
 #include "net.h"
 #include "pnet.h"
 
-/* protects smc_net.pnet and smc_net.pnet_num of all namespaces */
+/* protects the next, smc_net.pnet and smc_net.pnet_num of all namespaces */
 static DEFINE_SPINLOCK(pnet_lock);
+static unsigned long pnet_last_nr;
 
 /**
  * smc_pnet_parse_id() - the name of a network as it is stored
@@ -69,13 +70,14 @@ static bool is_taken(struct smc_net *sn, const struct smc_pnet_row *row)
 /* All or none; takes the rows of @list over. */
 static int add_list(struct smc_net *sn, struct list_head *list, int num)
 {
-	const struct smc_pnet_row *row;
+	struct smc_pnet_row *row;
 	int rc = 0;
 
 	spin_lock_bh(&pnet_lock);
 	if (sn->pnet_num + num > SMC_PNET_MAX_ROWS)
 		rc = -ENOSPC;
 	list_for_each_entry(row, list, node) {
+		row->nr = ++pnet_last_nr;
 		if (!rc && is_taken(sn, row))
 			rc = -EEXIST;
 	}

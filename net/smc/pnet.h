@@ -22,6 +22,7 @@ struct smc_net;
 /**
  * struct smc_pnet_row - an interface or an RDMA port and its network
  * @node: in smc_net.pnet
+ * @nr: grows from row to row of the list, for dumps that go on behind one
  * @id: name of the network, 1 to 16 letters (capital) and digits
  * @eth: name of the interface, "" in a row for a port
  * @dev: name of the RDMA or SMC-D device or of its parent, "" in a row for an
@@ -30,6 +31,7 @@ struct smc_net;
  */
 struct smc_pnet_row {
 	struct list_head node;
+	unsigned long nr;
 	char id[SMC_PNET_ID_LEN + 1];
 	char eth[IFNAMSIZ];
 	char dev[SMC_PNET_DEV_LEN];

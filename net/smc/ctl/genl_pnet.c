@@ -48,16 +48,16 @@ static const struct nla_policy pnet_policy[SMC_PNETID_MAX + 1] = {
  * @portid: of the requester
  * @seq: of the request
  * @id: only rows of this network; NULL: all
- * @skip: rows that are in an earlier message
- * @done: rows that have been looked at
+ * @last: number of the last row that is in an earlier message or in this one
+ * @num: of rows of @id
  */
 struct row_dump {
 	struct sk_buff *skb;
 	u32 portid;
 	u32 seq;
 	const char *id;
-	long skip;
-	long done;
+	unsigned long last;
+	int num;
 };
 
 /* smc_pnet_walk() calls this for each row; the end is a full message. */
@@ -67,10 +67,8 @@ static int dump_row(const struct smc_pnet_row *row, void *arg)
 	void *hdr;
 	int rc;
 
-	if (d->done < d->skip || (d->id && strcmp(row->id, d->id))) {
-		d->done++;
+	if (row->nr <= d->last || (d->id && strcmp(row->id, d->id)))
 		return 0;
-	}
 	hdr = genlmsg_put(d->skb, d->portid, d->seq, &pnet_family,
 			  NLM_F_MULTI, SMC_PNETID_GET);
 	if (!hdr)
@@ -83,7 +81,7 @@ static int dump_row(const struct smc_pnet_row *row, void *arg)
 	     nla_put_u8(d->skb, SMC_PNETID_IBPORT,
 			row->dev[0] ? row->port : NO_PORT);
 	if (!rc)
-		d->done++;
+		d->last = row->nr;
 	return smc_genl_end(d->skb, hdr, rc);
 }
 
@@ -93,11 +91,11 @@ static int dump_pnet(struct sk_buff *skb, struct netlink_callback *cb)
 		.skb = skb,
 		.portid = NETLINK_CB(cb->skb).portid,
 		.seq = cb->nlh->nlmsg_seq,
-		.skip = cb->args[0],
+		.last = cb->args[0],
 	};
 
 	smc_pnet_walk(smc_genl_net(cb), dump_row, &d);
-	cb->args[0] = d.done;
+	cb->args[0] = d.last;
 	return skb->len;
 }
 
@@ -121,7 +119,7 @@ static int count_row(const struct smc_pnet_row *row, void *arg)
 {
 	struct row_dump *d = arg;
 
-	d->skip += !strcmp(row->id, d->id);
+	d->num += !strcmp(row->id, d->id);
 	return 0;
 }
 
@@ -129,9 +127,8 @@ static int count_row(const struct smc_pnet_row *row, void *arg)
 static struct sk_buff *answer(struct smc_net *sn, struct row_dump *d)
 {
 	smc_pnet_walk(sn, count_row, d);
-	d->skb = nlmsg_new(d->skip * ROW_LEN + nlmsg_total_size(sizeof(int)),
+	d->skb = nlmsg_new(d->num * ROW_LEN + nlmsg_total_size(sizeof(int)),
 			   GFP_KERNEL);
-	d->skip = 0;
 	return d->skb;
 }
 
