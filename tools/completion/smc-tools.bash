@@ -31,8 +31,20 @@ _smc_lgs() {
 	"$1" linkgroup show 2>/dev/null | sed 1d | cut -d' ' -f1
 }
 
+# The words that begin with what is written.  "compgen -W" would expand them,
+# and a name from the kernel may look like a command substitution.
 _smc_reply() {
-	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+	local words=() word quoted
+
+	COMPREPLY=()
+	# no NUL is found, which read reports
+	IFS=$' \t\n' read -r -d '' -a words <<<"$1" || :
+	for word in "${words[@]}"; do
+		printf -v quoted %q "$word"
+		if [[ $word == "$2"* || $quoted == "$2"* ]]; then
+			COMPREPLY+=("$quoted")
+		fi
+	done
 }
 
 _smc_object() {

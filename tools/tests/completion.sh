@@ -79,5 +79,31 @@ offers smc_run -d -c x smc_rni : smc_rnics
 offers smctop -s '' : rate sent received unsent address
 offers smctop --i : --iterations
 
+# Names of the kernel are words, not text for the shell.
+# shellcheck disable=SC2016,SC2317 # the text of a name; completion calls it
+ls() {
+	case $1 in
+	/sys/class/net) printf '%s\n' 'e$(touch${IFS}ran)' 'e*' lo ;;
+	/sys/class/infiniband) echo '`touch${IFS}ran`' ;;
+	/sys/bus/pci/slots) printf '%s\n' 4 '$(touch${IFS}ran)' ;;
+	esac
+}
+cd "$tmp" || exit 1
+# shellcheck disable=SC2016
+{
+offers smc_pnet -I '' : 'e\$\(touch\$\{IFS\}ran\)' 'e\*' lo
+offers smc_pnet -I 'e\$' : 'e\$\(touch\$\{IFS\}ran\)'
+offers smc_chk -i 'e*' : 'e\*'
+offers smcr device ibdev '' : '\`touch\$\{IFS\}ran\`'
+offers smc_rnics -e '' : 4 '\$\(touch\$\{IFS\}ran\)'
+}
+unset -f ls
+if [ -e "$tmp/ran" ]; then
+	failed=$((failed + 1))
+	echo 'FAIL the name of an interface was run'
+else
+	passed=$((passed + 1))
+fi
+
 echo "completion: $passed passed, $failed failed"
 [ $failed -eq 0 ]
