@@ -3,11 +3,11 @@
  * Counters at the last "stats reset".
  *
  * The kernel's counters only grow.  "reset" writes them to a file of the user,
- * and what is shown later is the difference.  A file whose numbers are larger
- * than the kernel's, or which is of another network namespace, is not
- * considered: the module was loaded anew.  All users can write to the
- * directory, so only an ordinary file of this user is read or written,
- * and a new one takes the place of the old in one step.
+ * and what is shown later is the difference.  A file is not considered if it
+ * is of another boot, another load of the module or another network namespace,
+ * or if one of its numbers is larger than the kernel's.  All users can write to
+ * the directory, so only an ordinary file of this user is read or written, and a
+ * new one takes the place of the old in one step.
  *
  * Tests: tools/tests/tools.sh.
  */
@@ -21,8 +21,9 @@
 #include <unistd.h>
 
 #include "stats.h"
+#include "sysfs.h"
 
-#define MAGIC	"smc-stats 1"
+#define MAGIC	"smc-stats 2"
 
 static void cache_path(char *path, size_t size)
 {
@@ -37,6 +38,16 @@ static uint64_t net_inode(void)
 	struct stat st;
 
 	return stat("/proc/self/ns/net", &st) ? 0 : st.st_ino;
+}
+
+/* The line that says where the counters began at 0 */
+static void origin(char *line, size_t size)
+{
+	char boot[SYSFS_TEXT];
+
+	sysfs_read(boot, "/proc/sys/kernel/random/boot_id");
+	snprintf(line, size, "%s %" PRIu64 " %" PRIu64 "\n", boot,
+		 sysfs_inode("/sys/module/smc"), net_inode());
 }
 
 static FILE *open_cache(void)
@@ -73,13 +84,13 @@ static bool load_values(FILE *f, uint64_t *v, int num)
 
 static bool load(FILE *f, struct stats *old)
 {
-	char line[32];
-	uint64_t ino;
+	char line[256], want[256];
 
 	memset(old, 0, sizeof(*old));
 	if (!fgets(line, sizeof(line), f) || strcmp(line, MAGIC "\n"))
 		return false;
-	if (fscanf(f, "%" SCNu64, &ino) != 1 || ino != net_inode())
+	origin(want, sizeof(want));
+	if (!fgets(line, sizeof(line), f) || strcmp(line, want))
 		return false;
 	if (!load_values(f, old->smcd, STATS_VALUES) ||
 	    !load_values(f, old->smcr, STATS_VALUES) ||
@@ -115,16 +126,40 @@ static void subtract(uint64_t *now, const uint64_t *old, int num)
 		now[i] -= old[i];
 }
 
-static void subtract_reason(struct stats_reason *r, const struct stats *old)
+static struct stats_reason *find_reason(struct stats *st,
+					const struct stats_reason *like)
 {
 	unsigned int i;
 
-	for (i = 0; i < old->num; i++) {
-		const struct stats_reason *o = &old->reasons[i];
+	for (i = 0; i < st->num; i++)
+		if (st->reasons[i].server == like->server &&
+		    st->reasons[i].code == like->code)
+			return &st->reasons[i];
+	return NULL;
+}
 
-		if (o->server != r->server || o->code != r->code)
-			continue;
-		r->count -= o->count;
+/* A reason stays in the kernel's list; narrow counts start again at 65536. */
+static bool reasons_grown(struct stats *now, const struct stats *old)
+{
+	const struct stats_reason *r;
+	unsigned int i;
+
+	for (i = 0; i < old->num; i++) {
+		r = find_reason(now, &old->reasons[i]);
+		if (!r || (!r->narrow && r->count < old->reasons[i].count))
+			return false;
+	}
+	return true;
+}
+
+static void subtract_reasons(struct stats *now, const struct stats *old)
+{
+	struct stats_reason *r;
+	unsigned int i;
+
+	for (i = 0; i < old->num; i++) {
+		r = find_reason(now, &old->reasons[i]);
+		r->count -= old->reasons[i].count;
 		if (r->narrow)
 			r->count &= 0xffff;
 	}
@@ -138,7 +173,6 @@ void stats_since_reset(struct stats *st)
 {
 	FILE *f = open_cache();
 	struct stats old;
-	unsigned int i;
 	bool good;
 
 	if (!f)
@@ -147,14 +181,14 @@ void stats_since_reset(struct stats *st)
 	fclose(f);
 	if (!good || !grown(st->smcd, old.smcd) || !grown(st->smcr, old.smcr) ||
 	    st->hs_err[0] < old.hs_err[0] || st->hs_err[1] < old.hs_err[1] ||
-	    st->fback[0] < old.fback[0] || st->fback[1] < old.fback[1])
+	    st->fback[0] < old.fback[0] || st->fback[1] < old.fback[1] ||
+	    !reasons_grown(st, &old))
 		return;
 	subtract(st->smcd, old.smcd, STATS_RX_USAGE);
 	subtract(st->smcr, old.smcr, STATS_RX_USAGE);
 	subtract(st->hs_err, old.hs_err, 2);
 	subtract(st->fback, old.fback, 2);
-	for (i = 0; i < st->num; i++)
-		subtract_reason(&st->reasons[i], &old);
+	subtract_reasons(st, &old);
 }
 
 static void save_values(FILE *f, const uint64_t *v, int num)
@@ -168,9 +202,11 @@ static void save_values(FILE *f, const uint64_t *v, int num)
 static int save(FILE *f, const struct stats *st)
 {
 	unsigned int i;
+	char line[256];
 	int rc = 0;
 
-	fprintf(f, MAGIC "\n%" PRIu64 "\n", net_inode());
+	origin(line, sizeof(line));
+	fprintf(f, MAGIC "\n%s", line);
 	save_values(f, st->smcd, STATS_VALUES);
 	save_values(f, st->smcr, STATS_VALUES);
 	save_values(f, st->hs_err, 2);

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "replay.h"
@@ -42,6 +43,24 @@ FILE *sysfs_open(const char *path)
 
 	snprintf(full, sizeof(full), "%s%s", root ? root : "", path);
 	return fopen(full, "re");
+}
+
+/**
+ * sysfs_inode() - number of the inode of a file or directory
+ * @path: absolute path
+ *
+ * sysfs gives each directory that it makes a new number.
+ *
+ * Return: the number, or 0 if there is no such file.
+ */
+uint64_t sysfs_inode(const char *path)
+{
+	const char *root = replay_pick("SMC_TOOLS_ROOT");
+	char full[PATH_LEN];
+	struct stat st;
+
+	snprintf(full, sizeof(full), "%s%s", root ? root : "", path);
+	return stat(full, &st) ? 0 : st.st_ino;
 }
 
 /**

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "format.h"
@@ -19,6 +20,7 @@
 typedef void (*sysfs_fn)(const char *name, void *arg);
 
 FILE *sysfs_open(const char *path);
+uint64_t sysfs_inode(const char *path);
 bool sysfs_read(char *text, const char *format, ...) __printf(2, 3);
 bool sysfs_link(char *text, const char *format, ...) __printf(2, 3);
 int sysfs_each(sysfs_fn fn, void *arg, const char *format, ...)

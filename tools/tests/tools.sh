@@ -139,5 +139,33 @@ else
 	bad 'stats reset wrote through a symbolic link'
 fi
 
+# It counts for one boot and one load of the module.
+# fallbacks: what is left of the server's after the reset
+fallbacks() {
+	SMC_TOOLS_REPLAY=$tmp/reasons.nl SMC_TOOLS_ROOT=$tmp/boot \
+		../smcr -d stats | sed -n 's/.*(client \(.*\), server \(.*\))$/\2/p' |
+		tail -1
+}
+id=$tmp/boot/proc/sys/kernel/random/boot_id
+mkdir -p "${id%/*}" "$tmp/boot/sys/module/smc"
+rm -f "$tmp"/.smcstats*
+echo 1-2-3 >"$id"
+SMC_TOOLS_REPLAY=$tmp/reasons.nl SMC_TOOLS_ROOT=$tmp/boot \
+	../smcr stats reset >"$tmp/null"
+got=$(fallbacks)
+echo 1-2-4 >"$id"
+got="$got $(fallbacks)"
+echo 1-2-3 >"$id"
+got="$got $(fallbacks)"
+mkdir "$tmp/boot/sys/module/new"
+rmdir "$tmp/boot/sys/module/smc"
+mv "$tmp/boot/sys/module/new" "$tmp/boot/sys/module/smc"
+got="$got $(fallbacks)"
+if [ "$got" = '0 20 0 20' ]; then
+	passed=$((passed + 1))
+else
+	bad "stats reset of another boot, or load of the module: $got"
+fi
+
 echo "tools: $passed passed, $failed failed"
 [ $failed -eq 0 ]
