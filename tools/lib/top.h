@@ -164,6 +164,7 @@ typedef void (*top_line_fn)(enum paint how, const char *text, void *arg);
 
 int top_sample(struct top_sample *s, unsigned int delay_ms);
 void top_free(struct top_sample *s);
+uint64_t top_open_requests(const struct top_sample *s);
 struct top_group *top_group_find(const struct top_sample *s,
 				 const struct diag_row *row);
 

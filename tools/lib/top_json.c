@@ -75,8 +75,7 @@ static void json_totals(const struct top_sample *s,
 		for (i = 0; i < TOP_COUNTS; i++)
 			json_uint(names[i], top_rate(s->counts[i],
 						     before->counts[i], ms));
-		json_uint("work_requests_open", s->counts[TOP_WR_POSTED] -
-			  s->counts[TOP_WR_COMPLETED]);
+		json_uint("work_requests_open", top_open_requests(s));
 	}
 	json_close();
 }

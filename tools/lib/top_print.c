@@ -127,8 +127,7 @@ static void print_counts(const struct printer *p, const struct top_sample *s,
 		v[i] = human(top_rate(s->counts[i], before->counts[i], ms));
 	put(p, PAINT_PLAIN,
 	    "A second: %s work requests (%s open), %s CDCs out, %s in",
-	    v[TOP_WR_POSTED],
-	    human(s->counts[TOP_WR_POSTED] - s->counts[TOP_WR_COMPLETED]),
+	    v[TOP_WR_POSTED], human(top_open_requests(s)),
 	    v[TOP_CDC_SENT], v[TOP_CDC_RECEIVED]);
 	put(p, PAINT_PLAIN,
 	    "  %s waits for a slot, %s for the peer; %s handshakes, %s fallbacks, %s aborts",

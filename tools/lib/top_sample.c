@@ -300,6 +300,21 @@ int top_sample(struct top_sample *s, unsigned int delay_ms)
 }
 
 /**
+ * top_open_requests() - work requests that have not completed
+ * @s: the look
+ *
+ * The counters are read one after the other while traffic goes on, so that one
+ * may have completed that was not posted yet when it was counted.
+ */
+uint64_t top_open_requests(const struct top_sample *s)
+{
+	uint64_t posted = s->counts[TOP_WR_POSTED];
+	uint64_t completed = s->counts[TOP_WR_COMPLETED];
+
+	return posted > completed ? posted - completed : 0;
+}
+
+/**
  * top_free() - free the memory of a look
  * @s: the look
  */
