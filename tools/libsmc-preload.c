@@ -27,7 +27,8 @@
  *
  * The three must be callable from signal handlers and between fork and exec:
  * nothing is allocated, no lock is taken, errno is changed only on failure,
- * and environment and policy are read once, when the library is loaded.
+ * and environment and policy are read once, when the library is loaded.  Before
+ * that they are those of the C library.
  *
  * Programs that do not call the C library for socket() (statically linked
  * ones, Go) are not reached.  Tests: tools/tests/preload.sh, policy.sh.
@@ -70,6 +71,7 @@ static struct {
 	atomic_uintptr_t socket;	/* the functions behind ours */
 	atomic_uintptr_t connect;
 	atomic_uintptr_t listen;
+	atomic_bool ready;		/* what follows is set up */
 	atomic_bool no_proto;		/* IPPROTO_SMC is not there */
 	atomic_bool no_family;		/* AF_SMC is not there */
 	bool debug;
@@ -198,7 +200,17 @@ static void setup(void)
 	next_function(&self.socket, "socket");
 	next_function(&self.connect, "connect");
 	next_function(&self.listen, "listen");
+	atomic_store_explicit(&self.ready, true, memory_order_release);
 	errno = err;
+}
+
+/*
+ * Constructors of the program's libraries run before ours.  Their sockets stay
+ * TCP: the policy that may deny them SMC has not been read.
+ */
+static bool is_ready(void)
+{
+	return atomic_load_explicit(&self.ready, memory_order_acquire);
 }
 
 static bool wants_tcp(int domain, int type, int protocol)
@@ -269,7 +281,7 @@ int socket(int domain, int type, int protocol)
 	int err = errno, tcp_err;
 	int fd;
 
-	if (!wants_tcp(domain, type, protocol))
+	if (!is_ready() || !wants_tcp(domain, type, protocol))
 		return call_socket(domain, type, protocol);
 	fd = -1;
 	if (!self.no_smc)
@@ -361,7 +373,7 @@ int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 	const struct sockaddr *sa;
 
 	memcpy(&sa, &addr, sizeof(sa));
-	if (self.asks && sa && len >= sizeof(*sa))
+	if (is_ready() && self.asks && sa && len >= sizeof(*sa))
 		obey(fd, POLICY_CONNECT, sa, len);
 	return call_connect(fd, sa, len);
 }
@@ -381,7 +393,8 @@ int listen(int fd, int backlog)
 	socklen_t len = sizeof(ss);
 	int err = errno;
 
-	if (self.asks && !getsockname(fd, (struct sockaddr *)&ss, &len))
+	if (is_ready() && self.asks &&
+	    !getsockname(fd, (struct sockaddr *)&ss, &len))
 		obey(fd, POLICY_LISTEN, (struct sockaddr *)&ss, len);
 	errno = err;
 	return call_listen(fd, backlog);

@@ -191,6 +191,38 @@ tcp connect 2000::1 9
 tcp listen :: 9
 END
 
+# --- before the rules are read -------------------------------------------------
+
+# A library of the program that opens a connection when it is loaded.
+cat >"$tmp/early.c" <<'END'
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+__attribute__((constructor))
+static void early(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(1) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	connect(fd, (struct sockaddr *)&in, sizeof(in));
+	listen(fd, 5);
+}
+END
+${CC:-cc} -fPIC -shared -o "$tmp/libearly.so" "$tmp/early.c" &&
+	${CC:-cc} -Wall -Wextra -D_GNU_SOURCE -o "$tmp/late" \
+		tests/call_socket.c -Wl,--no-as-needed "$tmp/libearly.so" ||
+	exit 1
+echo 'deny connect port 2' | rules
+program=$tmp/late under both 2,1,0 +connect 1.1.1.1 2
+expect 'sockets of a constructor are TCP' "$tmp/asked" <<'END'
+socket(2, 0x1, 0)
+connect 0.0.0.0 1
+listen ? 0
+socket(2, 0x1, 256)
+setsockopt(286, 256, 1)
+connect 1.1.1.1 2
+END
+
 # --- programs ------------------------------------------------------------------
 
 rules <<'END'
