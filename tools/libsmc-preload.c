@@ -45,6 +45,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -166,14 +167,18 @@ static int call_listen(int fd, int backlog)
 
 /*
  * A program is known by the name it was called by and by that of its file,
- * which for a script is the script's.
+ * which for a script is the script's.  The kernel has the latter twice: what
+ * prctl() tells can be chosen, but ends after 15 characters.
  */
 static void load_policy(void)
 {
 	const char *path = secure_getenv("SMC_RUN_CONF");
+	const char *file = (const char *)getauxval(AT_EXECFN);
+	const char *slash = file ? strrchr(file, '/') : NULL;
 	char comm[17] = "";
 	const char *const names[] = {
-		program_invocation_short_name, comm, NULL,
+		program_invocation_short_name, comm,
+		slash ? slash + 1 : file, NULL,
 	};
 
 	if (path && !*path)

@@ -257,6 +257,14 @@ expect 'a script has its own name' "$tmp/out" <<'END'
 libsmc-preload: 1 rules
 END
 
+cp "$tmp/script" "$tmp/replicate-database.py"
+printf '[replicate-database.py]\ndeny port 1\n' | rules
+SMC_DEBUG=1 program=$tmp/replicate-database.py under both
+sed -n 's/ for .*//p' "$tmp/said" | head -1 >"$tmp/out"
+expect 'also one of more than 15 characters' "$tmp/out" <<'END'
+libsmc-preload: 1 rules
+END
+
 # --- mistakes ------------------------------------------------------------------
 
 rules <<'END'
