@@ -242,19 +242,27 @@ static bool is_missing(int err)
 	}
 }
 
-static int try_smc(int domain, int type, int protocol, atomic_bool *missing)
+/* @refused: it seems that there is no such thing in this kernel */
+static int try_smc(int domain, int type, int protocol, atomic_bool *missing,
+		   bool *refused)
 {
 	int fd;
 
 	if (atomic_load_explicit(missing, memory_order_relaxed))
 		return -1;
 	fd = call_socket(domain, type, protocol);
-	if (fd < 0 && is_missing(errno)) {
-		say("libsmc-preload: no family %d protocol %d in this kernel\n",
-		    domain, protocol);
-		atomic_store_explicit(missing, true, memory_order_relaxed);
-	}
+	*refused = fd < 0 && is_missing(errno);
 	return fd;
+}
+
+static void remember(atomic_bool *missing, bool refused, int domain,
+		     int protocol)
+{
+	if (!refused)
+		return;
+	say("libsmc-preload: no family %d protocol %d in this kernel\n", domain,
+	    protocol);
+	atomic_store_explicit(missing, true, memory_order_relaxed);
 }
 
 static void set_buffers(int fd)
@@ -283,28 +291,36 @@ static void set_buffers(int fd)
 __attribute__((visibility("default")))
 int socket(int domain, int type, int protocol)
 {
+	bool no_proto = false, no_family = false;
+	int smc_protocol = domain == AF_INET6;
 	int err = errno, tcp_err;
-	int fd;
+	bool is_smc;
+	int fd = -1;
 
 	if (!is_ready() || !wants_tcp(domain, type, protocol))
 		return call_socket(domain, type, protocol);
-	fd = -1;
 	if (!self.no_smc)
-		fd = try_smc(domain, type, PROTO_SMC, &self.no_proto);
+		fd = try_smc(domain, type, PROTO_SMC, &self.no_proto,
+			     &no_proto);
 	if (fd < 0 && !self.no_smc)
-		fd = try_smc(FAMILY_SMC, type, domain == AF_INET6,
-			     &self.no_family);
-	if (fd < 0) {
+		fd = try_smc(FAMILY_SMC, type, smc_protocol, &self.no_family,
+			     &no_family);
+	is_smc = fd >= 0;
+	if (!is_smc) {
 		errno = err;
 		fd = call_socket(domain, type, protocol);
-		tcp_err = errno;
-		say("libsmc-preload: fd %d: TCP, family %d\n", fd, domain);
-		errno = tcp_err;
-		return fd;
 	}
-	set_buffers(fd);
-	say("libsmc-preload: fd %d: SMC, family %d\n", fd, domain);
-	errno = err;
+	tcp_err = errno;
+	/* a refusal that TCP meets, too, says nothing about SMC */
+	if (fd >= 0) {
+		remember(&self.no_proto, no_proto, domain, PROTO_SMC);
+		remember(&self.no_family, no_family, FAMILY_SMC, smc_protocol);
+	}
+	if (is_smc)
+		set_buffers(fd);
+	say("libsmc-preload: fd %d: %s, family %d\n", fd,
+	    is_smc ? "SMC" : "TCP", domain);
+	errno = is_smc ? err : tcp_err;
 	return fd;
 }
 

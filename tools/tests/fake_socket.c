@@ -11,6 +11,7 @@
  *   family  AF_SMC only
  *   none    neither
  *   full    no descriptor is free: EMFILE for everything
+ *   barred  as both, but the first three sockets get EPERM
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -120,14 +121,19 @@ int setsockopt(int fd, int level, int name, const void *val, socklen_t len)
 
 int socket(int domain, int type, int protocol)
 {
+	static int calls;
 	const char *kernel = getenv("FAKE_KERNEL");
 	int proto_smc = !strcmp(kernel, "both") || !strcmp(kernel, "own") ||
-			!strcmp(kernel, "late");
+			!strcmp(kernel, "late") || !strcmp(kernel, "barred");
 	int family_smc = proto_smc || !strcmp(kernel, "family");
 
 	tell("socket(%d, %#x, %d)\n", domain, type, protocol);
 	if (!strcmp(kernel, "full")) {
 		errno = EMFILE;
+		return -1;
+	}
+	if (!strcmp(kernel, "barred") && calls++ < 3) {
+		errno = EPERM;
 		return -1;
 	}
 	if (protocol == 256 && !proto_smc) {

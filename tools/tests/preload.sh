@@ -88,6 +88,25 @@ failed errno 24
 failed errno 24
 END
 
+under both 2,0x40000001,0 2,1,6
+expect 'a mistake of the program is not want of SMC' "$tmp/asked" <<'END'
+socket(2, 0x40000001, 256)
+socket(43, 0x40000001, 0)
+socket(2, 0x40000001, 0)
+socket(2, 0x1, 256)
+END
+expect 'and has the errno of TCP' "$tmp/printed" <<'END'
+failed errno 22
+ok errno 77
+END
+under barred 2,1,0 2,1,6
+expect 'a refusal for TCP, too, is not want of SMC' "$tmp/asked" <<'END'
+socket(2, 0x1, 256)
+socket(43, 0x1, 0)
+socket(2, 0x1, 0)
+socket(2, 0x1, 256)
+END
+
 under none 2,1,0 +fork 2,1,0
 expect 'a child knows what its parent found out' "$tmp/asked" <<'END'
 socket(2, 0x1, 256)
