@@ -49,6 +49,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "lib/policy.h"
@@ -379,6 +380,27 @@ static void obey(int fd, int op, const struct sockaddr *sa, socklen_t len)
 	errno = err;
 }
 
+/*
+ * The kernel reads the address, so that a bad pointer is EFAULT in connect() and
+ * not the end of the program.  Where a sandbox forbids that, it is read here.
+ * Leaves errno alone.
+ */
+static bool copy_addr(void *copy, const struct sockaddr *sa, size_t len)
+{
+	const struct iovec from = { .iov_base = (void *)sa, .iov_len = len };
+	const struct iovec to = { .iov_base = copy, .iov_len = len };
+	int err = errno;
+	ssize_t got;
+
+	got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	if (got < 0 && errno != EFAULT) {
+		memcpy(copy, sa, len);
+		got = len;
+	}
+	errno = err;
+	return got == (ssize_t)len;
+}
+
 /**
  * connect() - as connect(2), as plain TCP where the policy says so
  * @fd: socket
@@ -392,10 +414,14 @@ __attribute__((visibility("default")))
 int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 {
 	const struct sockaddr *sa;
+	struct sockaddr_in6 copy;
+	socklen_t copied = len < sizeof(copy) ? len : sizeof(copy);
 
 	memcpy(&sa, &addr, sizeof(sa));
-	if (is_ready() && self.asks && sa && len >= sizeof(*sa))
-		obey(fd, POLICY_CONNECT, sa, len);
+	if (is_ready() && self.asks && sa && len >= sizeof(*sa) &&
+	    len <= sizeof(struct sockaddr_storage) &&
+	    copy_addr(&copy, sa, copied))
+		obey(fd, POLICY_CONNECT, (struct sockaddr *)&copy, copied);
 	return call_connect(fd, sa, len);
 }
 

@@ -3,7 +3,7 @@
  * A kernel with or without SMC, as far as socket() can tell: loaded behind
  * libsmc-preload.so, it says on descriptor 3 what it was asked for and answers
  * as FAKE_KERNEL says.  There is no network: bind(), connect() and listen()
- * succeed for all addresses.
+ * succeed for all addresses.  With FAKE_SANDBOX there is no process_vm_readv().
  *
  *   both    IPPROTO_SMC and AF_SMC
  *   own     the same by the kernel's own SMC, which has no SMC_PLAIN_TCP
@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef __CONST_SOCKADDR_ARG
@@ -66,6 +67,18 @@ int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 	}
 	told("connect", sa);
 	return 0;
+}
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_num,
+			 const struct iovec *from, unsigned long from_num,
+			 unsigned long flags)
+{
+	if (getenv("FAKE_SANDBOX")) {
+		errno = EPERM;
+		return -1;
+	}
+	return syscall(SYS_process_vm_readv, pid, to, to_num, from, from_num,
+		       flags);
 }
 
 int bind(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)

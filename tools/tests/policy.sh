@@ -54,6 +54,9 @@ connect 10.1.2.3 80
 socket(2, 0x1, 256)
 connect 11.1.2.3 80
 END
+cp "$tmp/asked" "$tmp/free"
+FAKE_SANDBOX=1 under both 2,1,0 +connect 10.1.2.3 80 2,1,0 +connect 11.1.2.3 80
+expect 'the same in a sandbox' "$tmp/asked" <"$tmp/free"
 expect 'errno is left alone' "$tmp/printed" <<'END'
 ok errno 77
 ok errno 77
@@ -372,6 +375,35 @@ for rule in 'deny any' 'deny 127.0.0.0/8' 'deny listen port 1-65535' \
 good
 END
 done
+
+# Pointers to nothing, and an address at the end of a page.
+cat >"$tmp/fault.py" <<'END'
+import ctypes, mmap, os, socket, struct
+libc = ctypes.CDLL(None, use_errno=True)
+page = mmap.PAGESIZE
+srv = socket.create_server(("127.0.0.1", 0))
+m = mmap.mmap(-1, 2 * page)
+at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+assert not libc.mprotect(ctypes.c_void_p(at + page), page, 0)
+m[page - 16:page] = struct.pack("=H", socket.AF_INET) + struct.pack(
+    "!H4s8s", srv.getsockname()[1], bytes([127, 0, 0, 1]), b"")
+def connect(where, size):
+    s = socket.socket()
+    rc = libc.connect(s.fileno(), ctypes.c_void_p(where), size)
+    return os.strerror(ctypes.get_errno()) if rc else "good"
+print(connect(1, 16), connect(0, 16), connect(at + page - 16, 17),
+      connect(at + page - 16, 16), connect(at + page - 16, 129), sep="\n")
+os._exit(0)
+END
+echo 'deny port 1' | rules
+SMC_RUN_CONF=$tmp/conf LD_PRELOAD=$lib python3 "$tmp/fault.py" >"$tmp/out" 2>&1
+expect 'a bad pointer is an error, not the end' "$tmp/out" <<'END'
+Bad address
+Bad address
+Bad address
+good
+Invalid argument
+END
 
 # --- smc_run -------------------------------------------------------------------
 
