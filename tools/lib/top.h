@@ -170,6 +170,7 @@ struct top_group *top_group_find(const struct top_sample *s,
 
 void top_rates(struct top_sample *s, const struct top_sample *before);
 uint64_t top_rate(uint64_t now, uint64_t before, uint64_t ms);
+size_t top_num_rows(const struct top_options *opt, const struct top_sample *s);
 size_t top_order_conns(const struct top_options *opt,
 		       const struct top_sample *s, const struct top_conn **list);
 size_t top_order_groups(const struct top_options *opt,

@@ -190,6 +190,29 @@ static int cmp_groups(const void *a, const void *b)
 	return cmp_flow(&x->flow, &y->flow, same);
 }
 
+static bool is_shown(const struct top_options *opt, const struct top_conn *c)
+{
+	return opt->all || c->row.msg.diag_mode != SMC_DIAG_MODE_FALLBACK_TCP;
+}
+
+/**
+ * top_num_rows() - how many rows the table has
+ * @opt: which
+ * @s: the look
+ *
+ * Return: how many.
+ */
+size_t top_num_rows(const struct top_options *opt, const struct top_sample *s)
+{
+	size_t i, num = 0;
+
+	if (opt->groups)
+		return s->num_groups;
+	for (i = 0; i < s->num; i++)
+		num += is_shown(opt, &s->conns[i]);
+	return num;
+}
+
 /**
  * top_order_conns() - connections in the order in which they are shown
  * @opt: by what, and which
@@ -204,8 +227,7 @@ size_t top_order_conns(const struct top_options *opt,
 	size_t i, num = 0;
 
 	for (i = 0; i < s->num; i++)
-		if (opt->all || s->conns[i].row.msg.diag_mode !=
-		    SMC_DIAG_MODE_FALLBACK_TCP)
+		if (is_shown(opt, &s->conns[i]))
 			list[num++] = &s->conns[i];
 	order = opt;
 	if (num)

@@ -79,18 +79,13 @@ static void draw_line(enum paint how, const char *text, void *arg)
 	(*row)++;
 }
 
-static size_t rows_in_all(const struct screen *sc)
-{
-	return sc->opt->groups ? sc->now.num_groups : sc->now.num;
-}
-
 static void draw(struct screen *sc)
 {
 	char bottom[256];
 	int row = 0;
 
 	erase();
-	if (sc->skip >= rows_in_all(sc))
+	if (sc->skip >= top_num_rows(sc->opt, &sc->now))
 		sc->skip = 0;
 	top_print_totals(&sc->now, sc->looks > 1 ? &sc->before : &sc->now,
 			 draw_line, &row);
@@ -126,7 +121,7 @@ static int look(struct screen *sc)
 
 static void scroll_by(struct screen *sc, long rows)
 {
-	size_t num = rows_in_all(sc);
+	size_t num = top_num_rows(sc->opt, &sc->now);
 
 	if (rows < 0 && sc->skip < (size_t)-rows)
 		sc->skip = 0;

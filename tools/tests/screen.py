@@ -37,8 +37,7 @@ class Terminal:
     def __init__(self, command, size=(24, 120), **env):
         self.seen = bytearray()
         self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", *size, 0, 0))
+        self.resize(size)
         kept = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
         self.process = subprocess.Popen(
             command, cwd=TOOLS, stdin=slave, stdout=slave, stderr=slave,
@@ -67,6 +66,10 @@ class Terminal:
         if forget:
             self.seen.clear()
         os.write(self.master, key)
+
+    def resize(self, size):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", *size, 0, 0))
 
     def end(self, what, status=0):
         self.read()
@@ -108,7 +111,26 @@ def smctop_keys(replay):
     t.expect("next order", b"sent")
     t.key(b"+")
     t.expect("delay", b"3")
-    t.key(b"\x1b[B\x1b[6~\x1b[5~\x1b[A\x1bOB\x1bOA")
+    # arrows as a terminal sends them in the mode that was chosen
+    t.key(b"\x1b[6~\x1b[5~\x1bOB\x1bOA-")
+    t.expect("arrows end nothing", b"m2")
+    t.key(b"q")
+    t.end("quit")
+
+
+def smctop_scrolls(replay):
+    t = Terminal(["./smctop", "-d", "0.2"], SMC_TOOLS_REPLAY=replay)
+    t.expect("rates", b"14.3M")
+    t.key(b"p")
+    t.expect("pause", b"paused")
+    # as many rows as connections there are, one of which is not shown
+    t.key(b"\x1bOB" * 6 + b"+")
+    t.expect("all keys are read", b"m3")
+    t.seen.clear()
+    # what is drawn anew is all that is there
+    t.resize((25, 120))
+    t.process.send_signal(signal.SIGWINCH)
+    t.expect("the last row stays", b"[2001:db8::2]:50000")
     t.key(b"q")
     t.end("quit")
 
@@ -162,6 +184,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         looks = pack(tmp, "top1", "top2")
         smctop_keys(looks)
+        smctop_scrolls(looks)
         smctop_ends(looks, pack(tmp, "top1", "top2", "chk_nodiag"))
         colours(pack(tmp, "sockets"))
         smctop_colours(looks)
