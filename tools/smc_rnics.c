@@ -26,6 +26,7 @@
 #include "lib/tool.h"
 
 #define PCI	"/sys/bus/pci/devices/%s"
+#define PARENT	"/sys/class/infiniband/%s/device"
 #define SLOTS	"/sys/bus/pci/slots"
 
 static const char usage_text[] =
@@ -306,20 +307,25 @@ static void print_pci(const char *pci, void *arg)
 	print_row(&r);
 }
 
-/* An RDMA device in software: its parent is no PCI function. */
-static void print_software(const char *ibdev, void *arg)
+/*
+ * An RDMA device that is on no PCI function: one in software has no parent, and
+ * that of a subfunction (mlx5) is on another bus.
+ */
+static void print_other(const char *ibdev, void *arg)
 {
 	char text[SYSFS_TEXT];
 	struct row r = { 0 };
 
-	if (sysfs_link(text, "/sys/class/infiniband/%s/device", ibdev))
+	sysfs_link(text, PARENT "/subsystem", ibdev);
+	if (!strcmp(text, "pci"))
 		return;
 	set(r.ibdev, ibdev);
 	set(r.fid, "n/a");
 	set(r.power, "1");
 	set(r.pci, "n/a");
 	set(r.pchid, "n/a");
-	set(r.type, "virt");
+	if (!sysfs_link(r.type, PARENT "/driver", ibdev))
+		set(r.type, "virt");
 	set(r.ids, "n/a");
 	set(r.pft, "n/a");
 	set(r.vf, "n/a");
@@ -360,7 +366,7 @@ static int list_all(void)
 		json_array(NULL);
 	}
 	sysfs_each(print_pci, NULL, "/sys/bus/pci/devices");
-	sysfs_each(print_software, NULL, "/sys/class/infiniband");
+	sysfs_each(print_other, NULL, "/sys/class/infiniband");
 	if (opt.all)
 		sysfs_each(print_slot, NULL, SLOTS);
 	if (tool_opt.json)
