@@ -59,23 +59,30 @@ static u8 info_tcp_state(const struct sock *sk, bool tcp, __be16 dport)
 	}
 }
 
+/*
+ * The connection moves meanwhile.  Of two positions the one that stays behind the
+ * other is read first: a distance may be too long by what moved, and never wraps.
+ */
 static void info_conn(struct smc_conn *conn, struct smc_sock_info *si)
 {
-	u64 prod = READ_ONCE(conn->prod_pos);
-	u64 sent = READ_ONCE(conn->sent_pos);
+	u64 announced = READ_ONCE(conn->announced_pos);
+	u64 peer_read = READ_ONCE(conn->peer_read_pos);
 	u64 done = READ_ONCE(conn->done_pos);
+	u64 rcvd, sent, prod;
 
+	smp_rmb();
+	rcvd = READ_ONCE(conn->rcvd_pos);
+	sent = READ_ONCE(conn->sent_pos);
+	smp_rmb();
+	prod = READ_ONCE(conn->prod_pos);
 	si->token = conn->token;
 	si->sndbuf_size = conn->snd_size;
 	si->rmbe_size = conn->rcv_size;
 	si->peer_rmbe_size = conn->peer_size;
-	smc_cursor_put(conn->rcv_size, READ_ONCE(conn->rcvd_pos),
-		       &si->rx_prod);
-	smc_cursor_put(conn->rcv_size, READ_ONCE(conn->announced_pos),
-		       &si->tx_cons);
+	smc_cursor_put(conn->rcv_size, rcvd, &si->rx_prod);
+	smc_cursor_put(conn->rcv_size, announced, &si->tx_cons);
 	smc_cursor_put(conn->peer_size, sent, &si->tx_prod);
-	smc_cursor_put(conn->peer_size, READ_ONCE(conn->peer_read_pos),
-		       &si->rx_cons);
+	smc_cursor_put(conn->peer_size, peer_read, &si->rx_cons);
 	smc_cursor_put(conn->snd_size, prod, &si->tx_prep);
 	smc_cursor_put(conn->snd_size, sent, &si->tx_sent);
 	smc_cursor_put(conn->snd_size, done, &si->tx_fin);
