@@ -62,6 +62,13 @@ void smc_stats_fallback(struct smc_net *sn, bool server, u32 reason)
 		this_cpu_inc(sn->stats->fallback[server][i]);
 }
 
+/* Added on a CPU that has been looked at, and taken away on one that has not. */
+static void at_least_0(u64 *sum)
+{
+	if ((s64)*sum < 0)
+		*sum = 0;
+}
+
 /**
  * smc_stats_sum() - all counters at once
  * @sn: namespace state
@@ -90,6 +97,8 @@ struct smc_stats *smc_stats_sum(const struct smc_net *sn)
 			to[i] += READ_ONCE(from[i]);
 	}
 	for (x = 0; x < SMC_STATS_XPORTS; x++) {
+		at_least_0(&sum->tech[x].val[SMC_TECH_RX_USAGE]);
+		at_least_0(&sum->tech[x].val[SMC_TECH_TX_USAGE]);
 		sum->val[SMC_STAT_TX_CALLS] +=
 			sum->tech[x].val[SMC_TECH_TX_CALLS];
 		sum->val[SMC_STAT_RX_CALLS] +=
