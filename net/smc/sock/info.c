@@ -103,6 +103,17 @@ static void info_lgr(struct smc_conn *conn, struct smc_sock_info *si)
 	lgr->xport->fill_info(lgr, conn, &si->info);
 }
 
+/* The row was copied before the socket fell back: its new one is not met. */
+static void info_fallen_back(const struct smc_row *row,
+			     struct smc_sock_info *si)
+{
+	if (smc_sock_has_context(row->sk) ||
+	    !smc_row_reason(row, &si->reason, &si->peer_diagnosis))
+		return;
+	si->mode = 1;
+	si->state = info_tcp_state(row->sk, true, si->dport);
+}
+
 /**
  * smc_sock_info() - copy what can be shown of a socket
  * @row: its row; the socket is referenced by the caller
@@ -136,8 +147,10 @@ void smc_sock_info(const struct smc_row *row,
 		return;
 	}
 	conn = smc_sock_conn(sk);
-	if (!conn)
+	if (!conn) {
+		info_fallen_back(row, si);
 		return;
+	}
 	si->has_conn = true;
 	si->state = READ_ONCE(conn->state);
 	si->shutdown = READ_ONCE(conn->shutdown);

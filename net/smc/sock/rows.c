@@ -278,6 +278,32 @@ static struct smc_row *newest(const struct smc_net *sn, u64 before)
 	return found;
 }
 
+/**
+ * smc_row_reason() - why a socket is TCP's, which has fallen back meanwhile
+ * @row: copy of its row
+ * @reason: overwritten
+ * @peer_diagnosis: overwritten
+ *
+ * Context: process.
+ * Return: false: the row is gone.
+ */
+bool smc_row_reason(const struct smc_row *row, u32 *reason, u32 *peer_diagnosis)
+{
+	struct smc_net *sn = smc_net(sock_net(row->sk));
+	const struct smc_row *now;
+	bool found;
+
+	spin_lock_bh(&sn->socks_lock);
+	now = newest(sn, row->nr + 1);
+	found = now && now->nr == row->nr;
+	if (found) {
+		*reason = READ_ONCE(now->reason);
+		*peer_diagnosis = READ_ONCE(now->peer_diagnosis);
+	}
+	spin_unlock_bh(&sn->socks_lock);
+	return found;
+}
+
 /*
  * Up to BATCH rows older than *@before, newest first, each with a reference of
  * its socket; *@before becomes the number of the last one looked at.

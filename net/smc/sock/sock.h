@@ -293,6 +293,7 @@ struct smc_sock_info {
 void smc_row_add(struct smc_net *sn, struct smc_row *row, struct sock *sk);
 void smc_row_del(struct smc_net *sn, struct smc_row *row);
 void smc_row_past(struct smc_net *sn, struct smc_row *row);
+bool smc_row_reason(const struct smc_row *row, u32 *reason, u32 *peer_diagnosis);
 void smc_row_plain_child(struct smc_net *sn, const struct request_sock *req,
 			 struct sock *sk, u16 family, u32 reason);
 void smc_row_net_init(struct smc_net *sn);
