@@ -17,11 +17,13 @@ import sys
 import time
 
 import cases
+import hostile_smcd
 from accounts import BY, MEM, RDMA, RING, counters_reach, mode, rings_free, \
     smc, works
 from counters import LIMIT, Counters, smc_socket, sysctl, wait_port
 from limits import await_that, limit
 from minitcp import Net
+from namespaces import setns, unshare
 from smcpeer import HONEST, KERNEL, PORT, Peer
 from sockdiag import FALLBACK, SMCR, TCP, row_of
 
@@ -206,24 +208,43 @@ def case_cgroup_that_is_throttled():
             cases.in_child(lambda how=how: owner(*how))
 
 
+def slow_first_contact():
+    """client and listener of the group, to be connected"""
+    lst = smc_socket()
+    # more than the kernel lets pass without a sleep
+    for opt in SNDBUFFORCE, RCVBUFFORCE:
+        lst.setsockopt(socket.SOL_SOCKET, opt, 1 << 20)
+    lst.bind((RDMA, 0))
+    lst.listen(8)
+    return smc_socket(), lst
+
+
+def throttle(cli, lst):
+    """the group, and connect these: for seconds its rings are being made"""
+    c = Counters()
+    limit_to(0, "memory.high")
+    cli.setblocking(False)
+    cli.connect_ex(lst.getsockname())
+    await_that("no link group", lambda: c.moved().get("LgrCreated"), LIMIT)
+
+
+def no_link_group():
+    """none is left that a first contact could use"""
+    sysctl("transports", "smcr")
+    subprocess.run(["rdma", "link", "delete", "rxe0"], check=True)
+    subprocess.run(["rdma", "link", "add", "rxe0", "type", "rxe",
+                    "netdev", "lo"], check=True)
+    wait_port()
+
+
 def case_first_contact_that_is_throttled():
     """its rings take seconds, for which the others with the peer do not wait"""
     def owner():
-        c = Counters()
         move_to(GROUP)
-        lst = smc_socket()
-        # more than the kernel lets pass without a sleep
-        for opt in SNDBUFFORCE, RCVBUFFORCE:
-            lst.setsockopt(socket.SOL_SOCKET, opt, 1 << 20)
-        lst.bind((RDMA, 0))
-        lst.listen(8)
-        cli = smc_socket()
+        cli, lst = slow_first_contact()
         # this program does not sleep
         move_to("/sys/fs/cgroup")
-        limit_to(0, "memory.high")
-        cli.setblocking(False)
-        cli.connect_ex(lst.getsockname())
-        await_that("no link group", lambda: c.moved().get("LgrCreated"), LIMIT)
+        throttle(cli, lst)
         start = time.monotonic()
         ends = smc(RDMA, SMCR)
         took = time.monotonic() - start
@@ -234,12 +255,49 @@ def case_first_contact_that_is_throttled():
             s.close()
         assert took < AT_ONCE
 
-    sysctl("transports", "smcr")
-    # no link group is left that the first contact could use
-    subprocess.run(["rdma", "link", "delete", "rxe0"], check=True)
-    subprocess.run(["rdma", "link", "add", "rxe0", "type", "rxe",
-                    "netdev", "lo"], check=True)
-    wait_port()
+    no_link_group()
+    with control_group():
+        cases.in_child(owner)
+
+
+def case_shared_group_has_room_first():
+    """where a handshake may not charge the group it makes none over shared memory:
+    others would join that, and end with it"""
+    def owner():
+        move_to(GROUP)
+        slow = slow_first_contact()
+        with open("/proc/self/ns/net", "rb") as home:
+            # there is no group over shared memory in a new namespace
+            unshare()
+            for words in ("tuntap add dev shared0 mode tap",
+                          f"address add {hostile_smcd.KERNEL}/24 dev shared0",
+                          "link set shared0 up"):
+                subprocess.run(["ip", *words.split()], check=True)
+            net = Net("shared0", hostile_smcd.PEER, hostile_smcd.KERNEL)
+            lst = hostile_smcd.listener(hostile_smcd.KERNEL,
+                                        hostile_smcd.VICTIM)
+            move_to("/sys/fs/cgroup")
+            ism = hostile_smcd.own_ism(net)
+            with open("/proc/self/ns/net", "rb") as there:
+                setns(home.fileno())
+                throttle(*slow)
+                setns(there.fileno())
+        c = Counters()
+        # its time is over while the other one is still at it
+        sysctl("handshake_timeout_ms", "200")
+        tcp = net.connect(hostile_smcd.VICTIM, True, LIMIT)
+        tcp.send(hostile_smcd.proposal_d(ism))
+        msg = hostile_smcd.message(tcp)
+        moved = c.moved()
+        limit_to("max", "memory.high")
+        assert msg[4] == 4 and int.from_bytes(msg[16:20], "big") == MEM, \
+            msg.hex()
+        assert "LgrCreated" not in moved, moved
+        tcp.rst()
+        for s in *slow, lst:
+            s.close()
+
+    no_link_group()
     with control_group():
         cases.in_child(owner)
 

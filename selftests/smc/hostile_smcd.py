@@ -117,6 +117,15 @@ class Lure:
         return self.conns.pop(0)
 
 
+def own_ism(net):
+    """the host's, as it tells it to a server"""
+    lure = Lure(net)
+    lure.conn.send(decline())
+    lure.thread.join(LIMIT)
+    lure.sock.close()
+    return ism_of(lure.proposal)
+
+
 def honest():
     """two programs of this host"""
     cli, srv = pair("127.0.0.1")

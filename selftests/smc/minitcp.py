@@ -25,6 +25,7 @@ from genetlink import port_active
 from limits import await_that, limit
 
 TUNSETIFF = 0x400454CA
+SIOCGIFHWADDR = 0x8927
 IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
 FIN, SYN, RST, PSH, ACK, URG = 1, 2, 4, 8, 16, 32
 SMC_OPTION = bytes.fromhex("0101fe06e2d4c3d9")
@@ -194,8 +195,8 @@ class Net:
         self.fd = os.open("/dev/net/tun", os.O_RDWR)
         fcntl.ioctl(self.fd, TUNSETIFF, struct.pack(
             "16sH22x", ifname.encode(), IFF_TAP | IFF_NO_PI))
-        with open(f"/sys/class/net/{ifname}/address") as f:
-            self.peer_mac = bytes.fromhex(f.read().strip().replace(":", ""))
+        # not from sysfs, which may show another namespace
+        self.peer_mac = fcntl.ioctl(self.fd, SIOCGIFHWADDR, bytes(40))[18:24]
         self.cond = threading.Condition(threading.RLock())
         self.conns = {}
         self.listening = {}      # port -> (answer option?, callback)

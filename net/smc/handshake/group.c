@@ -242,7 +242,10 @@ bool smc_hs_first_contact(const struct smc_hs *hs)
 	       !smc_xport_has_links(hs->conn->xport);
 }
 
-/* Nothing has joined it.  It may have died, for a more precise reason. */
+/*
+ * A group with a link, which nothing has joined, or one that is dead.  It may have
+ * died for a more precise reason.
+ */
 static enum smc_reason give_up_new(struct smc_lgr *lgr, enum smc_reason why)
 {
 	smc_lgr_kill(lgr, why);
@@ -300,6 +303,9 @@ enum smc_reason smc_hs_make_group(struct smc_hs *hs,
 
 	if (!data->has_path[id])
 		return SMC_REASON_NOSMCDEV;
+	/* first: once it is found, others join a group without links */
+	if (!smc_hs_may_charge(hs))
+		return SMC_REASON_MEM;
 	new = smc_lgr_new(hs->setup.sn, smc_xport_get(id), hs->setup.role,
 			  &data->path[id], &data->route, data->choice.version);
 	if (IS_ERR(new))
@@ -310,7 +316,7 @@ enum smc_reason smc_hs_make_group(struct smc_hs *hs,
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 	if (*lgr)
 		return SMC_REASON_OK;
-	rc = smc_hs_may_charge(hs) ? smc_lgr_up(new, &data->path[id]) : -ENOMEM;
+	rc = smc_lgr_up(new, &data->path[id]);
 	if (rc) {
 		why = smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 		return give_up_new(new, why);
