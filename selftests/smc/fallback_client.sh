@@ -141,15 +141,36 @@ restart() {
 	end_row
 }
 
-# those of rows() for each speaker, and restart()
+# A server that has spoken CLC and then resets the connection has been restarted:
+# it takes the plain one, and the next connect() offers it SMC again.
+lost() {
+	local i
+
+	start_row "client: a server that accepts resets, and is back at once"
+	port=$((port + 1))
+	peer -n 4 server $port recv:proposal send:accept-r recv:confirm rst
+	wait_file "$tmp/ready"
+	for i in 1 2; do
+		tcpecho -c -k ipproto "$SMC_PEER_V4" $port \
+			>"$tmp/client$i.out" 2>&1 || bad "attempt $i failed"
+	done
+	[ -z "$row_bad" ] || peer_kill
+	peer_end 4 2 2
+	counters HsClientTcp=2 HsClientErr=0 HsReconnect=2 HsRemembered=0
+	reasons client:LOSTPEER=2
+	end_row
+}
+
+# those of rows() for each speaker, restart() and lost()
 num_rows=13
 [ -z "${ONLY:-}" ] || num_rows=1
-plan $((num_rows * $(wc -w <<<"$speakers") + 2 * (num_rows > 1)))
+plan $((num_rows * $(wc -w <<<"$speakers") + 3 * (num_rows > 1)))
 tap_up rdma
 sysctl -q net.smc.fallback_memory_s=60
 rows
 if [ -z "${ONLY:-}" ]; then
 	restart "resets" 0 rst
 	restart "sends another message" 1 send:proposal silent
+	lost
 fi
 finish

@@ -283,6 +283,15 @@ static enum smc_reason step_ring(struct smc_hs *hs)
 	return why ?: send_confirm(hs);
 }
 
+/*
+ * Did the peer not speak CLC as it should?  A server that has been heard and went
+ * away (LOSTPEER), or did not wait for our Decline, may have been restarted.
+ */
+static bool spoke_badly(const struct smc_hs *hs)
+{
+	return smc_hs_incompatible(hs->why) && hs->why != SMC_REASON_LOSTPEER;
+}
+
 /* SMC_HS_REOPEN: wait for TCP to be established without the option. */
 static enum smc_reason step_reopen(struct smc_hs *hs)
 {
@@ -305,7 +314,9 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 	 * Not earlier: a server that is being restarted refuses this attempt,
 	 * and must not be remembered.
 	 */
-	smc_hs_remember(hs->setup.sk, (struct sockaddr *)&hs->setup.addr);
+	if (spoke_badly(hs))
+		smc_hs_remember(hs->setup.sk,
+				(struct sockaddr *)&hs->setup.addr);
 	smc_hs_enter_idle(hs, SMC_HS_RECONNECTED);
 	return SMC_REASON_OK;
 }
