@@ -18,6 +18,7 @@ from minitcp import Timeout
 from roce import ADD, READ, RNR, reth
 from smcpeer import ADD_LINK, CDC, DELETE_LINK, DELETE_RKEY, RESPONSE, \
     TEST_LINK, cdc, message
+from steps import calls_of
 
 MANY = 48 if SLOW else 250 if LONG else 96      # connections of a group
 # forged messages
@@ -33,30 +34,20 @@ def all_keys(count=126, length=512):
         f">B3x{count}I", count, *range(1, count + 1)), length)
 
 
-def took(peer, data):
-    """seconds until the kernel has handled 30 of these messages, no more than
-    its queue holds: the shortest of some turns"""
-    turns = []
-    for _ in range(5):
-        said(peer)
-        start = time.monotonic()
-        for _ in range(30):
-            peer.qp.send(data)
-        said(peer)
-        turns.append(time.monotonic() - start)
-    return min(turns)
-
-
 def case_keys_cost():
-    """to look for 255 keys among many connections costs about as much as to
-    look for one"""
+    """255 keys are looked for in one walk over the connections, as one key is"""
     peer = begin(release=0, answers=(DELETE_RKEY, ADD_LINK))
     conns = [peer.another() for _ in range(MANY)]
     assert all(conns), "declined"
-    one, many = (took(peer, all_keys(n, 1028)) for n in (1, 255))
-    print(f"# {len(conns)} connections: {one / 30 * 1e3:.1f} ms for a key, "
-          f"{many / 30 * 1e3:.1f} ms for 255", flush=True)
-    assert many < 2 * one, "the keys are looked for one by one"
+    said(peer)
+    with calls_of("smc_llc_deletes_rkey") as calls:
+        for n in 1, 255:
+            before = calls()
+            peer.qp.send(all_keys(n, 1028))
+            said(peer)
+            looked = calls() - before
+            print(f"# {n} keys: {looked} looks", flush=True)
+            assert looked == 1 + MANY, (n, looked)
     conns[-1].round()
     refused(ConnAborted=0)
     end_group()
