@@ -7,6 +7,7 @@ these rings, or their memory.  The module canary (selftests/vm/planted) looks at
 all of each ring that a connection gets.  Needs it, the module, root, and an RDMA
 port rxe0 on lo that serves 10.9.0.1.
 """
+import errno
 import mmap
 import os
 import socket
@@ -116,12 +117,12 @@ def abort(sock):
     sock.close()
 
 
-def serves_next(ones=b""):
+def serves_next(ones=b"", address=LO, want=SMCD):
     """a connection whose rings are zero; with the bytes that it sends, which
     its peer has not read"""
     c = Counters()
-    cli, srv = pair(LO)
-    assert row_of(cli).mode == SMCD and c.moved()["BufReused"] > 0, c.moved()
+    cli, srv = pair(address)
+    assert row_of(cli).mode == want and c.moved()["BufReused"] > 0, c.moved()
     cli.sendall(ones)
     assert not seen("dirty"), f"{seen('dirty')} rings"
     return cli, srv
@@ -161,6 +162,30 @@ def case_writer_inside():
     assert got == ours, "not its own bytes"
     ends(cli2, srv2)
     cli.close()
+
+
+def shut_beside(address, want):
+    cli, srv = pair(address)
+    assert row_of(cli).mode == want, "no SMC"
+    with ParkedSend(cli) as call:
+        cli.shutdown(socket.SHUT_WR)
+        assert srv.recv(1) == b""
+    assert (call.rc, call.errno) == (-1, errno.EPIPE), (call.rc, call.errno)
+    # what was pushed meanwhile has come before the answer
+    srv.sendall(b"still open")
+    receive(cli, 10)
+    assert srv.recv(1) == b"", "bytes after the end of file"
+    ends(cli, srv)
+    await_ends("connections")
+    ends(*serves_next(b"", address, want))
+
+
+def case_shut_beside_a_writer():
+    """shutdown() while a call still copies: the peer has read the end of file, so
+    the call fails, and its bytes are neither sent nor left in the ring"""
+    for way, address, want in ("smcd", LO, SMCD), ("smcr", RDMA, SMCR):
+        sysctl("transports", way)
+        shut_beside(address, want)
 
 
 if __name__ == "__main__":

@@ -38,12 +38,13 @@ class Parked:
             ctypes.addressof(ctypes.c_char.from_buffer(self.pages))
         fcntl.ioctl(self.uffd, UFFDIO_REGISTER,
                     struct.pack("4Q", self.addr, PAGE, 1, 0))
-        self.task, self.rc = None, None
+        self.task, self.rc, self.errno = None, None, 0
         self.thread = threading.Thread(target=self.call, daemon=True)
 
     def call(self):
         self.task = threading.get_native_id()
         self.rc = self.system_call(self.sock.fileno())
+        self.errno = ctypes.get_errno()
 
     def system_call(self, fd):
         """uses the page at self.addr, the one before it is ones"""

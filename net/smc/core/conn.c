@@ -419,7 +419,7 @@ static void leave(struct smc_conn *conn)
 	conn->rmb = NULL;
 	conn->rcv_base = NULL;
 	if (conn->sndbuf) {
-		mark_used(conn->sndbuf, 0, conn->prod_pos);
+		mark_used(conn->sndbuf, 0, smc_conn_dirty(conn));
 		smc_buf_put(lgr, conn->sndbuf);
 		conn->sndbuf = NULL;
 	}

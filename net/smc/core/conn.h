@@ -11,10 +11,10 @@
  * Sending:  prod_pos >= sent_pos >= done_pos   peer_read_pos <= sent_pos
  * Receiving: rcvd_pos >= read_pos >= announced_pos
  *
- * All positions are free-running 64-bit byte counts with a single writer each;
- * free space, window and readable bytes are derived, never stored.  The socket
- * is reached through struct smc_conn_events only, but for sk_incoming_cpu, which
- * each message sets.
+ * All positions are free-running 64-bit byte counts with a single writer each
+ * (prod_pos has one until SMC_POS_LAST is set); free space, window and readable
+ * bytes are derived, never stored.  The socket is reached through struct
+ * smc_conn_events only, but for sk_incoming_cpu, which each message sets.
  *
  * Locks: tx_lock (spinlock, BH) protects sent_pos, announced_pos, the CDC
  * sequence and flags.  rx_lock (spinlock, BH) serialises smc_conn_rx(), which
@@ -54,7 +54,7 @@ struct sock;
  * @out_of_line: true without SO_OOBINLINE: urgent bytes are not in the stream
  * @writable: more room in the send ring, or fewer unsent bytes in it
  * @peer_flags: the peer's sticky flags gained @flags (SMC_CDC_DONE, ...)
- * @flushed: everything written has been pushed (sent_pos == prod_pos) after
+ * @flushed: everything written has been pushed, and no byte can follow, after
  *	a close or shutdown asked for it
  * @aborted: the connection cannot go on: @err is for sk_err
  */
@@ -93,6 +93,9 @@ enum smc_conn_bits {
 
 /* No urgent mark. */
 #define SMC_NO_POS	(~0ULL)
+
+/* In prod_pos: the program has written its last byte.  Never taken back. */
+#define SMC_POS_LAST	BIT_ULL(63)
 
 /**
  * struct smc_keepalive - is the peer still there? (sock/keepalive.c)
@@ -155,11 +158,13 @@ enum smc_conn_end {
  * @snd_base: first byte of the send ring
  * @snd_size: its length
  * @peer_size: length of the peer's receive ring
- * @prod_pos: written by the program; writer: sendmsg
+ * @prod_pos: written by the program, see smc_conn_prod(); writers: sendmsg, and
+ *	the end of the stream, which adds SMC_POS_LAST
  * @sent_pos: pushed; writer: tx_lock
  * @done_pos: may be overwritten; writer: tx_done (merged: rx)
  * @announced_pos: @read_pos as the peer knows it; writer: tx_lock
  * @urg_tx_pos: one past our urgent byte
+ * @lost_pos: end of bytes copied into the ring when none could follow any more
  * @tx_stamp: jiffies of the last data pushed
  * @tx_seq: sequence number of the last CDC message
  * @tx_prod_flags: its producer flags
@@ -231,6 +236,7 @@ struct smc_conn {
 	u64 done_pos;
 	u64 announced_pos;
 	u64 urg_tx_pos;
+	u64 lost_pos;
 	unsigned long tx_stamp;
 	u16 tx_seq;
 	u8 tx_prod_flags;
@@ -271,6 +277,33 @@ struct smc_conn {
 	struct smc_keepalive keepalive;
 };
 
+/* Position behind the last byte that the program has written. */
+static inline u64 smc_conn_prod(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->prod_pos) & ~SMC_POS_LAST;
+}
+
+/*
+ * The writer has copied bytes and advances prod_pos from @pos to @end.  False:
+ * the stream has ended meanwhile, its last flag may be on its way.  A full
+ * barrier if true: pairs with smc_conn_push() and window_due().
+ */
+static inline bool smc_conn_publish(struct smc_conn *conn, u64 pos, u64 end)
+{
+	lockdep_assert_held(&conn->tx_mutex);
+	if (likely(try_cmpxchg(&conn->prod_pos, &pos, end)))
+		return true;
+	/* a second call gets here if check() does not see an abort yet */
+	WRITE_ONCE(conn->lost_pos, max(conn->lost_pos, end));
+	return false;
+}
+
+/* How far bytes of the program reach in the send ring, sent or not. */
+static inline u64 smc_conn_dirty(const struct smc_conn *conn)
+{
+	return max(smc_conn_prod(conn), READ_ONCE(conn->lost_pos));
+}
+
 /* Less than 0: a reader that this thread does not know has read further. */
 static inline s64 smc_conn_readable(const struct smc_conn *conn)
 {
@@ -281,7 +314,7 @@ static inline s64 smc_conn_readable(const struct smc_conn *conn)
 
 static inline u32 smc_conn_snd_free(const struct smc_conn *conn)
 {
-	return conn->snd_size - (u32)(READ_ONCE(conn->prod_pos) -
+	return conn->snd_size - (u32)(smc_conn_prod(conn) -
 				      smp_load_acquire(&conn->done_pos));
 }
 
@@ -295,7 +328,7 @@ static inline u32 smc_conn_outq(const struct smc_conn *conn)
 				  smp_load_acquire(&conn->done_pos);
 
 	/* second: what follows it has not passed it */
-	return READ_ONCE(conn->prod_pos) - from;
+	return smc_conn_prod(conn) - from;
 }
 
 /* Bytes written by the program and not yet pushed to the peer's ring. */
@@ -304,7 +337,7 @@ static inline u32 smc_conn_unsent(const struct smc_conn *conn)
 	u64 sent = smp_load_acquire(&conn->sent_pos);
 
 	/* second: a push that is later has not passed it */
-	return READ_ONCE(conn->prod_pos) - sent;
+	return smc_conn_prod(conn) - sent;
 }
 
 struct smc_conn *smc_conn_alloc(struct smc_net *sn,
@@ -343,7 +376,7 @@ void smc_conn_read_done(struct smc_conn *conn, bool force);
 void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags);
 void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags);
 void smc_conn_probe(struct smc_conn *conn);
-void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos);
+bool smc_conn_publish_urgent(struct smc_conn *conn, u64 pos, u64 end);
 void smc_conn_request_completion(struct smc_conn *conn);
 void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why);
 

@@ -9,7 +9,10 @@
  * refuses forged ones, stores it with release semantics and calls the socket.
  *
  * A state flag (done, closed) is sent only with or after the last byte, so that
- * the peer reads all data before end of file.  An abort is sent at once.
+ * the peer reads all data before end of file.  An abort is sent at once.  What
+ * is the last byte is settled when the flag is asked for: a bit of prod_pos keeps
+ * a writer that still copies from adding more, and the push that sends the flag
+ * has seen the bit.
  *
  * Context: per function; locks: tx_lock, rx_lock (conn.h).
  * Tests: selftests/unit/unit_ring.c for the arithmetic, the guest tests in
@@ -46,14 +49,15 @@ static void count_window(const struct smc_conn *conn)
 	smc_tech_inc(conn->tech, SMC_TECH_TX_FULL_PEER);
 }
 
-/* State flags of a message that ends at @end. */
-static u8 flags_due(const struct smc_conn *conn, u64 end, u64 prod)
+/* State flags of a message that ends at @end; @prod_pos as it was read. */
+static u8 flags_due(const struct smc_conn *conn, u64 end, u64 prod_pos)
 {
 	u8 due = conn->tx_conn_flags;
 
 	if (test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
 		return due | SMC_CDC_ABORT;
-	if (end != prod)
+	/* without the bit, bytes can follow it */
+	if (prod_pos != (end | SMC_POS_LAST))
 		return due;
 	if (test_bit(SMC_CONN_WANT_DONE, &conn->flags))
 		due |= SMC_CDC_DONE;
@@ -126,7 +130,7 @@ static int push_one(struct smc_conn *conn)
 	struct smc_push p;
 	u8 prod_flags = 0;
 	bool state_due;
-	u64 prod, read;
+	u64 prod_pos, read;
 	u8 flags;
 	int rc;
 
@@ -136,9 +140,9 @@ static int push_one(struct smc_conn *conn)
 		return -ENODATA;
 	/* before read_pos is read: pairs with smc_conn_read_done() */
 	state_due = test_and_clear_bit(SMC_CONN_NEED_CDC, &conn->flags);
-	prod = smp_load_acquire(&conn->prod_pos);
+	prod_pos = smp_load_acquire(&conn->prod_pos);
 	read = smp_load_acquire(&conn->read_pos);
-	unsent = prod - sent;
+	unsent = (prod_pos & ~SMC_POS_LAST) - sent;
 	window = peer_window(conn);
 	/* the peer then announces room as soon as there is some */
 	if (unsent >= window)
@@ -146,7 +150,7 @@ static int push_one(struct smc_conn *conn)
 	len = abort ? 0 : min(unsent, window);
 	p.len = stop_at_urgent(conn, len, &prod_flags);
 	p.end_pos = sent + p.len;
-	flags = flags_due(conn, p.end_pos, prod);
+	flags = flags_due(conn, p.end_pos, prod_pos);
 	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
 		if (unsent)
 			count_window(conn);
@@ -236,7 +240,7 @@ void smc_conn_push(struct smc_conn *conn)
 		any |= rc >= 0;
 	} while (rc > 0);
 	if (test_bit(SMC_CONN_FLUSH, &conn->flags) &&
-	    READ_ONCE(conn->prod_pos) == conn->sent_pos)
+	    READ_ONCE(conn->prod_pos) == (conn->sent_pos | SMC_POS_LAST))
 		flushed = test_and_clear_bit(SMC_CONN_FLUSH, &conn->flags);
 	/* the worker waits for the last flags */
 	if (unlikely(conn->end == SMC_END_FLAGS) && smc_conn_last_sent(conn))
@@ -263,25 +267,21 @@ void smc_conn_push(struct smc_conn *conn)
  * one (SMC_CONN_AUTOCORKED), for less than net.smc.autocorking_size bytes, or if
  * the peer's ring is full: it has been told that we wait (WRITE_BLOCKED).
  *
- * Context: process, no lock of the connection held.
+ * Context: process, after smc_conn_publish(); no spinlock held.
  */
 void smc_conn_push_data(struct smc_conn *conn)
 {
-	if ((test_bit(SMC_CONN_AUTOCORKED, &conn->flags) &&
-	     smc_conn_unsent(conn) < READ_ONCE(conn->sn->autocork)) ||
-	    !peer_window(conn)) {
-		/*
-		 * prod_pos before the bit and peer_read_pos: pairs with
-		 * smc_conn_push() and window_due()
-		 */
-		smp_mb();
-		if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags))
-			return;
-		if (!peer_window(conn)) {
-			if (smc_conn_unsent(conn))
-				count_window(conn);
-			return;
-		}
+	/*
+	 * prod_pos before the bit and peer_read_pos: smc_conn_publish() is a
+	 * full barrier, and pairs with smc_conn_push() and window_due()
+	 */
+	if (test_bit(SMC_CONN_AUTOCORKED, &conn->flags) &&
+	    smc_conn_unsent(conn) < READ_ONCE(conn->sn->autocork))
+		return;
+	if (!peer_window(conn)) {
+		if (smc_conn_unsent(conn))
+			count_window(conn);
+		return;
 	}
 	smc_conn_push(conn);
 }
@@ -322,9 +322,19 @@ void smc_conn_read_done(struct smc_conn *conn, bool force)
 	smc_conn_push(conn);
 }
 
+/* Bytes that are not published yet are too late.  Any context, no lock. */
+static void end_stream(struct smc_conn *conn)
+{
+	u64 pos = READ_ONCE(conn->prod_pos);
+
+	while (!try_cmpxchg(&conn->prod_pos, &pos, pos | SMC_POS_LAST))
+		;
+}
+
 /* The next push sends these. */
 static void want_flags(struct smc_conn *conn, u8 conn_flags)
 {
+	end_stream(conn);
 	if (conn_flags & SMC_CDC_DONE)
 		set_bit(SMC_CONN_WANT_DONE, &conn->flags);
 	if (conn_flags & SMC_CDC_CLOSED)
@@ -362,20 +372,27 @@ void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags)
 }
 
 /**
- * smc_conn_set_urgent() - the last byte of what is being written is urgent
- * @conn: attached; the caller is the only writer of prod_pos
- * @end_pos: position behind that byte; prod_pos has not reached it yet
+ * smc_conn_publish_urgent() - smc_conn_publish(), and the last byte is urgent
+ * @conn: attached
+ * @pos: prod_pos
+ * @end: position behind the urgent byte
  *
- * The mark comes before the byte is published: a message of the peer can cause
- * a push at any time.
+ * A push, which a message of the peer can cause at any time, sees both or
+ * neither.  If the stream has ended an older mark stays.
  *
- * Context: process; the caller publishes the byte and pushes afterwards.
+ * Context: process, tx_mutex held; the caller pushes afterwards.
+ * Return: false: the stream has ended meanwhile.
  */
-void smc_conn_set_urgent(struct smc_conn *conn, u64 end_pos)
+bool smc_conn_publish_urgent(struct smc_conn *conn, u64 pos, u64 end)
 {
+	bool ok;
+
 	spin_lock_bh(&conn->tx_lock);
-	conn->urg_tx_pos = end_pos;
+	ok = smc_conn_publish(conn, pos, end);
+	if (ok)
+		conn->urg_tx_pos = end;
 	spin_unlock_bh(&conn->tx_lock);
+	return ok;
 }
 
 /**
@@ -619,10 +636,12 @@ void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why)
 	int err = smc_reason_errno(why) == ETIMEDOUT ? ETIMEDOUT :
 						       ECONNABORTED;
 
-	smc_conn_set_flags(conn, SMC_CDC_ABORT);
-	set_bit(SMC_CONN_DEAD, &conn->flags);
+	/* one step for a writer that the end of the stream overtakes: fill() */
 	spin_lock_bh(&conn->rx_lock);
+	smc_conn_mark_flags(conn, SMC_CDC_ABORT);
 	if (!conn->detached)
 		abort_locked(conn, err, why);
 	spin_unlock_bh(&conn->rx_lock);
+	smc_conn_push(conn);
+	set_bit(SMC_CONN_DEAD, &conn->flags);
 }

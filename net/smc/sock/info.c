@@ -74,7 +74,7 @@ static void info_conn(struct smc_conn *conn, struct smc_sock_info *si)
 	rcvd = READ_ONCE(conn->rcvd_pos);
 	sent = READ_ONCE(conn->sent_pos);
 	smp_rmb();
-	prod = READ_ONCE(conn->prod_pos);
+	prod = smc_conn_prod(conn);
 	si->token = conn->token;
 	si->sndbuf_size = conn->snd_size;
 	si->rmbe_size = conn->rcv_size;

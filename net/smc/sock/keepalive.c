@@ -49,7 +49,7 @@ static bool waiting(const struct smc_conn *conn)
 
 	if (conn->merged)
 		return want && smc_conn_snd_free(conn) < want;
-	return READ_ONCE(conn->prod_pos) != READ_ONCE(conn->done_pos);
+	return smc_conn_prod(conn) != READ_ONCE(conn->done_pos);
 }
 
 static bool keepalive(const struct smc_conn *conn)

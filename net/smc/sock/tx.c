@@ -6,7 +6,8 @@
  * that is the peer's receive ring), then prod_pos is advanced by exactly the
  * number copied, then the connection is asked to push.  A fault in the middle
  * of the program's buffer therefore neither loses nor repeats a byte: what was
- * copied is sent and counted.
+ * copied is sent and counted.  What a shutdown() overtakes while it is copied is
+ * neither.
  *
  * A writer without room says how much it waits for (tx_want), has a full
  * barrier, looks again and sleeps; the receive path advances done_pos, has a
@@ -218,14 +219,28 @@ static bool reader_is_here(const struct smc_conn *conn)
 }
 
 /*
- * Copy what fits and commit exactly that; bytes copied, -EFAULT if none.
+ * The copy has slept, and the stream has ended meanwhile: the peer may have read
+ * the end of file.  If the core ended it, an error follows under rx_lock, which
+ * the program is to see and not SIGPIPE.
+ */
+static int overtaken(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->rx_lock);
+	spin_unlock_bh(&conn->rx_lock);
+	return check(conn) ?: -EPIPE;
+}
+
+/*
+ * Copy what fits and commit exactly that; bytes copied, -EFAULT if none, or what
+ * overtaken() says.
  * @last: what is copied now may be all that the call takes.
  */
 static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 {
 	struct smc_ring_span span;
-	u64 pos = conn->prod_pos;
+	u64 pos = smc_conn_prod(conn);
 	size_t len, n;
+	bool ok;
 
 	len = min_t(size_t, msg_data_left(msg), room);
 	if (len > chunk(conn) && !reader_is_here(conn))
@@ -241,10 +256,13 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 	/* of a short write, too, the last byte is the urgent one */
 	if (unlikely(msg->msg_flags & MSG_OOB) &&
 	    (n < len || !msg_data_left(msg) || (last && n == room))) {
-		smc_conn_set_urgent(conn, pos + n);
-		smc_conn_count(conn, SMC_TECH_URGENT, 1);
+		ok = smc_conn_publish_urgent(conn, pos, pos + n);
+		smc_conn_count(conn, SMC_TECH_URGENT, ok);
+	} else {
+		ok = smc_conn_publish(conn, pos, pos + n);
 	}
-	smp_store_release(&conn->prod_pos, pos + n);
+	if (unlikely(!ok))
+		return overtaken(conn);
 	trace_smc_tx_sendmsg(conn->sk, sock_net(conn->sk)->net_cookie, n,
 			     conn->lgr->dev);
 	return n;

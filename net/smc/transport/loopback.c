@@ -283,7 +283,7 @@ static void writer_gone(struct smc_conn *conn)
 	if (!lc->ring)
 		return;
 	/* also bytes that were never pushed; pairs with unmapped() */
-	lc->ring->written = min_t(u64, conn->prod_pos + RING_OFFSET,
+	lc->ring->written = min_t(u64, smc_conn_dirty(conn) + RING_OFFSET,
 				  lc->ring->buf.size);
 	buf_put(lc->ring);
 	lc->ring = NULL;
