@@ -729,6 +729,40 @@ TEST_F(pair, no_time_stamps_of_others)
 	close(fd[2]);
 }
 
+static int urgent_fd, urgent_rc;
+
+static void take_urgent(int sig)
+{
+	char c;
+
+	urgent_rc = recv(urgent_fd, &c, 1, MSG_OOB) == 1 ? c : -errno;
+}
+
+/* A handler of SIGURG gets the byte before the reader that it interrupts. */
+TEST_F(pair, sigurg_before_a_waiting_reader)
+{
+	const struct sigaction sa = { .sa_handler = take_urgent,
+				      .sa_flags = SA_RESTART };
+	pid_t parent = getpid(), pid;
+	char c = 0;
+
+	urgent_fd = self->server;
+	ASSERT_EQ(0, sigaction(SIGURG, &sa, NULL));
+	ASSERT_EQ(0, fcntl(self->server, F_SETOWN, parent));
+	pid = fork();
+	if (!pid) {
+		if (!process_sleeps(parent) ||
+		    send(self->client, "!", 1, MSG_OOB) != 1)
+			_exit(1);
+		usleep(50000);
+		_exit(send(self->client, "b", 1, 0) != 1);
+	}
+	EXPECT_EQ(1, recv(self->server, &c, 1, 0));
+	EXPECT_EQ('b', c);
+	EXPECT_EQ('!', urgent_rc);
+	EXPECT_TRUE(child_ok(pid));
+}
+
 TEST(wrong_protocols)
 {
 	EXPECT_EQ(-1, socket(AF_SMC, SOCK_DGRAM, 0));

@@ -49,8 +49,8 @@ struct sock;
  *	possibly held: smc_conn_push() is not allowed, smc_conn_mark_flags() is
  * @release: the connection has left its group: drop the socket.  Process
  *	context, no lock held
- * @readable: rcvd_pos moved, or a state flag arrived; @urgent: an urgent
- *	byte was announced (SIGURG)
+ * @readable: rcvd_pos moved, or a state flag arrived
+ * @urgent: an urgent byte has come (SIGURG), rcvd_pos moves after this
  * @out_of_line: true without SO_OOBINLINE: urgent bytes are not in the stream
  * @writable: more room in the send ring, or fewer unsent bytes in it
  * @peer_flags: the peer's sticky flags gained @flags (SMC_CDC_DONE, ...)
@@ -60,7 +60,8 @@ struct sock;
  */
 struct smc_conn_events {
 	void (*release)(struct smc_conn *conn);
-	void (*readable)(struct smc_conn *conn, bool urgent);
+	void (*readable)(struct smc_conn *conn);
+	void (*urgent)(struct smc_conn *conn);
 	bool (*out_of_line)(struct smc_conn *conn);
 	void (*writable)(struct smc_conn *conn);
 	void (*peer_flags)(struct smc_conn *conn, u8 flags);

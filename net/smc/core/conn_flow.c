@@ -441,9 +441,9 @@ static void rx_abort(struct smc_conn *conn, enum smc_reason why)
 }
 
 /*
- * Called before rcvd_pos is set: a reader must stop at the mark.  As in TCP, an
- * urgent byte that is next to be read is dropped when another one arrives; one
- * further away becomes data.
+ * Called before rcvd_pos is set: a reader must stop at the mark, and not pass it
+ * before it has the signal.  As in TCP, an urgent byte that is next to be read
+ * is dropped when another one arrives; one further away becomes data.
  */
 static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
 		      u64 prod)
@@ -453,7 +453,9 @@ static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
 	if (conn->urg_rx_pos == READ_ONCE(conn->read_pos) &&
 	    conn->events->out_of_line(conn))
 		WRITE_ONCE(conn->urg_drop_pos, conn->urg_rx_pos);
-	WRITE_ONCE(conn->urg_rx_pos, prod - 1);
+	/* after the byte: pairs with recv_urgent(), sock/rx.c */
+	smp_store_release(&conn->urg_rx_pos, prod - 1);
+	conn->events->urgent(conn);
 }
 
 /* Take both cursors or none.  False: the message is refused. */
@@ -518,8 +520,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	u64 old_read = conn->peer_read_pos;
 	u64 old_rcvd = conn->rcvd_pos;
-	u64 old_urg = conn->urg_rx_pos;
-	bool readable, urgent, forged;
+	bool readable, forged;
 	u8 news;
 
 	lockdep_assert_held(&conn->rx_lock);
@@ -534,7 +535,6 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 		rx_abort(conn, SMC_REASON_BADCURSOR);
 		return true;
 	}
-	urgent = conn->urg_rx_pos != old_urg;
 	WRITE_ONCE(conn->rx_prod_flags, cdc->prod_flags);
 	news = cdc->conn_flags & SMC_CDC_CONN_FLAGS & ~conn->rx_conn_flags;
 	WRITE_ONCE(conn->rx_conn_flags, conn->rx_conn_flags | news);
@@ -542,9 +542,8 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	readable = conn->rcvd_pos != old_rcvd;
 	if (news)
 		conn->events->peer_flags(conn, news);
-	if (readable || urgent || news ||
-	    cdc->prod_flags & SMC_CDC_WRITE_BLOCKED)
-		conn->events->readable(conn, urgent);
+	if (readable || news || cdc->prod_flags & SMC_CDC_WRITE_BLOCKED)
+		conn->events->readable(conn);
 	if (conn->peer_read_pos != old_read && conn->merged) {
 		smp_store_release(&conn->done_pos, conn->peer_read_pos);
 		conn->events->writable(conn);

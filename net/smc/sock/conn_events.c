@@ -25,20 +25,23 @@ static void conn_release(struct smc_conn *conn)
 	sock_put(sk);
 }
 
-static void conn_readable(struct smc_conn *conn, bool urgent)
+static void conn_urgent(struct smc_conn *conn)
+{
+	struct sock *sk = conn->sk;
+
+	/* close() takes the file away under this lock */
+	read_lock_bh(&sk->sk_callback_lock);
+	sk_send_sigurg(sk);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void conn_readable(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
 
 	/* rcvd_pos first: pairs with smc_defer_done() and smc_close_unwanted() */
 	smp_mb();
 	smc_defer_ready(smc_of_conn(conn));
-
-	if (unlikely(urgent)) {
-		/* close() takes the file away under this lock */
-		read_lock_bh(&sk->sk_callback_lock);
-		sk_send_sigurg(sk);
-		read_unlock_bh(&sk->sk_callback_lock);
-	}
 	smc_of_conn(conn)->data_ready(sk);
 	if (unlikely(smc_close_shut_both(conn)) && smc_conn_is_current(conn))
 		smc_close_unwanted(conn, true);
@@ -102,6 +105,7 @@ static void conn_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 static const struct smc_conn_events conn_events = {
 	.release	= conn_release,
 	.readable	= conn_readable,
+	.urgent		= conn_urgent,
 	.out_of_line	= conn_out_of_line,
 	.writable	= smc_tx_writable,
 	.peer_flags	= conn_peer_flags,

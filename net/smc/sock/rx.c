@@ -15,8 +15,9 @@
  * never older than the last byte, so RCV_SHUTDOWN with an empty ring is it.
  *
  * Urgent data, as TCP has it: conn->urg_rx_pos is the position of the urgent
- * byte.  In-band reads stop at it once and skip it unless SO_OOBINLINE;
- * recv(MSG_OOB) takes it, once, while it has not been passed.
+ * byte.  In-band reads stop at it once and skip it unless SO_OOBINLINE, but a
+ * signal comes first; recv(MSG_OOB) takes it, once, while it has not been
+ * passed.
  *
  * splice() copies into pages that are the pipe's own from then on, so a pipe
  * needs neither the ring nor the connection, and the ring no pipe.
@@ -223,7 +224,6 @@ static int recv_urgent(struct smc_conn *conn, struct msghdr *msg, size_t len,
 		return -EINVAL;
 	if (mutex_lock_interruptible(&conn->rx_mutex))
 		return -ERESTARTSYS;
-	urg = READ_ONCE(conn->urg_rx_pos);
 	rc = -EINVAL;	/* also if connect(AF_UNSPEC) came first */
 	if (test_bit(SMC_CONN_STOPPED, &conn->flags) ||
 	    !smc_rx_urgent_valid(conn))
@@ -233,6 +233,11 @@ static int recv_urgent(struct smc_conn *conn, struct msghdr *msg, size_t len,
 	    !test_bit(SMC_CONN_PEER_DONE, &conn->flags))
 		goto out;
 	rc = 0;
+	/*
+	 * The byte that was valid, or a later one.  Pairs with rx_urgent(), as
+	 * rcvd_pos may not have moved yet.
+	 */
+	urg = smp_load_acquire(&conn->urg_rx_pos);
 	msg->msg_flags |= MSG_OOB;
 	if (!len)
 		msg->msg_flags |= MSG_TRUNC;
@@ -369,6 +374,9 @@ static int take_bytes(struct smc_conn *conn, struct reader *r)
 		if (r->pipe)
 			return r->timeo || READ_ONCE(conn->shutdown) &
 			       RCV_SHUTDOWN ? 0 : -EAGAIN;
+		/* as TCP: the handler of SIGURG may want the byte */
+		if (signal_pending(current))
+			return r->timeo ? sock_intr_errno(r->timeo) : -EAGAIN;
 		if (!oobinline) {
 			skip_mark(conn, r);
 			/* as TCP: one byte passes the mark, and no more */
@@ -401,11 +409,19 @@ static int take_bytes(struct smc_conn *conn, struct reader *r)
 	return r->len ? 1 : 0;
 }
 
+/* SIGURG has been sent, and rcvd_pos has not moved yet: rx_urgent() */
+static bool urgent_comes(const struct smc_conn *conn)
+{
+	u64 urg = READ_ONCE(conn->urg_rx_pos);
+
+	return urg != SMC_NO_POS && urg >= smp_load_acquire(&conn->rcvd_pos);
+}
+
 /*
  * No byte can be read: 0 to wait or look again, 1 to return what was copied (or
  * 0: end of file), -errno.  Checks in the same order as TCP.
  */
-static int nothing(const struct smc_conn *conn, const struct reader *r)
+static int nothing(struct smc_conn *conn, const struct reader *r)
 {
 	bool over, failed, closed, done;
 
@@ -418,6 +434,10 @@ static int nothing(const struct smc_conn *conn, const struct reader *r)
 	smp_rmb();
 	failed = smc_conn_has_error(conn);
 	done = test_bit(SMC_CONN_PEER_DONE, &conn->flags);
+	if (unlikely(urgent_comes(conn))) {
+		spin_lock_bh(&conn->rx_lock);
+		spin_unlock_bh(&conn->rx_lock);
+	}
 	/* The last bytes may have come just before their end did. */
 	smp_rmb();
 	if (end_pos(conn) > r->pos)
