@@ -763,6 +763,26 @@ TEST_F(pair, sigurg_before_a_waiting_reader)
 	EXPECT_TRUE(child_ok(pid));
 }
 
+/* A control message that send() does not know is refused. */
+TEST_F(pair, unknown_control_message)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} u = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, 9999 } };
+	struct iovec iov = { "x", 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &u,
+			      .msg_controllen = sizeof(u) };
+
+	EXPECT_EQ(-1, sendmsg(self->client, &msg, 0));
+	EXPECT_EQ(EINVAL, errno);
+	u.head.cmsg_level = SOL_IP;
+	EXPECT_EQ(1, sendmsg(self->client, &msg, 0));
+	u.head.cmsg_len = 1;
+	EXPECT_EQ(-1, sendmsg(self->client, &msg, 0));
+	EXPECT_EQ(EINVAL, errno);
+}
+
 TEST(wrong_protocols)
 {
 	EXPECT_EQ(-1, socket(AF_SMC, SOCK_DGRAM, 0));

@@ -421,6 +421,20 @@ static void count_write(const struct smc_conn *conn, size_t len)
 		smc_conn_count(conn, SMC_TECH_TX_SMALL_PEER, 1);
 }
 
+/*
+ * As TCP: a control message that is wrong, or not allowed, is refused.  Those
+ * that are fine (a mark, a priority, time stamps) have no packets to be for.
+ */
+static int check_control(struct sock *sk, struct msghdr *msg)
+{
+	struct sockcm_cookie cookie;
+
+	if (likely(!msg->msg_controllen))
+		return 0;
+	sockcm_init(&cookie, sk);
+	return sock_cmsg_send(sk, msg, &cookie) ? -EINVAL : 0;
+}
+
 /**
  * smc_tx_sendmsg() - sendmsg() in phase SMC
  * @conn: the socket's connection, referenced by the caller
@@ -441,6 +455,9 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	count_write(conn, len);
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EISCONN;
+	rc = check_control(sk, msg);
+	if (rc)
+		return rc;
 	if (mutex_lock_interruptible(&conn->tx_mutex))
 		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
 						     MSG_DONTWAIT));
