@@ -5,7 +5,8 @@
 In one segment, which begins like a CLC message and the last byte of which is
 urgent: before the server's deadline, or when the program has its plain TCP
 connection already.  The program gets it as from TCP, with SO_OOBINLINE or without
-it; no worker spins meanwhile, and close() returns.  Needs the module and root.
+it; no worker spins meanwhile, and close() returns.  And what the program sees
+of a client that is silent, or late.  Needs the module and root.
 """
 import argparse
 import os
@@ -18,6 +19,7 @@ import time
 import cases
 from clcmsg import UEID, proposal
 from counters import Counters, await_ends, smc_socket, sysctl
+from destroy import blocked, mask, outcome
 from limits import await_that, limit
 from minitcp import MAGIC, Net, Reset
 from sockdiag import TCP, row_of
@@ -27,12 +29,16 @@ LIMIT = limit(20)
 AT_ONCE = limit(2)
 WINDOW = 1                      # second: long enough for a worker to be seen
 TICKS = os.sysconf("SC_CLK_TCK")
+DECLINE = 4                     # type of a CLC message
+
+
+def a_proposal():
+    return proposal(argparse.Namespace(ip=peer.ip, mac=peer.MAC, ueid=UEID))
 
 
 def pieces():
     """what the segment has: in a byte, a header, a message the last one is urgent"""
-    args = argparse.Namespace(ip=peer.ip, mac=peer.MAC, ueid=UEID)
-    whole = proposal(args)
+    whole = a_proposal()
     return whole[:1], MAGIC, whole[:5], whole[:8], whole[:100], whole
 
 
@@ -205,6 +211,45 @@ def ends_or_arrives(client):
         pass
     print(f"# {len(client.data)} bytes, inline {client.inline}: {what}",
           flush=True)
+
+
+def shut_down(srv, how):
+    """what the program sees of its own shutdown() while it reads"""
+    srv.settimeout(None)
+    reads = blocked(srv.recv, 1)
+    srv.shutdown(how)
+    now = outcome(srv.recv, 1, socket.MSG_DONTWAIT)
+    assert now == b"", now
+    return [mask(srv, select.POLLRDHUP), reads()]
+
+
+def tcp_pair():
+    with socket.create_server((KERNEL, 0)) as lst:
+        cli = socket.create_connection(lst.getsockname())
+        return cli, lst.accept()[0]
+
+
+def case_late_shutdown():
+    """the program has the connection and ends reading: it does not wait for the
+    client, whose late Proposal is still answered with a Decline"""
+    sysctl("handshake_timeout_ms", int(limit(500)))
+    with listener(0) as lst:
+        for how in socket.SHUT_RD, socket.SHUT_RDWR:
+            client = Client(lst, a_proposal(), 0)
+            client.accept()
+            _, srv = pair = tcp_pair()
+            want = shut_down(srv, how)
+            got = shut_down(client.srv, how)
+            assert got == want, f"{got}, TCP: {want}"
+            if how == socket.SHUT_RD:
+                client.tcp.send(client.data)
+                assert client.tcp.recv(8, LIMIT)[4] == DECLINE
+                client.tcp.send(b"app")
+                await_that("the program's bytes", lambda s=client.srv:
+                           outcome(s.recv, 9) == b"app", LIMIT)
+            client.srv.close()
+            for s in pair:
+                s.close()
 
 
 if __name__ == "__main__":

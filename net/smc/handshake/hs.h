@@ -35,7 +35,8 @@ enum smc_hs_outcome {
  * @holds_back: SMC_HS_TCP: the bytes at the head of the stream may be a late
  *	Proposal or Decline.  Until events->revealed() the stream is treated as
  *	if it had no byte and no end: no EPOLLIN, SIOCINQ 0, -EAGAIN; readers
- *	must not sleep inside TCP.  Writing is allowed
+ *	must not sleep inside TCP.  Writing is allowed, and so is what the
+ *	program's own shutdown() shows while there is no byte
  * @reason: own code (SMC_REASON_PEERDECL if the peer declined for a reason of
  *	its own)
  * @peer_diagnosis: code from a received Decline
@@ -126,6 +127,8 @@ int smc_hs_net_init(struct smc_net *sn);
 void smc_hs_net_exit(struct smc_net *sn);
 
 /* tcp.c */
+bool smc_hs_tcp_closed(const struct sock *sk);
+bool smc_hs_tcp_at_urgent(const struct sock *sk);
 u32 smc_hs_tcp_readable(const struct sock *sk);
 int smc_hs_tcp_peek(struct sock *sk, void *buf, size_t len);
 void smc_hs_tcp_reset(struct sock *sk);

@@ -251,8 +251,6 @@ void smc_hs_stop_waiting(struct smc_hs *hs);
 /* tcp.c */
 int smc_hs_lock(struct smc_hs *hs);
 void smc_hs_unlock(struct smc_hs *hs);
-bool smc_hs_tcp_closed(const struct sock *sk);
-bool smc_hs_tcp_at_urgent(const struct sock *sk);
 int smc_hs_tcp_recv(struct sock *sk, void *buf, size_t len);
 int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len);
 int smc_hs_read(struct smc_hs *hs,

@@ -439,10 +439,31 @@ void smc_attempt_unlocked(struct smc_sock *smc)
 	rcu_read_unlock();
 }
 
+/**
+ * smc_attempt_shut() - has the program ended reading, and nothing is held back?
+ * @smc: context, in any phase
+ *
+ * In LATE such a read returns 0, as TCP's does: no byte has come that a step
+ * could still take away or show.  The end of TCP's connection is shown by a
+ * step, with its error.
+ *
+ * Context: any; without the socket's lock the answer may be old.
+ */
+bool smc_attempt_shut(const struct smc_sock *smc)
+{
+	const struct sock *sk = smc->sk;
+
+	return smc_sock_rules(smc)->tells &&
+	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN &&
+	       !smc_hs_tcp_closed(sk) && !READ_ONCE(sk->sk_err) &&
+	       !smc_hs_tcp_readable(sk) && !smc_hs_tcp_at_urgent(sk);
+}
+
 static bool waits(const struct smc_sock *smc, int dir, int disconnects)
 {
 	return smc_sock_rules(smc)->data[dir] == SMC_DATA_WAIT &&
-	       READ_ONCE(smc->sk->sk_disconnects) == disconnects;
+	       READ_ONCE(smc->sk->sk_disconnects) == disconnects &&
+	       !(dir == READ && smc_attempt_shut(smc));
 }
 
 /**

@@ -65,6 +65,8 @@ static enum smc_data_rule data_rule(struct smc_sock *smc, int dir, int flags,
 		if (rule == SMC_DATA_REFUSE)
 			*rc = dir == READ ? unconnected_recv(sk, flags) :
 					    -EPIPE;
+		else if (dir == READ && smc_attempt_shut(smc))
+			rule = SMC_DATA_REFUSE;	/* *rc is 0: the end */
 		release_sock(sk);
 		smc_attempt_unlocked(smc);
 	} while (rule == SMC_DATA_WAIT);
@@ -266,6 +268,12 @@ static __poll_t conn_poll(struct smc_conn *conn)
 	return mask;
 }
 
+/* Of TCP's events, those that are not shown now. */
+static __poll_t hidden(const struct smc_sock *smc)
+{
+	return smc_attempt_shut(smc) ? 0 : smc_sock_rules(smc)->poll_hides;
+}
+
 /* poll() where there is no connection yet, or none any more */
 static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
 				      struct poll_table_struct *wait)
@@ -293,7 +301,7 @@ static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
 	else
 		mask = smc_sock_base(sk)->poll(file, sock, NULL);
 	/* the phase after TCP's poll(): connect() may have come before it */
-	mask &= ~smc_sock_rules(smc)->poll_hides;
+	mask &= ~hidden(smc);
 out:
 	smc_sock_put(smc);
 	return mask;
