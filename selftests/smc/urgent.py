@@ -12,6 +12,7 @@ import argparse
 import os
 import select
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -250,6 +251,32 @@ def case_late_shutdown():
             client.srv.close()
             for s in pair:
                 s.close()
+
+
+def read_urgent(s):
+    """in a call that may sleep, with a limit that the kernel knows"""
+    s.settimeout(None)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO,
+                 struct.pack("ll", int(AT_ONCE), 0))
+    return outcome(s.recv, 1, socket.MSG_OOB)
+
+
+def case_oob_does_not_wait():
+    """recv(MSG_OOB) when the program has the connection, and in a handshake"""
+    sysctl("handshake_timeout_ms", int(limit(500)))
+    with listener(0) as lst:
+        client = Client(lst, b"", 0)
+        client.accept()
+        got = read_urgent(client.srv)
+        assert got == "EINVAL", got
+        client.srv.close()
+    sysctl("handshake_timeout_ms", 60000)
+    peer.listen(PORT, True, lambda conn: None)
+    with smc_socket() as cli:
+        cli.setblocking(False)
+        assert outcome(cli.connect, (PEER, PORT)) == "EINPROGRESS"
+        got = read_urgent(cli)
+        assert got == "EINVAL", got
 
 
 if __name__ == "__main__":

@@ -48,15 +48,34 @@ static int unconnected_recv(struct sock *sk, int flags)
 	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
 }
 
+/*
+ * What serves a read in a phase in which reads wait.  A read of the urgent byte
+ * does not: TCP answers at once.  In LATE only the stream is held back.  Owned.
+ */
+static enum smc_data_rule waiting_recv(const struct smc_sock *smc, int flags,
+				       int *rc)
+{
+	smc_sock_assert_locked(smc->sk);
+	if (flags & MSG_OOB) {
+		if (smc_sock_rules(smc)->tells)
+			return SMC_DATA_TCP;
+		*rc = -EINVAL;
+		return SMC_DATA_REFUSE;
+	}
+	*rc = 0;
+	return smc_attempt_shut(smc) ? SMC_DATA_REFUSE : SMC_DATA_WAIT;
+}
+
 /* What serves a data call; of one that is refused *@rc is the answer. */
 static enum smc_data_rule data_rule(struct smc_sock *smc, int dir, int flags,
 				    long timeo, int *rc)
 {
+	bool oob = dir == READ && flags & MSG_OOB;
 	struct sock *sk = smc->sk;
 	enum smc_data_rule rule;
 
 	do {
-		*rc = smc_attempt_wait(smc, dir, &timeo);
+		*rc = oob ? 0 : smc_attempt_wait(smc, dir, &timeo);
 		if (*rc)
 			return SMC_DATA_REFUSE;
 		/* look again with the socket owned, against connect() */
@@ -65,8 +84,8 @@ static enum smc_data_rule data_rule(struct smc_sock *smc, int dir, int flags,
 		if (rule == SMC_DATA_REFUSE)
 			*rc = dir == READ ? unconnected_recv(sk, flags) :
 					    -EPIPE;
-		else if (dir == READ && smc_attempt_shut(smc))
-			rule = SMC_DATA_REFUSE;	/* *rc is 0: the end */
+		else if (rule == SMC_DATA_WAIT && dir == READ)
+			rule = waiting_recv(smc, flags, rc);
 		release_sock(sk);
 		smc_attempt_unlocked(smc);
 	} while (rule == SMC_DATA_WAIT);
@@ -180,6 +199,7 @@ static noinline int recv_waiting(struct socket *sock, struct msghdr *msg,
 		smc_conn_put(conn);
 	} else if (as_tcp) {
 		rc = smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
+		after_tcp(sk);
 	}
 	return rc;
 }
