@@ -11,13 +11,16 @@ import errno
 import os
 import select
 import socket
+import subprocess
 import sys
 import threading
 import time
 
 import cases
 import hostenv
+from counters import limits as settings
 from limits import limit
+from minitcp import Net
 from namespaces import unshare
 from sockdiag import PROTO_SMC, SMCD, SMCR, TCP, destroy, dump, row_of, sock_id
 
@@ -363,6 +366,31 @@ def kinds_compare(name, fn):
 
 def compared(name, fn):
     return lambda: kinds_compare(name, fn)
+
+
+def case_unaccepted_late():
+    """a client that is silent after its offer, and is not accepted yet"""
+    host, far = "10.99.0.1", "10.99.0.2"
+    want = scenario_unaccepted(KINDS[0])[:2]
+    for words in (("tuntap", "add", "dev", "late0", "mode", "tap"),
+                  ("address", "add", host + "/24", "dev", "late0"),
+                  ("link", "set", "late0", "up")):
+        if subprocess.run(("ip", *words), check=False).returncode:
+            raise cases.Skip("no TAP device")
+    peer = Net("late0", far, host)
+    KINDS[1].begin()
+    with settings(handshake_timeout_ms=int(limit(300))), \
+            KINDS[1].socket() as lst:
+        lst.bind((host, 0))
+        lst.listen(8)
+        cli = peer.connect(lst.getsockname()[1], True, LIMIT)
+        mask(lst, select.POLLIN)
+        ident = sock_id(lst.getsockname(), (far, cli.lport))
+        got = [outcome(destroy, ident)]
+        srv, _ = lst.accept()
+    srv.settimeout(limit(5))
+    got.append(after(srv, "recv", "recv"))
+    assert got == want, f"{got}, TCP: {want}"
 
 
 def case_rights():

@@ -201,6 +201,20 @@ void smc_sock_work(struct work_struct *work)
 	sock_put(sk);
 }
 
+/*
+ * A child in LATE has been aborted.  Its handshake has been stopped, so no step
+ * will reveal that; locked.
+ */
+static void reveal_aborted(struct smc_sock *smc)
+{
+	smc_sock_assert_locked(smc->sk);
+	/* fallback drops the socket's reference */
+	smc_sock_hold(smc);
+	smc_sock_fallback(smc);
+	smc_defer_ready(smc);
+	smc_sock_put(smc);
+}
+
 /* Abort a child that accept() has not returned; its spinlock is held. */
 static void abort_child(struct sock *sk)
 {
@@ -211,7 +225,11 @@ static void abort_child(struct sock *sk)
 		smc_attempt_stop(smc);
 	smc_hs_tcp_reset(sk);
 	WRITE_ONCE(sk->sk_err, ECONNABORTED);
-	if (smc && smc_sock_rules(smc)->attempt && !smc_acceptq_forget(smc)) {
+	if (!smc)
+		return;
+	if (smc_sock_rules(smc)->tells) {
+		reveal_aborted(smc);
+	} else if (smc_sock_rules(smc)->attempt && !smc_acceptq_forget(smc)) {
 		smc_sock_reset(smc);
 		smc_defer_done(smc);
 	}

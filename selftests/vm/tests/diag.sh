@@ -4,5 +4,5 @@
 # guests: 1
 # timeout: 300
 # rdma: lo
-g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
+g A "modprobe tun && sysctl -q net.smc.handshake_timeout_ms=20000 &&
 	/lab/selftests/smc/diag.py && /lab/selftests/smc/destroy.py"
