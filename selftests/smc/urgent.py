@@ -9,6 +9,7 @@ it; no worker spins meanwhile, and close() returns.  And what the program sees
 of a client that is silent, or late.  Needs the module and root.
 """
 import argparse
+import contextlib
 import os
 import select
 import socket
@@ -30,6 +31,7 @@ LIMIT = limit(20)
 AT_ONCE = limit(2)
 WINDOW = 1                      # second: long enough for a worker to be seen
 TICKS = os.sysconf("SC_CLK_TCK")
+ROUNDS = 5
 DECLINE = 4                     # type of a CLC message
 
 
@@ -277,6 +279,36 @@ def case_oob_does_not_wait():
         assert outcome(cli.connect, (PEER, PORT)) == "EINPROGRESS"
         got = read_urgent(cli)
         assert got == "EINVAL", got
+
+
+@contextlib.contextmanager
+def before_workers():
+    """on its CPU this thread, and those that it starts, run before any worker"""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def case_late_end_wakes():
+    """The client ends without a word: poll() for POLLRDHUP alone returns.  It has
+    looked again, at the FIN, before a step of the handshake has."""
+    sysctl("handshake_timeout_ms", int(limit(100)))
+    with listener(0) as lst:
+        for n in range(ROUNDS):
+            client = Client(lst, b"", 0)
+            client.accept()
+            p = select.poll()
+            p.register(client.srv, select.POLLRDHUP)
+            with before_workers():
+                # no time limit: at its end poll() would look once more
+                waits = blocked(p.poll)
+                client.tcp.fin()
+            got = waits()
+            assert got == [(client.srv.fileno(), select.POLLRDHUP)], \
+                f"round {n}: {got}"
+            client.srv.close()
 
 
 if __name__ == "__main__":

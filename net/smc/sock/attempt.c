@@ -165,12 +165,16 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 static void hs_revealed(void *arg)
 {
 	struct smc_sock *smc = arg;
+	struct sock *sk = smc->sk;
 
 	drop_hs(smc);
 	smc_sock_fallback(smc);
 	if (test_bit(SMC_SK_SERVER, &smc->bits))
 		smc_defer_ready(smc);
-	smc->data_ready(smc->sk);
+	/* data_ready() wakes no poll() that waits for EPOLLRDHUP alone */
+	if (smc_hs_tcp_closed(sk))
+		smc->state_change(sk);
+	smc->data_ready(sk);
 }
 
 static void hs_release(void *arg)
