@@ -16,6 +16,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 import cases
@@ -24,6 +25,7 @@ from counters import Counters, await_ends, smc_socket, sysctl
 from destroy import blocked, mask, outcome
 from limits import await_that, limit
 from minitcp import MAGIC, Net, Reset
+from planted import Planted
 from sockdiag import TCP, row_of
 
 KERNEL, PEER, PORT = "10.99.0.1", "10.99.0.2", 7740
@@ -309,6 +311,43 @@ def case_late_end_wakes():
             assert got == [(client.srv.fileno(), select.POLLRDHUP)], \
                 f"round {n}: {got}"
             client.srv.close()
+
+
+def case_poll_of_gone_bytes():
+    """TCP's poll() has seen a Proposal, which is then taken away: it was never
+    there for the program"""
+    answers = []
+
+    def declined():
+        try:
+            answers.append(client.tcp.recv(8, LIMIT)[4])
+        finally:
+            pauses.write("at", "go")
+
+    try:
+        pauses = Planted("pauses")
+        pauses.write("at", "go")
+    except FileNotFoundError as e:
+        raise cases.Skip("no module pauses") from e
+    with open("/proc/self/comm", "w", encoding="ascii") as f:
+        f.write("pauses")
+    sysctl("handshake_timeout_ms", int(limit(100)))
+    with listener(0) as lst:
+        client = Client(lst, a_proposal(), 0)
+        client.accept()
+        p = select.poll()
+        p.register(client.srv, select.POLLIN)
+        pauses.write("at", "polled")
+        t = threading.Thread(target=declined)
+        t.start()
+        with before_workers():
+            client.tcp.send(client.data)
+            got = p.poll(0)
+        t.join()
+        assert answers == [DECLINE], answers
+        assert pauses.number("paused") == 2, "no pause"
+        assert not got, got
+        client.srv.close()
 
 
 if __name__ == "__main__":

@@ -301,7 +301,7 @@ static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
 	struct smc_sock *smc = smc_sock_get(sock->sk);
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
-	__poll_t mask;
+	__poll_t mask, hides;
 
 	if (!smc) {
 		smc_tcp_call_begin();
@@ -316,12 +316,24 @@ static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
 		smc_conn_put(conn);
 		goto out;
 	}
+	/*
+	 * What TCP's poll() sees may be the handshake's, which takes it away
+	 * and then falls back: hide what the phase before it hides, too.  A
+	 * wake-up follows each change of the phase, and the caller is in the
+	 * queue.
+	 */
+	hides = hidden(smc);
 	if (inet_sk_state_load(sk) == TCP_LISTEN)
 		mask = smc_acceptq_settle(sk) ? EPOLLIN | EPOLLRDNORM : 0;
 	else
 		mask = smc_sock_base(sk)->poll(file, sock, NULL);
-	/* the phase after TCP's poll(): connect() may have come before it */
-	mask &= ~hidden(smc);
+	/*
+	 * The phase after TCP's poll(), and not an older one: connect() may
+	 * have come before it.  Pairs with TCP's release of sk_state, which
+	 * follows the change of the phase.
+	 */
+	smp_rmb();
+	mask &= ~(hides | hidden(smc));
 out:
 	smc_sock_put(smc);
 	return mask;

@@ -10,10 +10,12 @@
  *		handshake that waits for that; 2: it has called all
  *   poll	a task named "pauses", before poll() or select() puts it in a wait
  *		queue
+ *   polled	such a task, in TCP's poll(), when that has looked
  */
 #define pr_fmt(fmt) "pauses: " fmt
 
 #include <linux/module.h>
+#include <linux/net.h>
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -21,8 +23,8 @@
 
 #include "instead.h"
 
-enum point { ACTIVE, POLL, NONE };
-static const char * const names[] = { "active", "poll", "go" };
+enum point { ACTIVE, POLL, POLLED, NONE };
+static const char * const names[] = { "active", "poll", "polled", "go" };
 
 static int at = NONE;	/* the next task sleeps there */
 static bool held;
@@ -65,7 +67,7 @@ static void passed(void)
 	wake_up_var(&paused);
 }
 
-static struct kprobe active_probe, poll_probe;
+static struct kprobe active_probe, poll_probe, polled_probe;
 
 /* In place of smc_lgr_settle() */
 static void slow_settle(void *lgr, unsigned int why)
@@ -103,6 +105,27 @@ static int before_pollwait(struct kprobe *kp, struct pt_regs *regs)
 	return call_instead(regs, slow_pollwait);
 }
 
+/* In place of tcp_poll() */
+static __poll_t slow_tcp_poll(struct file *file, struct socket *sock,
+			      struct poll_table_struct *wait)
+{
+	__poll_t (*poll)(struct file *file, struct socket *sock,
+			 struct poll_table_struct *wait) =
+		(void *)polled_probe.addr;
+	__poll_t mask = poll(file, sock, wait);
+
+	sleep_here();
+	passed();
+	return mask;
+}
+
+static int before_tcp_poll(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (strcmp(current->comm, "pauses") || !hits(POLLED))
+		return 0;
+	return call_instead(regs, slow_tcp_poll);
+}
+
 static struct kprobe active_probe = {
 	.symbol_name	= "smc_lgr_settle",
 	.pre_handler	= before_settle,
@@ -115,7 +138,13 @@ static struct kprobe poll_probe = {
 	.post_handler	= not_optimized,
 };
 
-static struct kprobe *probes[] = { &active_probe, &poll_probe };
+static struct kprobe polled_probe = {
+	.symbol_name	= "tcp_poll",
+	.pre_handler	= before_tcp_poll,
+	.post_handler	= not_optimized,
+};
+
+static struct kprobe *probes[] = { &active_probe, &poll_probe, &polled_probe };
 
 static int __init pauses_init(void)
 {

@@ -4,4 +4,4 @@
 # guests: 1
 # cpus: 1
 # rdma: none
-g A 'modprobe tun && /lab/selftests/smc/urgent.py'
+g A 'modprobe tun && insmod /lab/pauses.ko && /lab/selftests/smc/urgent.py'
