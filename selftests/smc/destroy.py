@@ -19,12 +19,12 @@ import time
 import cases
 import hostenv
 from counters import limits as settings
-from limits import limit
+from limits import await_that, limit
 from minitcp import Net
 from namespaces import unshare
 from sockdiag import PROTO_SMC, SMCD, SMCR, TCP, destroy, dump, row_of, sock_id
 
-SO_COOKIE = 57
+SO_COOKIE, SO_PEEK_OFF = 57, 42
 LIMIT = limit(60)
 POLL = select.POLLIN | select.POLLOUT | select.POLLRDHUP
 
@@ -241,6 +241,29 @@ def scenario_peer_shut(k):
     srv.shutdown(socket.SHUT_WR)
     return [mask(cli, select.POLLRDHUP), k.destroy(cli),
             after(cli, "send", "send", "recv"), after(srv, "recv", "recv")]
+
+
+def established(port):
+    """has a TCP connection of this host's IPv4 this port?"""
+    with open("/proc/self/net/tcp", encoding="ascii") as f:
+        return any(words[1].endswith(f":{port:04X}") and words[3] == "01"
+                   for words in map(str.split, f))
+
+
+def scenario_name(k):
+    """each end's own name and SO_PEEK_OFF stay"""
+    ends = k.pair()
+    names = [s.getsockname() for s in ends]
+    set_off = [outcome(s.setsockopt, socket.SOL_SOCKET, SO_PEEK_OFF, 3)
+               for s in ends]
+    seen = [set_off, k.destroy(ends[0]), *map(mask, ends)]
+    # a TCP connection below is reset a little later
+    for _, port in names:
+        await_that("TCP's end", lambda p=port: not established(p), LIMIT)
+    for s, name in zip(ends, names):
+        seen += [s.getsockname() == name, so_error(s),
+                 outcome(s.getsockopt, socket.SOL_SOCKET, SO_PEEK_OFF)]
+    return seen
 
 
 def scenario_twice(k):

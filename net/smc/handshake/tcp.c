@@ -289,18 +289,26 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
  * smc_hs_tcp_reset() - reset the connection
  * @sk: socket, locked with its spinlock alone
  *
- * The program sees what it would see after a reset by the peer.
+ * The program sees what it would see after a reset by the peer.  disconnect()
+ * would clear the socket's own address, unless the program has bound it, and
+ * SO_PEEK_OFF.
  *
  * Context: any; the spinlock of the socket is held.
  */
 void smc_hs_tcp_reset(struct sock *sk)
 {
+	bool bound = sk->sk_userlocks & SOCK_BINDADDR_LOCK;
+	int peek_off = READ_ONCE(sk->sk_peek_off);
 	struct inet_sock *inet = inet_sk(sk);
 	__be16 dport = inet->inet_dport;
 
 	lockdep_assert_held(&sk->sk_lock.slock);
+	sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
 	sk->sk_prot->disconnect(sk, O_NONBLOCK);
+	if (!bound)
+		sk->sk_userlocks &= ~SOCK_BINDADDR_LOCK;
 	inet->inet_dport = dport;
+	WRITE_ONCE(sk->sk_peek_off, peek_off);
 	WRITE_ONCE(sk->sk_err, ECONNRESET);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 }
