@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import cases
 from counters import Counters, await_ends, sysctl
 from limits import await_that, limit
-from namespaces import enter
+from namespaces import enter, libc
 from sockdiag import PROTO_SMC, SMCD, row_of
 
 HOME, AWAY = "home", "away"             # namespaces
@@ -491,6 +491,49 @@ def case_memory_of_users():
             s.close()
             got = c.moved()
             assert got.get("HsRemembered", 0) == min(remembered, 1), got
+        lst.close()
+        enter(AWAY)
+        await_ends("sockets", other.moved, LIMIT)
+    finally:
+        enter(HOME)
+        sysctl("fallback_memory_s", 0)
+        sysctl("handshake_timeout_ms", 60000)
+
+
+def connect_in6(s, address, scope):
+    """connect() with a struct sockaddr_in6, which ends before a scope of None"""
+    name = struct.pack("=HHI16s", socket.AF_INET6, socket.htons(SILENT), 0,
+                       socket.inet_pton(socket.AF_INET6, address))
+    if scope is not None:
+        name += struct.pack("=I", scope)
+    s.setblocking(True)
+    assert not libc.connect(s.fileno(), name, len(name)), "connect()"
+
+
+def case_memory_of_scopes():
+    """the scope of an address counts if it is link-local, and the scope there"""
+    for ns, n in (HOME, 1), (AWAY, 2), (AWAY, 3):
+        run("ip", "-n", ns, "address", "add", f"fe80::79:{n}/64", "dev", "eth0",
+            "nodad")
+    other = counted(AWAY)
+    lst = listener(SILENT)
+    enter(HOME)
+    dev = socket.if_nametoindex("eth0")
+    sysctl("fallback_memory_s", 600)
+    sysctl("handshake_timeout_ms", 200)
+    try:
+        for address, scopes in ((NET[AWAY] + "5::1", (dev, None, 0, 5)),
+                                ("fe80::79:2", (dev, None, 0)),
+                                ("fe80::79:3", (None, dev))):
+            c = Counters()
+            for remembered, scope in enumerate(scopes):
+                with smc_socket() as s:
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE,
+                                 b"eth0")
+                    connect_in6(s, address, scope)
+                got = c.moved()
+                assert got.get("HsRemembered", 0) == remembered, \
+                    (address, scope, got)
         lst.close()
         enter(AWAY)
         await_ends("sockets", other.moved, LIMIT)

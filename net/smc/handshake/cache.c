@@ -69,19 +69,34 @@ struct smc_hs_cache {
 	struct entry (*sets[KINDS])[WAYS];
 };
 
+/*
+ * As with TCP, a scope counts for a link-local address only.  An address may
+ * end before it; TCP then takes the device that the socket is bound to.
+ */
+static u32 scope_of(const struct sock *sk, const struct sockaddr *addr, int len)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+
+	if (addr->sa_family != AF_INET6 ||
+	    !(ipv6_addr_type(&in6->sin6_addr) & IPV6_ADDR_LINKLOCAL))
+		return 0;
+	if (len >= (int)sizeof(*in6) && in6->sin6_scope_id)
+		return in6->sin6_scope_id;
+	return READ_ONCE(sk->sk_bound_dev_if);
+}
+
 static struct cache_key key_of_addr(const struct sock *sk,
-				    const struct sockaddr *addr)
+				    const struct sockaddr *addr, int len)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	struct cache_key key = {
 		/* sin_port is at the same place */
 		.port = ntohs(in6->sin6_port),
 		.uid = READ_ONCE(sk->sk_uid),
+		.scope = scope_of(sk, addr, len),
 	};
 
 	smc_addr_get(&key.addr, addr);
-	if (addr->sa_family == AF_INET6)
-		key.scope = in6->sin6_scope_id;
 	return key;
 }
 
@@ -229,10 +244,12 @@ static void cache_drop(struct smc_net *sn, enum kind kind,
  * smc_hs_remember() - this peer was incompatible: plain TCP for a while
  * @sk: socket of the user's connect()
  * @addr: where that went, AF_INET or AF_INET6
+ * @len: its length
  */
-void smc_hs_remember(const struct sock *sk, const struct sockaddr *addr)
+void smc_hs_remember(const struct sock *sk, const struct sockaddr *addr,
+		     int len)
 {
-	const struct cache_key key = key_of_addr(sk, addr);
+	const struct cache_key key = key_of_addr(sk, addr, len);
 
 	cache_store(smc_net(sock_net(sk)), NO_CLC, &key);
 }
@@ -241,10 +258,12 @@ void smc_hs_remember(const struct sock *sk, const struct sockaddr *addr)
  * smc_hs_remembered() - was this peer incompatible a short while ago?
  * @sk: socket
  * @addr: where connect() goes, AF_INET or AF_INET6
+ * @len: its length
  */
-bool smc_hs_remembered(const struct sock *sk, const struct sockaddr *addr)
+bool smc_hs_remembered(const struct sock *sk, const struct sockaddr *addr,
+		       int len)
 {
-	const struct cache_key key = key_of_addr(sk, addr);
+	const struct cache_key key = key_of_addr(sk, addr, len);
 
 	return cache_has(smc_net(sock_net(sk)), NO_CLC, &key);
 }

@@ -316,7 +316,8 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 	 */
 	if (spoke_badly(hs))
 		smc_hs_remember(hs->setup.sk,
-				(struct sockaddr *)&hs->setup.addr);
+				(struct sockaddr *)&hs->setup.addr,
+				hs->setup.addr_len);
 	smc_hs_enter_idle(hs, SMC_HS_RECONNECTED);
 	return SMC_REASON_OK;
 }

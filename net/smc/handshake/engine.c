@@ -449,11 +449,13 @@ void smc_hs_unlocked(struct smc_hs *hs)
  * smc_hs_want() - should connect() to this address offer SMC?
  * @sk: socket
  * @addr: where connect() goes
+ * @len: its length
  *
  * Context: process.
  * Return: SMC_REASON_OK: offer; otherwise why not: use plain TCP.
  */
-enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr)
+enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr,
+			    int len)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
 
@@ -461,7 +463,7 @@ enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr)
 		return SMC_REASON_UNSUPPADDR;
 	if (!READ_ONCE(sn->transports))
 		return SMC_REASON_DISABLED;
-	if (smc_hs_remembered(sk, addr)) {
+	if (smc_hs_remembered(sk, addr, len)) {
 		smc_stats_inc(sn, SMC_STAT_HS_REMEMBERED);
 		return SMC_REASON_REMEMBERED;
 	}

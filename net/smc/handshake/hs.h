@@ -120,7 +120,8 @@ void smc_hs_start(struct smc_hs *hs);
 void smc_hs_wake(struct smc_hs *hs);
 bool smc_hs_stop(struct smc_hs *hs);
 void smc_hs_unlocked(struct smc_hs *hs);
-enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr);
+enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr,
+			    int len);
 int smc_hs_init(void);
 void smc_hs_exit(void);
 int smc_hs_net_init(struct smc_net *sn);

@@ -141,6 +141,8 @@ static int begin(struct call *c)
 
 	/* for connecting again without the option */
 	smc->window_clamp = tcp_sk(sk)->window_clamp;
+	/* the address of an earlier attempt may have been longer */
+	memset(&smc->addr, 0, sizeof(smc->addr));
 	smc->addr_len = min_t(int, c->len, sizeof(smc->addr));
 	memcpy(&smc->addr, c->addr, smc->addr_len);
 	/* pairs with smp_load_acquire() in smc_attempt_begin() */
@@ -207,7 +209,7 @@ static int idle_connect(struct call *c)
 	if (why == SMC_REASON_OK && smc->sk->sk_shutdown)
 		why = SMC_REASON_OPTUNSUPP;
 	if (why == SMC_REASON_OK)
-		why = smc_hs_want(smc->sk, c->addr);
+		why = smc_hs_want(smc->sk, c->addr, c->len);
 	return why == SMC_REASON_OK ? begin(c) : fall_back(c, why);
 }
 
