@@ -549,34 +549,81 @@ TEST_F_TIMEOUT(conn, notsent_and_a_full_ring, 240)
 	}
 }
 
-/* An error that does not end the connection is returned by one call. */
-TEST_F(conn, soft_error)
-{
-	bool v6 = variant->family == AF_INET6;
-	char cmd[512], c;
-	int mask;
+/* -- an error that does not end the connection -- */
 
-	/* data of an SMC connection meets no router */
-	if (variant->kind != KIND_TCP && !becomes(variant->kind, "tcp"))
-		return;
-	ASSERT_EQ(0, set_int(self->fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
-			     v6 ? IPV6_RECVERR : IP_RECVERR, 1));
-	PAIR();
+/* From now on an ICMP message sets an error of the socket. */
+static int set_recverr(int fd, int family)
+{
+	bool v6 = family == AF_INET6;
+
+	return set_int(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+		       v6 ? IPV6_RECVERR : IP_RECVERR, 1);
+}
+
+/* From now on data for this port are answered with an ICMP message. */
+static int reject_data(const struct where *at)
+{
+	char cmd[512];
+
 	snprintf(cmd, sizeof(cmd),
 		 "exec 2>/dev/null; nft add table inet smcwait && "
 		 "nft add chain inet smcwait in "
 		 "'{ type filter hook input priority 0; }' && "
-		 "nft add rule inet smcwait in tcp dport %d "
-		 "reject with icmpx host-unreachable", port_of(&self->at));
-	ASSERT_EQ(0, system(cmd));
+		 "nft add rule inet smcwait in tcp dport %d tcp flags "
+		 "'& psh == psh' reject with icmpx host-unreachable",
+		 port_of(at));
+	return system(cmd);
+}
+
+static int reject_no_data(void)
+{
+	return system("nft delete table inet smcwait");
+}
+
+/* It is returned by one call. */
+TEST_F(conn, soft_error)
+{
+	int mask;
+	char c;
+
+	/* data of an SMC connection meets no router */
+	if (variant->kind != KIND_TCP && !becomes(variant->kind, "tcp"))
+		return;
+	ASSERT_EQ(0, set_recverr(self->fd, variant->family));
+	PAIR();
+	ASSERT_EQ(0, reject_data(&self->at));
 	EXPECT_EQ(1, send(self->fd, "x", 1, 0));
 	mask = poll_for(self->fd, 0, WAIT_MS);
-	EXPECT_EQ(0, system("nft delete table inet smcwait"));
+	EXPECT_EQ(0, reject_no_data());
 	EXPECT_EQ(POLLERR, mask & POLLERR);
 	EXPECT_ERR(EHOSTUNREACH, recv(self->fd, &c, 1, MSG_DONTWAIT));
 	/* sent again, it arrives */
 	EXPECT_EQ(POLLIN, poll_for(self->srv, POLLIN, WAIT_MS));
 	EXPECT_EQ(1, recv(self->srv, &c, 1, 0));
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+}
+
+/* The Proposal is rejected, sent again, and answered. */
+TEST_F(conn, soft_error_in_handshake)
+{
+	long again = smc_counter("HsReconnect");
+	struct used then = smc_used();
+
+	if (!uses_smc(variant->kind))
+		return;
+	ASSERT_EQ(0, set_recverr(self->fd, variant->family));
+	set_nonblock(self->fd);
+	ASSERT_EQ(0, reject_data(&self->at));
+	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &self->at));
+	EXPECT_EQ(0, poll_for(self->fd, POLLOUT, IDLE_MS));
+	EXPECT_EQ(0, reject_no_data());
+	EXPECT_EQ(POLLOUT, poll_for(self->fd, POLLOUT, WAIT_MS));
+	EXPECT_EQ(0, so_error(self->fd));
+	EXPECT_EQ(0, CONNECT(self->fd, &self->at));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_TRUE(became(variant->kind, then, false));
+	EXPECT_EQ(again, smc_counter("HsReconnect"));
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
 	EXPECT_TRUE(byte_goes(self->srv, self->fd));
 }
 

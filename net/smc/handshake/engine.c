@@ -55,8 +55,7 @@ void smc_hs_wake(struct smc_hs *hs)
 
 	spin_lock_irqsave(&hs->lock, flags);
 	if (!hs->queued && !hs->ended) {
-		useful = READ_ONCE(sk->sk_err) || smc_hs_tcp_closed(sk) ||
-			 smc_hs_tcp_at_urgent(sk);
+		useful = smc_hs_tcp_closed(sk) || smc_hs_tcp_at_urgent(sk);
 		if (hs->ops->steps[hs->state].opens)
 			useful |= (1 << inet_sk_state_load(sk)) &
 				  (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT);

@@ -70,7 +70,7 @@ static bool examine(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	ssize_t total;
 	int n;
 
-	ended = smc_hs_tcp_closed(sk) || READ_ONCE(sk->sk_err);
+	ended = smc_hs_tcp_closed(sk);
 	n = smc_hs_tcp_peek(sk, buf, SMC_CLC_MAX_LEN);
 	if (n < 0)
 		return true;

@@ -30,8 +30,7 @@ static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
 	*ready = smc_hs_tcp_readable(hs->setup.sk) >= want;
 	if (*ready)
 		return SMC_REASON_OK;
-	if (READ_ONCE(hs->setup.sk->sk_err) ||
-	    smc_hs_tcp_closed(hs->setup.sk)) {
+	if (smc_hs_tcp_closed(hs->setup.sk)) {
 		/* Data and FIN may have come between the two looks. */
 		*ready = smc_hs_tcp_readable(hs->setup.sk) >= want;
 		return *ready ? SMC_REASON_OK : gone(hs);

@@ -111,6 +111,8 @@ void smc_hs_unlock(struct smc_hs *hs)
  * @sk: socket
  *
  * SOCK_DONE and not RCV_SHUTDOWN, which shutdown() before connect() sets, too.
+ * And not sk_err: with IP_RECVERR an ICMP message sets it, and TCP goes on.  An
+ * error that ends the connection leaves it in TCP_CLOSE.
  *
  * Context: any, lockless.
  */
@@ -235,6 +237,24 @@ static void lend(struct sock *sk, struct socket *sock)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
+/*
+ * Take an error that does not end the connection (IP_RECVERR) out of the way:
+ * TCP would return it instead of sending, and it is the program's.
+ */
+static int set_aside_error(struct sock *sk)
+{
+	return READ_ONCE(sk->sk_err) ? xchg(&sk->sk_err, 0) : 0;
+}
+
+/* A waiter of a program that has the socket already may have missed it. */
+static void put_back_error(struct sock *sk, int err)
+{
+	if (!err)
+		return;
+	cmpxchg(&sk->sk_err, 0, err);
+	sk_error_report(sk);
+}
+
 /**
  * smc_hs_tcp_send() - send a message without waiting
  * @sk: socket, locked with its spinlock alone
@@ -264,7 +284,7 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
 	};
 	gfp_t gfp = sk->sk_allocation;
 	bool lone = !sk->sk_socket;
-	int rc;
+	int rc, err;
 
 	lockdep_assert_held(&sk->sk_lock.slock);
 	/* anything else would wait for the connection */
@@ -276,10 +296,12 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
 	if (lone)
 		lend(sk, lent);
 	sk->sk_allocation = GFP_ATOMIC;
+	err = set_aside_error(sk);
 	rc = tcp_sendmsg_locked(sk, &msg, len);
 	sk->sk_allocation = gfp;
 	if (lone)
 		lend(sk, NULL);
+	put_back_error(sk, err);
 	if (rc < 0)
 		return rc == -ENOMEM || rc == -ENOBUFS ? -EAGAIN : rc;
 	return rc == len ? 0 : -EIO;
