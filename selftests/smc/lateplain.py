@@ -16,6 +16,8 @@ import cases
 from limits import limit
 
 IPPROTO_SMC = 256
+PLAIN_TCP = 286, 256            # SOL_SMC, SMC_PLAIN_TCP
+FASTOPEN = socket.IPPROTO_TCP, socket.TCP_FASTOPEN
 DELAY_MS = 500
 
 
@@ -33,7 +35,8 @@ def connect(addr, result):
         result.append(c.recv(100))
 
 
-def one(level, option):
+def one(*calls):
+    """each call is an option and its value"""
     srv = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
     srv.settimeout(limit(60))
     srv.bind(("127.0.0.1", 0))
@@ -46,7 +49,8 @@ def one(level, option):
     port = srv.getsockname()[1]
     while not syn_received(port):
         assert time.monotonic() < end, "no SYN"
-    srv.setsockopt(level, option, 5)
+    for option, value in calls:
+        srv.setsockopt(*option, value)
     assert syn_received(port), "too late to show anything"
     conn = srv.accept()[0]
     conn.settimeout(limit(60))
@@ -64,11 +68,16 @@ def tc(*words):
 
 
 def case_smc_plain_tcp():
-    one(286, 256)
+    one((PLAIN_TCP, 1))
 
 
 def case_tcp_fastopen():
-    one(6, 23)
+    one((FASTOPEN, 5))
+
+
+def case_not_plain_but_fastopen():
+    """the listener goes on answering, as the one that is left asks for TCP"""
+    one((FASTOPEN, 5), (PLAIN_TCP, 0))
 
 
 tc("add")

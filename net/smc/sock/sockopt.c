@@ -154,9 +154,10 @@ static int set_plain(struct smc_sock *smc, bool on)
 		rc = on && !rules->ours ? 0 : -EINVAL;
 	} else {
 		assign_bit(SMC_SK_PLAIN, &smc->bits, on);
-		if (!on && sk->sk_state == TCP_LISTEN)
-			smc_synopt_answer(sk, smc_sock_want(smc) ==
-					  SMC_REASON_OK);
+		/* never off: a request may have the answer already */
+		if (!on && sk->sk_state == TCP_LISTEN &&
+		    smc_sock_want(smc) == SMC_REASON_OK)
+			smc_synopt_answer(sk, true);
 	}
 	release_sock(sk);
 	return rc;
