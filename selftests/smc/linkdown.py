@@ -23,7 +23,7 @@ from badverbs import HANDSHAKE_MS, bad, number
 from clcmsg import accept_r, proposal_v1
 from counters import Counters, await_ends, read as read_counters, sysctl
 from genetlink import port_active
-from hostile import elsewhere, said, waiting
+from hostile import elsewhere, plain, said, waiting
 from limits import await_that, limit
 from minitcp import Net, read
 from planted import Planted
@@ -74,7 +74,8 @@ class Link:
         except BrokenPipeError as e:
             raise AssertionError("the error has been lost") from e
 
-    def told(self, want, fn, *args):
+    @staticmethod
+    def told(want, fn, *args):
         try:
             raise AssertionError(f"no error: {fn(*args)}")
         except OSError as e:
@@ -654,6 +655,33 @@ def case_active_and_overdue():
         ToldLate().after(connected)
     finally:
         sysctl("handshake_timeout_ms", timeout)
+
+
+def case_confirmed_and_lost():
+    """The link is lost when a client has sent its Confirm for an existing group,
+    before it looks whether the group still is there.  The server uses SMC and
+    reads no Decline: the client connects again."""
+    Link.begin()
+    bad("rule", "off")
+    # those of the case before end in their own time
+    await_ends("links", seconds=LIMIT)
+    peer = Server(Link.net)
+    counters = Counters()
+    PAUSES.write("at", "confirm")
+    try:
+        conn = peer.another()
+        assert conn, "declined"
+        await_that("no pause", lambda: PAUSES.number("paused"), LIMIT)
+        bad("event", "fatal")
+        Link.told(errno.ECONNABORTED, peer.sock.recv, 1)
+    finally:
+        PAUSES.write("at", "go")
+    conn.tcp = peer.callers.get(timeout=LIMIT)
+    assert not conn.tcp.option, "SMC is offered again"
+    plain(conn)
+    assert counters.moved()["HsReconnect"] == 1, counters.moved()
+    peer.disconnect()
+    peer.lst.close()
 
 
 def case_keys():

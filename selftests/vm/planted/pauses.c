@@ -8,6 +8,8 @@
  *
  *   active	the worker that has made a group ACTIVE, before it calls the first
  *		handshake that waits for that; 2: it has called all
+ *   confirm	the worker that has sent the Confirm of a client, before it goes on;
+ *		2: it does
  *   poll	a task named "pauses", before poll() or select() puts it in a wait
  *		queue
  *   polled	such a task, in TCP's poll(), when that has looked
@@ -23,8 +25,10 @@
 
 #include "instead.h"
 
-enum point { ACTIVE, POLL, POLLED, NONE };
-static const char * const names[] = { "active", "poll", "polled", "go" };
+enum point { ACTIVE, CONFIRM, POLL, POLLED, NONE };
+static const char * const names[] = {
+	"active", "confirm", "poll", "polled", "go"
+};
 
 static int at = NONE;	/* the next task sleeps there */
 static bool held;
@@ -67,7 +71,7 @@ static void passed(void)
 	wake_up_var(&paused);
 }
 
-static struct kprobe active_probe, poll_probe, polled_probe;
+static struct kprobe active_probe, confirm_probe, poll_probe, polled_probe;
 
 /* In place of smc_lgr_settle() */
 static void slow_settle(void *lgr, unsigned int why)
@@ -85,6 +89,27 @@ static int before_settle(struct kprobe *kp, struct pt_regs *regs)
 	if ((unsigned int)regs_get_kernel_argument(regs, 1) || !hits(ACTIVE))
 		return 0;
 	return call_instead(regs, slow_settle);
+}
+
+#define SENT_CONFIRM	2	/* SMC_HS_SENT_CONFIRM, of the client alone */
+
+/* In place of smc_hs_write() */
+static int slow_write(void *hs, int mark)
+{
+	int (*write)(void *hs, int mark) = (void *)confirm_probe.addr;
+	int rc = write(hs, mark);
+
+	sleep_here();
+	passed();
+	return rc;
+}
+
+static int before_write(struct kprobe *kp, struct pt_regs *regs)
+{
+	if ((int)regs_get_kernel_argument(regs, 1) != SENT_CONFIRM ||
+	    !hits(CONFIRM))
+		return 0;
+	return call_instead(regs, slow_write);
 }
 
 /* In place of __pollwait() */
@@ -132,6 +157,12 @@ static struct kprobe active_probe = {
 	.post_handler	= not_optimized,
 };
 
+static struct kprobe confirm_probe = {
+	.symbol_name	= "smc_hs_write",
+	.pre_handler	= before_write,
+	.post_handler	= not_optimized,
+};
+
 static struct kprobe poll_probe = {
 	.symbol_name	= "__pollwait",
 	.pre_handler	= before_pollwait,
@@ -144,7 +175,9 @@ static struct kprobe polled_probe = {
 	.post_handler	= not_optimized,
 };
 
-static struct kprobe *probes[] = { &active_probe, &poll_probe, &polled_probe };
+static struct kprobe *probes[] = {
+	&active_probe, &confirm_probe, &poll_probe, &polled_probe
+};
 
 static int __init pauses_init(void)
 {
