@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """synopt - the SYN option as this module writes it (syn_option=own)
 
+The case "crossing" is for the one that the kernel writes, too.
+
 Two namespaces, c and s, on a pair of veth; a packet socket in c sees what each
 sends.  Every SYN and SYN-ACK is checked: lengths, the checksum (or, where the
 device is to make it, the pseudo header's), and the option, which comes last.
@@ -91,6 +93,7 @@ def drop(ns, what):
 
 SYNS = "tcp flags & (syn|ack) == syn"
 SYNACKS = "tcp flags & (syn|ack) == (syn|ack)"
+CLOSING = "04", "05", "08", "09", "0B"      # states of TCP in /proc/net/tcp
 
 
 def ones_sum(data):
@@ -416,29 +419,46 @@ def case_fast_open():
             sysctl(ns, "tcp_fastopen", 1)
 
 
-def cross(port):
-    """two sockets that have connected to each other at once"""
-    before = counted()
+def cross(port, lost=True):
+    """Two sockets that have connected to each other at once, by plain TCP.  @lost:
+    the first SYNs are dropped, so that the next one of either end finds the other
+    in SYN_SENT."""
+    def smc():
+        return [stat(ns, name) for ns in "cs"
+                for name in ("HsClientSmcd", "HsServerSmcd", "HsReconnect")]
+
+    before = smc()
     one, other = make("c"), make("s")
     one.bind((IP4["c"], port))
     other.bind((IP4["s"], port + 1))
-    drop("c", SYNS)
-    drop("s", SYNS)
+    for ns in "cs" if lost else "":
+        drop(ns, SYNS)
     begin(one, IP4["s"], port + 1)
     begin(other, IP4["c"], port)
-    nft("c")
-    nft("s")
+    for ns in "cs" if lost else "":
+        nft(ns)
     begun(one)
     begun(other)
-    assert counted()["HsClientSmcd"] == before["HsClientSmcd"]
+    exchange(one, other)
+    assert smc() == before, (smc(), before)
     return one, other
 
 
 def case_crossing():
-    """two SYNs cross: plain TCP"""
-    one, other = cross(7100)
-    exchange(one, other)
-    finish(one, other)
+    """one after the other, and at the same time"""
+    finish(*cross(7100))
+    for ns in "cs":
+        run(f"tc -n {ns} qdisc add dev eth0 root netem "
+            f"delay {int(limit(300))}ms")
+    try:
+        finish(*cross(7110, False))
+        # a FIN that the queue loses would be sent again for minutes
+        for ns in "cs":
+            await_that("the end of the connections",
+                       lambda ns=ns: not sockets(ns, CLOSING), limit(30))
+    finally:
+        for ns in "cs":
+            run(f"tc -n {ns} qdisc delete dev eth0 root")
 
 
 def case_many():
@@ -472,18 +492,18 @@ def load():
 
 
 def sockets(ns, wanted):
-    """TCP's in this state: how often each has timed out"""
+    """TCP's in one of these states: how often each has timed out"""
     found = []
     with Inside(ns):
         for name in "tcp", "tcp6":
             with open("/proc/self/net/" + name, encoding="ascii") as f:
                 found += [int(words[6], 16) for words in map(str.split, f)
-                          if words[3] == wanted]
+                          if words[3] in wanted]
     return found
 
 
 def requests():
-    return sockets("s", "03")
+    return sockets("s", ("03",))
 
 
 def requests_at_rmmod(timeouts):
@@ -539,7 +559,7 @@ def case_orphans_stay():
     one, other = cross(7200)
     pairs.append((other, fill(one)))
     unload()
-    assert len(sockets("c", "04")) == 4 and len(sockets("s", "04")) == 3, \
+    assert len(sockets("c", ("04",))) == 4 and len(sockets("s", ("04",))) == 3, \
         "FIN_WAIT1"
     for sock, sent in pairs:
         got = 0

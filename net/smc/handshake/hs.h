@@ -80,6 +80,8 @@ struct smc_hs_events {
  * @role: client or server
  * @crowded: server: the listener's queue is more than half full
  * @refuse: server: decline for this reason, whatever the client proposes
+ * @connects: the socket's connect() waits for the outcome.  It is a server all
+ *	the same if two SYNs have crossed
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
  * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
@@ -95,6 +97,7 @@ struct smc_hs_setup {
 	enum smc_role role;
 	bool crowded;
 	enum smc_reason refuse;
+	bool connects;
 	struct sockaddr_in6 addr;
 	int addr_len;
 	u32 window_clamp;
@@ -107,6 +110,7 @@ void smc_synopt_answer(struct sock *sk, bool on);
 void smc_synopt_off(struct sock *sk);
 bool smc_synopt_answers(const struct sock *sk);
 bool smc_synopt_peer_has(const struct sock *sk);
+bool smc_synopt_crossed(const struct sock *sk);
 bool smc_synopt_req_has(const struct request_sock *req, struct sock *child);
 
 /* client.c */

@@ -106,6 +106,20 @@ bool smc_synopt_peer_has(const struct sock *sk)
 }
 
 /**
+ * smc_synopt_crossed() - has the peer's SYN crossed ours, and not answered it?
+ * @sk: client for which smc_synopt_peer_has(), just now established; locked
+ *
+ * The peer may take our SYN-ACK for that of a server, and propose SMC.
+ *
+ * Context: any.
+ */
+bool smc_synopt_crossed(const struct sock *sk)
+{
+	lockdep_assert(lockdep_sock_is_held(sk));
+	return writer && writer->crossed && writer->crossed(sk);
+}
+
+/**
  * smc_synopt_req_has() - have both sides of a new child offered SMC?
  * @req: its request
  * @child: the child, being made; nothing of its listener's is left in it

@@ -21,6 +21,9 @@ struct sock;
  * @off: undo either.  TCP may be destroying the socket, in any context
  * @answers: has @answer been called for this listener?
  * @peer_has: client, established: had the SYN-ACK the option?
+ * @crossed: optional; client, just now established, with @peer_has: was the
+ *	peer's option in a SYN that crossed ours, and may ours have been in a
+ *	SYN-ACK?
  * @req_has: had the SYN of a request and its SYN-ACK the option?  The child is
  *	a copy of its listener, and locked
  */
@@ -33,6 +36,7 @@ struct smc_synopt_ops {
 	void (*off)(struct sock *sk);
 	bool (*answers)(const struct sock *sk);
 	bool (*peer_has)(const struct sock *sk);
+	bool (*crossed)(const struct sock *sk);
 	bool (*req_has)(const struct request_sock *req, struct sock *child);
 };
 

@@ -46,6 +46,18 @@ static bool peer_has(const struct sock *sk)
 }
 
 /*
+ * TCP that has answered a SYN which crossed ours has sent a SYN-ACK, too, which
+ * had the option, as the flag is set.  Otherwise it has sent nothing but SYNs:
+ * it tells of the connection before it acknowledges the SYN-ACK.
+ */
+static bool crossed(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->segs_out > 1 + tp->total_retrans;
+}
+
+/*
  * A child that gets data with its SYN (Fast Open) answers that with a SYN-ACK
  * that is still to be sent, and says no.
  */
@@ -79,6 +91,7 @@ const struct smc_synopt_ops smc_synopt_native = {
 	.off		= clear,
 	.answers	= is_set,
 	.peer_has	= peer_has,
+	.crossed	= crossed,
 	.req_has	= req_has,
 };
 

@@ -35,8 +35,8 @@ static struct socket *lent;
  */
 static bool accepted_early(const struct smc_hs *hs)
 {
-	return hs->setup.role == SMC_SERV && hs->state != SMC_HS_LATE &&
-	       hs->setup.sk->sk_socket;
+	return hs->setup.role == SMC_SERV && !hs->setup.connects &&
+	       hs->state != SMC_HS_LATE && hs->setup.sk->sk_socket;
 }
 
 /* The program has read the peer's messages, or will: there is no way back. */

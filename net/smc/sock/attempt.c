@@ -211,7 +211,9 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 		.sk = smc->sk,
 		.arg = smc,
 		.sn = smc->sn,
-		.role = server ? SMC_SERV : SMC_CLNT,
+		/* a client that refuses waits for a Proposal, see opened() */
+		.role = server || smc->refuse ? SMC_SERV : SMC_CLNT,
+		.connects = !server,
 		.crowded = server && crowded(smc),
 		.refuse = smc->refuse,
 		.addr = smc->addr,
@@ -342,6 +344,10 @@ static void opened(struct smc_sock *smc)
 		fall_back(smc);
 		return;
 	}
+	/* the peer may be a client, too, and propose what has to be declined */
+	if (!test_bit(SMC_SK_SERVER, &smc->bits) &&
+	    smc_synopt_crossed(smc->sk))
+		smc->refuse = SMC_REASON_PEERNOSMC;
 	hs = new_hs(smc, GFP_ATOMIC);
 	if (hs)
 		start(smc, hs);

@@ -145,7 +145,8 @@ struct smc_row {
  *	into sk_err in phase SMC means nothing.  Written under @state_lock
  * @lowat: SO_RCVLOWAT of the program while TCP has 1
  * @tcp_err: the last error of TCP in phase SMC, written in the same way
- * @refuse: child: why its handshake is to be declined
+ * @refuse: child, or a client whose SYN has crossed another: why its handshake
+ *	is to be declined
  * @addr: client: where connect() goes, for connecting again
  * @addr_len: its length
  * @window_clamp: client: TCP_WINDOW_CLAMP before connect()

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-# The module writes the SYN option itself: selftests/smc/synopt.py.
+# The module writes the SYN option itself: selftests/smc/synopt.py.  One case for
+# that of the kernel, too, if it has one.
 # when: 2/2 6.12; 7/8 debug, takes a minute there
 # kernels: 6.1 6.12 7.2 debug
 # guests: 1
 # timeout: 300
 # rdma: none
+option=/sys/module/smc/parameters/syn_option
+[ "$(g A "cat $option")" != kernel ] ||
+	g A '/lab/selftests/smc/synopt.py crossing'
 g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
 	insmod /lab/smc_diag.ko'
-equal own "$(g A 'cat /sys/module/smc/parameters/syn_option')" 'SYN option'
+equal own "$(g A "cat $option")" 'SYN option'
 rc=0
 g A "/lab/selftests/smc/synopt.py ${SYNOPT_CASES:-}" || rc=$?
 # the debug kernel has no NAT: that case is skipped
