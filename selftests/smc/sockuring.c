@@ -235,6 +235,36 @@ TEST_F(uring, poll)
 	EXPECT_EQ(POLLIN, POLLIN & cqe.res);
 }
 
+/* below SO_RCVLOWAT there is no event */
+TEST_F(uring, poll_below_lowat)
+{
+	struct io_uring_sqe sqe;
+	struct io_uring_cqe cqe;
+	int low = 10;
+	char buf[16];
+
+	ASSERT_EQ(0, setsockopt(self->p.server, SOL_SOCKET, SO_RCVLOWAT, &low,
+				sizeof(low)));
+	sqe = uring_sqe(IORING_OP_POLL_ADD, self->p.server, NULL, 0);
+	sqe.poll32_events = POLLIN;
+	ASSERT_EQ(1, uring_submit(&self->u, &sqe));
+	EXPECT_TRUE(none_yet(&self->u));
+	ASSERT_EQ(4, send(self->p.client, "four", 4, 0));
+	EXPECT_TRUE(none_yet(&self->u));
+	ASSERT_EQ(6, send(self->p.client, "andsix", 6, 0));
+	ASSERT_TRUE(uring_reap(&self->u, &cqe, WAIT_MS));
+	EXPECT_EQ(POLLIN, cqe.res);
+	EXPECT_EQ(10, recv(self->p.server, buf, sizeof(buf), 0));
+	/* the end is one */
+	ASSERT_EQ(1, uring_submit(&self->u, &sqe));
+	ASSERT_EQ(4, send(self->p.client, "last", 4, 0));
+	EXPECT_TRUE(none_yet(&self->u));
+	ASSERT_EQ(0, shutdown(self->p.client, SHUT_WR));
+	ASSERT_TRUE(uring_reap(&self->u, &cqe, WAIT_MS));
+	EXPECT_EQ(POLLIN, POLLIN & cqe.res);
+	EXPECT_EQ(4, recv(self->p.server, buf, sizeof(buf), 0));
+}
+
 /* what is said to be there can be taken: the handshake is over by then */
 TEST_F(uring, poll_listener)
 {

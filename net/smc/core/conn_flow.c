@@ -542,7 +542,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	readable = conn->rcvd_pos != old_rcvd;
 	if (news)
 		conn->events->peer_flags(conn, news);
-	if (readable || news || cdc->prod_flags & SMC_CDC_WRITE_BLOCKED)
+	if (readable || news)
 		conn->events->readable(conn);
 	if (conn->peer_read_pos != old_read && conn->merged) {
 		smp_store_release(&conn->done_pos, conn->peer_read_pos);

@@ -163,6 +163,8 @@ int smc_rx_set_lowat(struct sock *sk, int val)
 	if (!conn)
 		return 0;
 	WRITE_ONCE(sk->sk_rcvlowat, smc->lowat);
+	/* before rcvd_pos: pairs with conn_readable() */
+	smp_mb();
 	if (smc_rx_readable(conn))
 		smc->data_ready(sk);
 	smc_conn_put(conn);
