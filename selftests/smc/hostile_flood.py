@@ -312,6 +312,12 @@ def at_once(fn, *args):
     assert seconds < limit(1), f"{seconds:.1f} s"
 
 
+def speak(peer):
+    """The link is given up when ten seconds pass without a word and nothing is
+    taken; a busy host needs seconds for a step."""
+    peer.qp.send(message(TEST_LINK, RESPONSE))
+
+
 def crowd(peer, count):
     """connections that begin while the peer's device is as it is now: into the
     group, then into no group or another; and their listener goes"""
@@ -320,16 +326,15 @@ def crowd(peer, count):
         tcp = peer.net.connect(peer.port, True, LIMIT, peer.ip)
         tcp.send(proposal(peer.args, peer.new_end(1)))
         some.append(tcp)
-        # it speaks, and so it is not given up at once
-        peer.qp.send(message(TEST_LINK, RESPONSE))
+        speak(peer)
     for tcp in some[::2]:
         assert peer.clc(tcp, 2), "declined"
         tcp.send(accept_r(peer.args, 3, False, peer.new_end()))
-    elsewhere()
-    lab.honest.round()
-    at_once(peer.lst.close)
-    elsewhere()
-    lab.honest.round()
+        speak(peer)
+    for step in elsewhere, lab.honest.round, lambda: at_once(peer.lst.close), \
+            elsewhere, lab.honest.round:
+        step()
+        speak(peer)
     for tcp in some:
         tcp.rst()
     peer.listen()
