@@ -23,16 +23,9 @@ echo 1 >events/smc/enable; echo 1 >tracing_on
 # one connection through shared memory, one that may not use it
 cat >/tmp/talk.py <<-END
 	import socket, subprocess
-	def pair():
-	    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
-	    server.bind(("127.0.0.1", 0)); server.listen()
-	    client = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
-	    client.connect(server.getsockname())
-	    return client, server.accept()[0]
-	def setting(name, value):
-	    open("/proc/sys/net/smc/" + name, "w").write(value)
+	from counters import LO, pair, sysctl
 	def talk():
-	    client, child = pair()
+	    client, child = pair(LO)
 	    client.sendall(b"x" * 1000)
 	    assert len(child.recv(1000, socket.MSG_WAITALL)) == 1000
 	    client.close(); assert child.recv(1) == b""; child.close()
@@ -40,7 +33,7 @@ cat >/tmp/talk.py <<-END
 	    subprocess.run(["nft", rules], check=True)
 	# until keepalive ends it
 	def silent():
-	    client, child = pair()
+	    client, child = pair(LO)
 	    child.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 	    for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT):
 	        child.setsockopt(socket.IPPROTO_TCP, option, 1)
@@ -51,10 +44,10 @@ cat >/tmp/talk.py <<-END
 	    nft("delete table inet lab")
 	talk()
 	silent()
-	setting("transports", "smcr")
+	sysctl("transports", "smcr")
 	talk()
 END
-timeout 60 python3 /tmp/talk.py || fail "talk.py"
+PYTHONPATH=/lab/selftests/smc timeout 60 python3 /tmp/talk.py || fail "talk.py"
 echo 0 >tracing_on
 has() { grep -Eq "$1" trace || fail "no line $1"; }
 has "smc_switch_to_fallback: sk=[0-9a-f]+ clcsk=[0-9a-f]+ net=[0-9]+ fallback_rsn=[0-9]+"
