@@ -61,7 +61,8 @@ static u32 readable(const struct smc_conn *conn)
 /* Bytes from @pos to the urgent byte if that lies ahead, else U32_MAX. */
 static u32 urgent_ahead(const struct smc_conn *conn, u64 pos)
 {
-	u64 urg = READ_ONCE(conn->urg_rx_pos);
+	/* urg_drop_pos is read afterwards: pairs with rx_urgent() */
+	u64 urg = smp_load_acquire(&conn->urg_rx_pos);
 
 	if (urg == SMC_NO_POS || urg < pos || urg - pos > U32_MAX - 1)
 		return U32_MAX;
@@ -366,9 +367,12 @@ static int take_bytes(struct smc_conn *conn, struct reader *r)
 	/* a call for 0 bytes does not even pass an urgent mark */
 	if (!r->len)
 		return 0;
-	if (urgent_dropped(conn, r->pos))
-		skip_mark(conn, r);
+	/* an old mark is dropped before there is a later one */
 	urg = urgent_ahead(conn, r->pos);
+	if (urgent_dropped(conn, r->pos)) {
+		skip_mark(conn, r);
+		urg = urgent_ahead(conn, r->pos);
+	}
 	if (!urg && rcvd != r->pos) {
 		if (r->copied)
 			return 0;
