@@ -34,6 +34,7 @@ AT_ONCE = limit(2)
 WINDOW = 1                      # second: long enough for a worker to be seen
 TICKS = os.sysconf("SC_CLK_TCK")
 ROUNDS = 5
+IP_RECVERR = 11
 DECLINE = 4                     # type of a CLC message
 
 
@@ -281,6 +282,33 @@ def case_oob_does_not_wait():
         assert outcome(cli.connect, (PEER, PORT)) == "EINPROGRESS"
         got = read_urgent(cli)
         assert got == "EINVAL", got
+
+
+def case_late_error():
+    """an error that TCP survives ends recv(), as with TCP"""
+    sysctl("handshake_timeout_ms", int(limit(100)))
+    with listener(0) as lst:
+        client = Client(lst, b"", 0)
+        client.accept()
+        srv = client.srv
+        srv.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
+        srv.settimeout(None)
+        nft = "table inet late { chain out { type filter hook output priority " \
+            "0; tcp flags & psh == psh oif clc0 reject with icmpx " \
+            "host-unreachable; }; }"
+        subprocess.run(("nft", nft), check=True)
+        try:
+            reads = blocked(srv.recv, 1)
+            # not for the first time, in which the socket is owned
+            srv.send(b"x")
+            got = reads()
+        finally:
+            subprocess.run(("nft", "delete table inet late"), check=True)
+        assert got == "EHOSTUNREACH", got
+        # the byte may have been rejected once more
+        await_that("EAGAIN", lambda: outcome(
+            srv.recv, 1, socket.MSG_DONTWAIT) == "EAGAIN", LIMIT)
+        client.srv.close()
 
 
 @contextlib.contextmanager

@@ -450,30 +450,31 @@ void smc_attempt_unlocked(struct smc_sock *smc)
 }
 
 /**
- * smc_attempt_shut() - has the program ended reading, and nothing is held back?
+ * smc_attempt_answers() - does a read in LATE have an answer already?
  * @smc: context, in any phase
  *
- * In LATE such a read returns 0, as TCP's does: no byte has come that a step
- * could still take away or show.  The end of TCP's connection is shown by a
- * step, with its error.
+ * As with TCP: an error that does not end the connection, or the end of file
+ * because the program has shut down reading.  No byte has come that a step could
+ * still take away or show; a step shows the end of TCP's connection.
  *
  * Context: any; without the socket's lock the answer may be old.
  */
-bool smc_attempt_shut(const struct smc_sock *smc)
+bool smc_attempt_answers(const struct smc_sock *smc)
 {
 	const struct sock *sk = smc->sk;
 
 	return smc_sock_rules(smc)->tells &&
-	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN &&
-	       !smc_hs_tcp_closed(sk) && !READ_ONCE(sk->sk_err) &&
-	       !smc_hs_tcp_readable(sk) && !smc_hs_tcp_at_urgent(sk);
+	       (READ_ONCE(sk->sk_err) ||
+		READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) &&
+	       !smc_hs_tcp_closed(sk) && !smc_hs_tcp_readable(sk) &&
+	       !smc_hs_tcp_at_urgent(sk);
 }
 
 static bool waits(const struct smc_sock *smc, int dir, int disconnects)
 {
 	return smc_sock_rules(smc)->data[dir] == SMC_DATA_WAIT &&
 	       READ_ONCE(smc->sk->sk_disconnects) == disconnects &&
-	       !(dir == READ && smc_attempt_shut(smc));
+	       !(dir == READ && smc_attempt_answers(smc));
 }
 
 /**

@@ -62,8 +62,11 @@ static enum smc_data_rule waiting_recv(const struct smc_sock *smc, int flags,
 		*rc = -EINVAL;
 		return SMC_DATA_REFUSE;
 	}
-	*rc = 0;
-	return smc_attempt_shut(smc) ? SMC_DATA_REFUSE : SMC_DATA_WAIT;
+	if (!smc_attempt_answers(smc))
+		return SMC_DATA_WAIT;
+	*rc = sock_error(smc->sk);
+	return *rc || smc->sk->sk_shutdown & RCV_SHUTDOWN ? SMC_DATA_REFUSE :
+							    SMC_DATA_WAIT;
 }
 
 /* What serves a data call; of one that is refused *@rc is the answer. */
@@ -291,7 +294,7 @@ static __poll_t conn_poll(struct smc_conn *conn)
 /* Of TCP's events, those that are not shown now. */
 static __poll_t hidden(const struct smc_sock *smc)
 {
-	return smc_attempt_shut(smc) ? 0 : smc_sock_rules(smc)->poll_hides;
+	return smc_attempt_answers(smc) ? 0 : smc_sock_rules(smc)->poll_hides;
 }
 
 /* poll() where there is no connection yet, or none any more */
@@ -319,8 +322,8 @@ static noinline __poll_t poll_waiting(struct file *file, struct socket *sock,
 	/*
 	 * What TCP's poll() sees may be the handshake's, which takes it away
 	 * and then falls back: hide what the phase before it hides, too.  A
-	 * wake-up follows each change of the phase, and the caller is in the
-	 * queue.
+	 * wake-up follows each change of the phase that ends the hiding, and
+	 * the caller is in the queue.
 	 */
 	hides = hidden(smc);
 	if (inet_sk_state_load(sk) == TCP_LISTEN)

@@ -528,7 +528,7 @@ void smc_attempt_event(struct smc_sock *smc);
 bool smc_attempt_stop(struct smc_sock *smc);
 void smc_attempt_wake(struct smc_sock *smc);
 void smc_attempt_unlocked(struct smc_sock *smc);
-bool smc_attempt_shut(const struct smc_sock *smc);
+bool smc_attempt_answers(const struct smc_sock *smc);
 int smc_attempt_wait(struct smc_sock *smc, int dir, long *timeo);
 void smc_attempt_fallback(struct smc_sock *smc, u32 reason);
 
