@@ -341,6 +341,27 @@ def case_late_end_wakes():
             client.srv.close()
 
 
+def case_late_shut_wakes():
+    """The program has shut down reading, and polls for POLLRDHUP alone while a
+    part of a message is held back.  The message ends: poll() returns."""
+    sysctl("handshake_timeout_ms", int(limit(2000)))
+    whole = a_proposal()
+    with listener(0) as lst:
+        client = Client(lst, whole, 0)
+        client.accept()
+        client.srv.shutdown(socket.SHUT_RD)
+        client.tcp.send(whole[:8])
+        p = select.poll()
+        p.register(client.srv, select.POLLRDHUP)
+        await_that("the part", lambda: not p.poll(0), LIMIT)
+        waits = blocked(p.poll)
+        client.tcp.send(whole[8:])
+        assert client.tcp.recv(8, LIMIT)[4] == DECLINE
+        got = waits()
+        assert got == [(client.srv.fileno(), select.POLLRDHUP)], got
+        client.srv.close()
+
+
 def case_poll_of_gone_bytes():
     """TCP's poll() has seen a Proposal, which is then taken away: it was never
     there for the program"""

@@ -171,8 +171,11 @@ static void hs_revealed(void *arg)
 	smc_sock_fallback(smc);
 	if (test_bit(SMC_SK_SERVER, &smc->bits))
 		smc_defer_ready(smc);
-	/* data_ready() wakes no poll() that waits for EPOLLRDHUP alone */
-	if (smc_hs_tcp_closed(sk))
+	/*
+	 * data_ready() wakes no poll() that waits for EPOLLRDHUP alone: of the
+	 * peer's end, or of the program's own behind bytes that were held back
+	 */
+	if (smc_hs_tcp_closed(sk) || READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
 		smc->state_change(sk);
 	smc->data_ready(sk);
 }
