@@ -85,14 +85,15 @@ static void free_orphan(struct smc_sock *smc)
 static void end_gone(struct smc_sock *smc)
 {
 	struct smc_conn *conn = smc_sock_conn_get(smc);
+	bool failed = smc_close_tcp_failed(smc);
 	u8 byte;
 
 	if (!conn)
 		return;
 	if (smc_close_peer_gone(conn) &&
-	    (READ_ONCE(smc->tcp_err) ||
-	     smc_hs_tcp_peek(smc->sk, &byte, 1) > 0))
-		smc_close_killed(conn, READ_ONCE(smc->tcp_err) ?: ECONNRESET,
+	    (failed || smc_hs_tcp_peek(smc->sk, &byte, 1) > 0))
+		smc_close_killed(conn, failed ? READ_ONCE(smc->tcp_err) :
+						ECONNRESET,
 				 SMC_REASON_LOSTPEER);
 	smc_conn_put(conn);
 }

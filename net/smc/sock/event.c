@@ -119,6 +119,25 @@ int smc_conn_error(const struct smc_conn *conn)
 }
 
 /**
+ * smc_close_tcp_failed() - has an error ended the TCP connection?
+ * @smc: context of a socket in phase SMC
+ *
+ * An error that TCP survives (IP_RECVERR) stays in tcp_err.  If a FIN has come,
+ * it is not what ended the connection.
+ *
+ * Context: any.
+ */
+bool smc_close_tcp_failed(const struct smc_sock *smc)
+{
+	int err = READ_ONCE(smc->tcp_err);
+
+	if (!err || inet_sk_state_load(smc->sk) != TCP_CLOSE)
+		return false;
+	return err == ECONNRESET || err == EPIPE || err == ETIMEDOUT ||
+	       !sock_flag(smc->sk, SOCK_DONE);
+}
+
+/**
  * smc_close_peer_gone() - has the peer given up, or its host?
  * @conn: connection of a socket in phase SMC
  *
@@ -130,13 +149,11 @@ int smc_conn_error(const struct smc_conn *conn)
  */
 bool smc_close_peer_gone(const struct smc_conn *conn)
 {
-	int err = READ_ONCE(smc_of_conn(conn)->tcp_err);
-	const struct sock *sk = conn->sk;
-	bool reset = err && inet_sk_state_load(sk) == TCP_CLOSE;
+	bool failed = smc_close_tcp_failed(smc_of_conn(conn));
 
-	if (reset && err == ETIMEDOUT)
+	if (failed && READ_ONCE(smc_of_conn(conn)->tcp_err) == ETIMEDOUT)
 		return true;
-	return (reset || smc_hs_tcp_readable(sk)) &&
+	return (failed || smc_hs_tcp_readable(conn->sk)) &&
 	       !READ_ONCE(conn->rcvd_pos) && !READ_ONCE(conn->peer_read_pos) &&
 	       !READ_ONCE(conn->rx_conn_flags);
 }

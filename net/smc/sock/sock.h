@@ -516,6 +516,7 @@ void smc_sock_kick_work(struct smc_sock *smc);
 int smc_conn_error(const struct smc_conn *conn);
 bool smc_close_over(const struct smc_conn *conn);
 bool smc_close_shut_both(const struct smc_conn *conn);
+bool smc_close_tcp_failed(const struct smc_sock *smc);
 bool smc_close_peer_gone(const struct smc_conn *conn);
 void smc_close_tcp_event(struct smc_sock *smc);
 void smc_close_unwanted(struct smc_conn *conn, bool upcall);
