@@ -306,10 +306,11 @@ def case_shared_group_has_room_first():
                 throttle(*slow)
                 setns(there.fileno())
         c = Counters()
-        # its time is over while the other one is still at it
+        # its time is over while the other one is still at it; however slow we
+        # are, its Proposal is there when that begins
         sysctl("handshake_timeout_ms", "200")
-        tcp = net.connect(hostile_smcd.VICTIM, True, LIMIT)
-        tcp.send(hostile_smcd.proposal_d(ism))
+        tcp = net.connect(hostile_smcd.VICTIM, True, LIMIT,
+                          data=hostile_smcd.proposal_d(ism))
         msg = hostile_smcd.message(tcp)
         moved = c.moved()
         limit_to("max", "memory.high")

@@ -213,14 +213,16 @@ class Net:
         answer: put the option in the SYN-ACK when the SYN had it"""
         self.listening[port] = (answer, callback)
 
-    def connect(self, port, option, limit=10, ip=None):
-        """ip: another address, of another host as far as the kernel knows"""
+    def connect(self, port, option, limit=10, ip=None, data=b""):
+        """ip: another address, of another host as far as the kernel knows; data:
+        comes in the segment that completes TCP's handshake"""
         with self.cond:
             self.next_port += 1
             c = Conn(self, self.next_port, port, ip)
             self.ips.add(c.ip)
             self.conns[c.lport, port] = c
             c.offered = option
+            c.unsent = data
             self.segment(c, SYN, c.snd_nxt,
                          b"\x02\x04" + struct.pack(">H", MSS) +
                          (SMC_OPTION if option else b""))
@@ -341,7 +343,7 @@ class Net:
         if flags & ACK and seq_diff(ack, c.snd_una) > 0:
             self.on_ack(c, ack)
         c.wnd = wnd
-        if flags & SYN:
+        if flags & SYN and not c.unsent:
             self.segment(c, ACK, c.snd_nxt)
         self.on_data(c, seq, data, flags)
         self.push(c)
