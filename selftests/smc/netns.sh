@@ -17,6 +17,8 @@ pair_up() {
 			address add fd97::$i/64 dev eth0 nodad
 			link set eth0 up
 		END
+		# no handshake is too late on a busy host
+		ip netns exec n$i sysctl -q net.smc.handshake_timeout_ms=20000
 	done
 }
 

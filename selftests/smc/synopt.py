@@ -50,10 +50,15 @@ class Inside:
         setns(HOME)
 
 
-def sysctl(ns, name, value):
-    with Inside(ns), open("/proc/sys/net/ipv4/" + name, "w",
+def sysctl(ns, name, value, family="ipv4"):
+    with Inside(ns), open(f"/proc/sys/net/{family}/{name}", "w",
                           encoding="ascii") as f:
         f.write(str(value))
+
+
+def deadline(ns, ms=20000):
+    """of handshakes; by default a busy host is not too late"""
+    sysctl(ns, "handshake_timeout_ms", ms, "smc")
 
 
 def stat(ns, name):
@@ -446,6 +451,9 @@ def cross(port, lost=True):
 
 def case_crossing():
     """one after the other, and at the same time"""
+    # with the option of the kernel both ends may have TCP after that
+    for ns in "cs":
+        deadline(ns, 1000)
     finish(*cross(7100))
     for ns in "cs":
         run(f"tc -n {ns} qdisc add dev eth0 root netem "
@@ -459,6 +467,7 @@ def case_crossing():
     finally:
         for ns in "cs":
             run(f"tc -n {ns} qdisc delete dev eth0 root")
+            deadline(ns)
 
 
 def case_many():
@@ -489,6 +498,8 @@ def unload():
 
 def load():
     run("insmod /lab/smc.ko syn_option=own && insmod /lab/smc_diag.ko")
+    for ns in "cs":
+        deadline(ns)
 
 
 def sockets(ns, wanted):
@@ -587,6 +598,7 @@ def run_between(namespaces, connect, functions, route=lambda: None):
     called when these have addresses; the exit code"""
     for ns in namespaces:
         run(f"ip netns add {ns} && ip -n {ns} link set lo up")
+        deadline(ns)
     connect()
     for ns in "cs":
         run(f"ip -n {ns} address add {IP4[ns]}/24 dev eth0; "

@@ -28,10 +28,16 @@ dual() {
 	g A "$s/smcstat.sh expect $smcd"
 }
 
+# patient: no handshake is too late on a busy host
+patient() { g A 'sysctl -q net.smc.handshake_timeout_ms=20000'; }
+
 load() {
 	g A "rmmod smc_diag; rmmod smc; insmod /lab/smc.ko $1
 		insmod /lab/smc_diag.ko"
+	patient
 }
+
+patient
 
 # the tools know which module this is
 version=$(g A "sed -n 's/^smc-version := //p' /lab/Kbuild")

@@ -38,6 +38,8 @@ for i in $(seq $rounds); do
 		# not the names of commands: that patches the scheduler
 		echo 0 >$trace/options/record-cmd
 		echo 1 >$trace/events/smc/enable
+		# no handshake is too late on a busy host
+		sysctl -q net.smc.handshake_timeout_ms=20000
 		for t in smcd smcr; do
 			sysctl -q net.smc.transports=\$t
 			$s/smcstat.sh mark
