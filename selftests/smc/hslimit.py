@@ -30,13 +30,14 @@ MANY = 1100
 NETWORKS = 50
 BACKLOG, CLIENTS = 8, 500
 LOOKED = 4097                           # places where a failed child is looked for
-TCP_INFO_UNACKED = 24                   # of a listener: children in its queue
+TCP_INFO_UNACKED, TCP_INFO_RTT = 24, 68 # of a listener: children in its queue
 MOST = 1024                             # handshakes of a role
 SMC_GENL, FBACK = "SMC_GEN_NETLINK", 8  # and its command
 NO_MESSAGE = 0x0a010000                 # SMC_REASON_SILENT
 LIMIT = limit(60)
 ROUND_TRIP = 0.9                        # seconds; a SYN-ACK is repeated after one
 AT_ONCE = limit(5)                      # a SYN is repeated for minutes
+SPAN_MS = 3600                          # 200 ms times 4 < this < 8 ROUND_TRIP
 
 
 def run(*words):
@@ -385,41 +386,55 @@ def case_backlog():
         sysctl("handshake_timeout_ms", 60000)
 
 
+def canonical(address):
+    return socket.inet_ntop(socket.AF_INET6,
+                            socket.inet_pton(socket.AF_INET6, address))
+
+
+def some_sources(count):
+    """addresses of AWAY, as getpeername() has them"""
+    return [canonical(f"{NET[AWAY]}{i:x}::1") for i in range(count)]
+
+
 def silent_clients(port, count):
-    """sockets of AWAY that TCP connects and that say nothing; in HOME from then on"""
+    """sockets of AWAY that TCP connects, one after the other, and that say nothing;
+    in HOME from then on"""
     c = counted(HOME)
-    enter(AWAY)
-    socks = [begun(f"{NET[AWAY]}{i:x}::1", (NET[HOME] + "0::1", port))
-             for i in range(count)]
-    enter(HOME)
-    await_that("they do not come",
-               lambda: c.moved().get("HsStarted") == count, LIMIT)
+    socks = []
+    for source in some_sources(count):
+        enter(AWAY)
+        socks.append(begun(source, (NET[HOME] + "0::1", port)))
+        enter(HOME)
+        await_that("they do not come", lambda: c.moved().get("HsStarted") ==
+                   len(socks), LIMIT)
     return socks
 
 
 def case_half_full():
     """where silent clients take half of the queue the next ones are accepted
-    soon, as plain TCP"""
+    before them, as plain TCP"""
     enter(HOME)
-    span = min(limit(16), 60)           # the most that it may be
-    sysctl("handshake_timeout_ms", int(1000 * span))
+    # the most that it may be
+    sysctl("handshake_timeout_ms", int(1000 * min(limit(16), 60)))
+    crowded = BACKLOG // 2 - 1
     try:
         with listener(BUSY, BACKLOG) as lst:
             socks = silent_clients(BUSY, BACKLOG)
-            got = []
-            seconds = took(lambda: got.extend(
-                lst.accept()[0] for _ in range(BACKLOG // 2 - 1)))
-            print(f"# accept(): {seconds:.1f} of {span:.1f} s", flush=True)
-            for s in *got, *socks:
+            got = [lst.accept() for _ in range(crowded)]
+            for s in *(srv for srv, _ in got), *socks:
                 s.close()
-        assert seconds < span / 2
+        assert {peer[0] for _, peer in got} == \
+            set(some_sources(BACKLOG)[-crowded:]), got
     finally:
         sysctl("handshake_timeout_ms", 60000)
 
 
+def tcp_info(sock):
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+
+
 def waiting(lst):
-    info = lst.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-    return struct.unpack_from("=I", info, TCP_INFO_UNACKED)[0]
+    return struct.unpack_from("=I", tcp_info(lst), TCP_INFO_UNACKED)[0]
 
 
 def failed_child(lst, source):
@@ -465,8 +480,7 @@ def case_long_queue():
                 lst.accept()[0].close()
             srv, peer = lst.accept()
             with srv:
-                assert peer[0] == socket.inet_ntop(
-                    socket.AF_INET6, socket.inet_pton(socket.AF_INET6, far)), peer
+                assert peer[0] == canonical(far), peer
                 try:
                     raise AssertionError(f"not reset: {srv.recv(1)}")
                 except ConnectionResetError:
@@ -478,7 +492,8 @@ def case_long_queue():
 
 def case_slow_path():
     """a client that acknowledges late chooses the round trip, and not for how long
-    accept() waits for it"""
+    accept() waits for it: one of this host that comes later and has a longer
+    deadline is accepted later"""
     enter(HOME)
     sysctl("handshake_timeout_ms", 200)
     run("tc", "-n", AWAY, "qdisc", "add", "dev", "eth0", "root", "netem",
@@ -486,11 +501,15 @@ def case_slow_path():
     try:
         with listener(SILENT) as lst:
             socks = silent_clients(SILENT, 1)
-            seconds = took(lambda: socks.append(lst.accept()[0]))
-            print(f"# accept(): {seconds:.1f} s", flush=True)
-            for s in socks:
+            sysctl("handshake_timeout_ms", SPAN_MS)
+            socks.append(begun(NET[HOME] + "1::1", (NET[HOME] + "0::1", SILENT)))
+            srv, peer = lst.accept()
+            rtt, = struct.unpack_from("=I", tcp_info(srv), TCP_INFO_RTT)
+            print(f"# accept(): {peer[0]}, {rtt} us", flush=True)
+            for s in srv, *socks:
                 s.close()
-        assert seconds < 4 * ROUND_TRIP
+        assert peer[0] == some_sources(1)[0], "the other one"
+        assert rtt > ROUND_TRIP * 900000, "it has not been measured"
     finally:
         run("tc", "-n", AWAY, "qdisc", "delete", "dev", "eth0", "root")
         enter(HOME)
