@@ -28,12 +28,13 @@ from limits import await_that, limit
 from minitcp import Net, read
 from planted import Planted
 from smcpeer import CONFIRM_LINK, DELETE_RKEY, KERNEL, NO_EYEC, PORT, \
-    RESPONSE, Peer, Server, message
+    RESPONSE, TEST_LINK, Peer, Server, message
 from sockdiag import FALLBACK, SMCR, row_of
 
 LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
 BADPORT = 0x0a0f0005
+TIMEOUT = "/proc/sys/net/smc/handshake_timeout_ms"
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
 PAUSES = Planted("pauses")
 
@@ -515,18 +516,27 @@ def case_nobody_waits():
     """The device takes messages and does nothing.  Connections that want new
     rings come all the same, and end with messages on their way: while the link
     is not given up, no worker waits, and all others go on."""
+    def speaks():
+        """the peer, which is progress: the steps may take their time"""
+        link.peer.qp.send(message(TEST_LINK, RESPONSE))
+
     sysctl("smcr_testlink_time", 0)
     # the groups of shared memory stay: they are made before things are counted
     elsewhere()
     link = Link()
     bad("rule", "post_send swallow op=send count=0")
     link.sock.send(bytes(1000))
-    more = [link.peer.another() for _ in range(4)]
+    more = []
+    for _ in range(4):
+        more.append(link.peer.another())
+        speaks()
     assert all(more), "declined"
     for conn in more:
         conn.sock.send(bytes(1000))
         conn.forget()
+        speaks()
     elsewhere()
+    speaks()
     sit = waiting()
     moved = link.counters.moved()
     assert "LinkDestroyed" not in moved, "too late to see anybody wait"
@@ -592,17 +602,23 @@ def case_slow_memory():
 class ToldLate:
     """The first connection has made a group that is ACTIVE, and its handshake
     has not been told yet.  Another one has joined the group, and goes on."""
-    def __init__(self):
+    def __init__(self, first_ms=None):
+        """first_ms: the deadline of the first one alone"""
         Link.begin()
         bad("rule", "off")
         # those of the case before end in their own time
         await_ends("links", seconds=LIMIT)
         self.counters = Counters()
         self.peer = Server(Link.net, up=False)
+        self.timeout = read(TIMEOUT)
         PAUSES.write("at", "active")
         try:
+            if first_ms:
+                sysctl("handshake_timeout_ms", first_ms)
             self.peer.connect()
             await_that("no pause", lambda: PAUSES.number("paused"), LIMIT)
+            # the other one takes its deadline when TCP is established
+            sysctl("handshake_timeout_ms", self.timeout)
             self.other = self.peer.another()
             assert self.other, "declined"
             self.other.round()
@@ -611,6 +627,7 @@ class ToldLate:
             raise
 
     def end(self):
+        sysctl("handshake_timeout_ms", self.timeout)
         PAUSES.write("at", "go")
         self.peer.leave()
 
@@ -649,12 +666,7 @@ def case_active_and_overdue():
         assert row_of(first.sock).mode == SMCR, "no SMC-R"
         first.round()
 
-    timeout = read("/proc/sys/net/smc/handshake_timeout_ms")
-    sysctl("handshake_timeout_ms", HANDSHAKE_MS)
-    try:
-        ToldLate().after(connected)
-    finally:
-        sysctl("handshake_timeout_ms", timeout)
+    ToldLate(HANDSHAKE_MS).after(connected)
 
 
 def case_confirmed_and_lost():
