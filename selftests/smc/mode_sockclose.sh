@@ -51,8 +51,11 @@ echo "TCP takes $tcp_ms ms, the limit is $limit ms"
 SOCKETS=$num CLOSE_MS=$limit ./sockclose $no_orphans -v ipproto
 
 ./smcstat.sh mark /tmp/sockclose.orphans
+# a reader that is slow must not be slower than that
+orphan_s=$((5 * ${SMC_TEST_SCALE:-1}))
 # shellcheck disable=SC2086
-with_setting orphan_timeout_s=5 env ORPHAN_S=5 ./sockclose -V tcp $orphans
+with_setting orphan_timeout_s=$orphan_s env ORPHAN_S=$orphan_s \
+	./sockclose -V tcp $orphans
 if [ $few != 0 ]; then
 	with_setting max_orphans=0 env NO_ORPHANS=$few ./sockclose -V tcp \
 		-t orphan_too_many
