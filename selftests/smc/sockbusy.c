@@ -100,24 +100,31 @@ TEST_F_TIMEOUT(conn, busy_while_connecting, 600)
 	close(listener);
 }
 
-/* Spins, up to a little more than a handshake takes: each round elsewhere. */
+/* Spins, up to twice what a handshake takes at least: each round elsewhere. */
 static void spin(int round, uint64_t took_ns)
 {
-	uint64_t end = now_ns() + took_ns * (round % 23) / 16;
+	uint64_t end = now_ns() + took_ns * (round % 23) / 11;
 
 	while (now_ns() < end)
 		;
 }
 
+/* the shortest of ten: one that was kept waiting is no measure */
 static uint64_t time_of_connect(enum kind how, struct where *at)
 {
-	int fd = open_socket(how, at->ss.ss_family, 0);
-	uint64_t start = now_ns();
+	uint64_t start, took, least = UINT64_MAX;
+	int i, fd;
 
-	if (CONNECT(fd, at))
-		die("connect");
-	close(fd);
-	return now_ns() - start;
+	for (i = 0; i < 10; i++) {
+		fd = open_socket(how, at->ss.ss_family, 0);
+		start = now_ns();
+		if (CONNECT(fd, at))
+			die("connect");
+		took = now_ns() - start;
+		close(fd);
+		least = took < least ? took : least;
+	}
+	return least;
 }
 
 /* It hits the handshake or what has become of it: nothing in between. */
