@@ -307,7 +307,7 @@ TEST_F(conn, defer_accept)
 TEST_F(conn, defer_accept_ends)
 {
 	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
-			     1));
+			     3));
 	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
 	EXPECT_EQ(0, poll_for(self->listener, POLLIN, IDLE_MS));
 	EXPECT_EQ(POLLIN, poll_for(self->listener, POLLIN, WAIT_MS));
