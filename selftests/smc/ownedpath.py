@@ -9,7 +9,7 @@ handshake cannot go on.  Needs what hostile_rdma.py needs, and removes clcrxe.
 import subprocess
 
 import cases
-from counters import sysctl
+from counters import Counters, sysctl
 from limits import await_that, limit
 from minitcp import Net
 from park import Parked
@@ -19,13 +19,17 @@ LIMIT = limit(30)
 
 
 def case_removed():
-    sysctl("handshake_timeout_ms", 1000)
+    # enough for the program to be there first; the device goes after it
+    sysctl("handshake_timeout_ms", 20000)
+    counters = Counters()
     peer = Server(Net("clc0", "10.99.0.2", KERNEL), up=False)
     sock, tcp = peer.call()
     with Parked(sock):
         # not a context: it would be waited for before the page comes
         cmd = subprocess.Popen(["rdma", "link", "delete", "clcrxe"])
         await_that("the device stays", lambda: cmd.poll() is not None, LIMIT)
+        moved = counters.moved()
+    assert moved["HsStarted"] == 1 and "HsEnded" not in moved, moved
     assert cmd.returncode == 0, cmd.returncode
     sock.close()
     tcp.rst()
