@@ -12,11 +12,9 @@ import select
 import socket
 import subprocess
 import sys
-import threading
-import time
 
 import cases
-from limits import limit
+from limits import await_that, limit
 
 PROTO_SMC = 256
 MODE = os.environ.get("TOP_MODE", "SMC-D")
@@ -112,43 +110,34 @@ def case_filters():
         assert count("-t", port, "-s", "listen,init") == 0
 
 
+def sleeps(process):
+    """between two looks"""
+    with open(f"/proc/{process.pid}/stack", encoding="ascii") as f:
+        return "nanosleep" in f.read()
+
+
 def case_rates():
-    """Paced by this program, which counts too."""
-    sent = [0]
-    stop = threading.Event()
-
-    def send(sock):
-        while not stop.is_set():
-            sock.sendall(bytes(10000))
-            sent[0] += 10000
-            time.sleep(0.02)
-        sock.shutdown(socket.SHUT_WR)
-
-    with Pair() as p:
-        threads = [threading.Thread(target=send, args=(p.client,)),
-                   threading.Thread(target=lambda: [
-                       0 for _ in iter(lambda: p.server.recv(65536), b"")])]
-        for t in threads:
-            t.start()
-        start = time.monotonic()
-        try:
-            look = rows("smctop", "-j", "-n", "1", "-d", "3")
-        finally:
-            rate = sent[0] / (time.monotonic() - start)
-            stop.set()
-            for t in threads:
-                t.join()
+    """All is sent and received between the two looks: what they say is exact."""
+    count, size = 50, 10000
+    with Pair() as p, subprocess.Popen(
+            [os.path.join(TOOLS, "smctop"), "-j", "-n", "1", "-d",
+             str(limit(5))], stdout=subprocess.PIPE) as top:
+        await_that("no first look", lambda: sleeps(top), limit(60))
+        for _ in range(count):
+            p.client.sendall(bytes(size))
+            assert len(p.server.recv(size, socket.MSG_WAITALL)) == size
+        assert sleeps(top), "too late for the second look"
+        look = json.load(top.stdout)
     c, s = p.both(look["connections"])
-    assert look["interval_ms"] >= 3000
-    # the machine may be slow at first, not for so long
-    assert rate / 3 < c["sent_per_s"] < rate * 3, (rate, look)
-    assert abs(c["sent_per_s"] - s["received_per_s"]) < c["sent_per_s"] / 4
+    assert look["interval_ms"] >= limit(5) * 1000
+    rate = count * size * 1000 // look["interval_ms"]
+    assert c["sent_per_s"] == s["received_per_s"] == rate, (rate, look)
     assert c["received_per_s"] == s["sent_per_s"] == 0
     link, = [r for r in look["links"] if r["lg_id"] == c["lg_id"]]
     assert link["sent_per_s"] >= c["sent_per_s"] and link["mode"] == MODE
     totals = look["totals"]
     mine = totals[MODE.lower().replace("-", "")]
-    assert rate / 3 < mine["sent_per_s"] < rate * 3, (rate, totals)
+    assert mine["sent_per_s"] == rate, (rate, totals)
     assert totals["cdc_sent_per_s"] > 0
     assert (totals["work_requests_per_s"] > 0) == (MODE == "SMC-R"), totals
 
