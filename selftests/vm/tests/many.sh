@@ -4,6 +4,8 @@
 # when: 3/4, 20,000 sockets take minutes
 # guests: 1
 # kernels: 6.12
+# cpus: 1
+# icount: sleep=off
 # timeout: 600
 # rdma: none
 g A "sysctl -q net.smc.handshake_timeout_ms=20000 &&
