@@ -124,7 +124,8 @@ app_nginx() {
 	serve nginx 8080 "nginx -c /tmp/app/nginx.conf"
 	g "$cli" "set -eu; cd /tmp/app
 		$run curl -sS http://$addr:8080/data | sha256sum | cmp - data.sum
-		$run wrk -t 2 -c 16 -d ${wrk_s}s http://$addr:8080/data >wrk.out
+		$run wrk -t 2 -c 16 -d ${wrk_s}s --timeout 60s \
+			http://$addr:8080/data >wrk.out
 		cat wrk.out
 		! grep -q -e 'Socket errors' -e 'Non-2xx' wrk.out
 		grep -q -E '[1-9][0-9]* requests in' wrk.out" ||
