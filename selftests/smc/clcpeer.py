@@ -26,7 +26,7 @@ program at once.  Steps:
   wait:SECONDS     rst     fin
   unlisten         from now on the port refuses connections
   silent           nothing until the other side ends the connection
-  expect-end[:S]   the kernel resets or closes within S seconds (10)
+  expect-end[:S]   the kernel resets or closes within S seconds (10), scaled
   app              be the program: a server echoes what it gets (after a
                    greeting with -g) until end of file; a client sends -b
                    bytes and wants them back (after the greeting with -g)
@@ -134,9 +134,9 @@ class Peer:
         else:
             raise SystemExit(f"unknown step {step}")
 
-    def until_end(self, c, limit):
+    def until_end(self, c, seconds):
         try:
-            c.wait_eof(limit)
+            c.wait_eof(limit(seconds))
             c.fin()
         except Reset:
             pass
@@ -154,7 +154,7 @@ class Peer:
         if first:
             c.send(first)
         while True:
-            data = c.recv_some(60)
+            data = c.recv_some(limit(60))
             if not data:
                 break
             total += len(data)
@@ -168,15 +168,15 @@ class Peer:
         data = (MAGIC + bytes((i * 167) & 255 for i in range(n)))[:n]
         t = time.monotonic()
         if self.args.greet:
-            got = c.recv(len(GREETING), 30)
+            got = c.recv(len(GREETING), limit(30))
             if got != GREETING:
                 raise Wrong(f"greeting was {got.hex()}")
         c.send(data)
-        got = c.recv(n, 30)
+        got = c.recv(n, limit(30))
         if got != data:
             raise Wrong(f"program: {len(got)} bytes, differ: {got[:64].hex()}")
         c.fin()
-        rest = c.wait_eof(20)
+        rest = c.wait_eof(limit(20))
         if rest:
             raise Wrong(f"program: {len(rest)} bytes too many")
         ms = (time.monotonic() - t) * 1000
@@ -259,10 +259,10 @@ class Peer:
                     and rng.random() < .5:
                 c.fin()
                 return self.until_end(c, 20)
-            first = c.recv(8, 20)
+            first = c.recv(8, limit(20))
             if first[:5] == MAGIC + b"\3":           # a Confirm
                 c.recv(struct.unpack(">H", first[5:7])[0] - 8)
-                first = c.recv(8, 20)
+                first = c.recv(8, limit(20))
             if len(first) < 8:
                 return c.fin()
             if first[:7] in (MAGIC + b"\4\0\x1c", MAGIC + b"\4\0\x2c"):

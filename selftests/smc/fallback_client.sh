@@ -11,7 +11,7 @@
 
 # protocol limits, and ten times what the exchange itself takes
 DEADLINE=2000
-SLACK=${SLACK:-1500}
+SLACK=$((${SLACK:-1500} * ${SMC_TEST_SCALE:-1}))
 port=7100
 
 # try NAME SPOILT LIMIT_MS SAYS REASON STEPS...

@@ -7,7 +7,7 @@
 # client is served.
 . "$(dirname "$0")/lib.sh"
 
-SLACK=${SLACK:-1500}
+SLACK=$((${SLACK:-1500} * ${SMC_TEST_SCALE:-1}))
 port=7200
 
 # try NAME GREET ACCEPTED LIMIT_MS REASON COUNTERS STEPS...
@@ -32,7 +32,7 @@ try() {
 		"$tmp/peer.out")
 	[ "${ms:-999999}" -le $((limit + SLACK)) ] || bad "took ${ms:-?} ms"
 	# shellcheck disable=SC2086
-	timeout 60 tcpecho -c $g -b 1000 127.0.0.1 $port \
+	timeout $((60 * ${SMC_TEST_SCALE:-1})) tcpecho -c $g -b 1000 127.0.0.1 $port \
 		>"$tmp/plain.out" 2>&1 || bad "plain TCP fails afterwards"
 	kill_after 20 $server
 	[ "$(grep -c accepted "$tmp/server.out")" = $((accepted + 1)) ] ||

@@ -9,7 +9,7 @@
 # Three network namespaces: client - router - server.
 . "$(dirname "$0")/lib.sh"
 
-SLACK=${SLACK:-1500}
+SLACK=$((${SLACK:-1500} * ${SMC_TEST_SCALE:-1}))
 port=7300
 
 netns_up() {

@@ -55,8 +55,9 @@ peer -s $seed -e "$tmp/stop" fuzz-server 7502
 wait_file "$tmp/ready"
 pids=
 for i in $(seq $jobs); do
-	tcpecho -c -n $(((n + jobs - i) / jobs)) -k ipproto -b 200 -t 12000 \
-		"$SMC_PEER_V4" 7502 >"$tmp/client$i.out" 2>&1 &
+	tcpecho -c -n $(((n + jobs - i) / jobs)) -k ipproto -b 200 \
+		-t $((12000 * ${SMC_TEST_SCALE:-1})) "$SMC_PEER_V4" 7502 \
+		>"$tmp/client$i.out" 2>&1 &
 	pids="$pids $!"
 done
 for pid in $pids; do

@@ -33,6 +33,7 @@ MAGIC = bytes.fromhex("e2d4c3d9")
 MSS = 1400
 WINDOW = 65535
 M32 = 0xFFFFFFFF
+SOON = limit(10)
 
 
 class Reset(Exception):
@@ -106,10 +107,10 @@ class Conn:
                     raise Timeout()
                 self.net.cond.wait(left)
 
-    def wait_established(self, limit=10):
+    def wait_established(self, limit=SOON):
         self._wait(lambda: self.established, limit)
 
-    def recv(self, n, limit=10):
+    def recv(self, n, limit=SOON):
         """Exactly n bytes, fewer at end of file."""
         self._wait(lambda: len(self.rx) >= n or self.eof, limit)
         with self.net.cond:
@@ -117,7 +118,7 @@ class Conn:
             del self.rx[:n]
             return out
 
-    def recv_some(self, limit=10):
+    def recv_some(self, limit=SOON):
         """What is there; b"" at end of file."""
         self._wait(lambda: self.rx or self.eof, limit)
         with self.net.cond:
@@ -144,7 +145,7 @@ class Conn:
             self.snd_nxt = (self.snd_nxt + len(data)) & M32
             self.sent_time = time.monotonic()
 
-    def wait_sent(self, limit=10):
+    def wait_sent(self, limit=SOON):
         self._wait(lambda: self.snd_una == self.snd_nxt and not self.unsent,
                    limit)
 
@@ -159,7 +160,7 @@ class Conn:
             self.net.segment(self, RST | ACK, self.snd_nxt)
             self.net.reset(self)
 
-    def wait_eof(self, limit=10):
+    def wait_eof(self, limit=SOON):
         """Everything until end of file."""
         self._wait(lambda: self.eof, limit)
         with self.net.cond:
@@ -213,7 +214,7 @@ class Net:
         answer: put the option in the SYN-ACK when the SYN had it"""
         self.listening[port] = (answer, callback)
 
-    def connect(self, port, option, limit=10, ip=None, data=b""):
+    def connect(self, port, option, limit=SOON, ip=None, data=b""):
         """ip: another address, of another host as far as the kernel knows; data:
         comes in the segment that completes TCP's handshake"""
         with self.cond:

@@ -28,7 +28,8 @@ start() {
 	g B "$s/tcpecho -s $2 -k $3 0.0.0.0 $port" &
 	spid=$!
 	listening B $port
-	g A "$s/tcpecho -c $2 -k ipproto -b 100000 -t $(($4 + SLACK)) \
+	g A "$s/tcpecho -c $2 -k ipproto -b 100000 \
+		-t \$(($4 + $SLACK * \${SMC_TEST_SCALE:-1})) \
 		-H /tmp/hold 10.9.0.2 $port" &
 	cpid=$!
 }

@@ -43,7 +43,8 @@ for i in $(seq $rounds); do
 	g A "ok=0 bad=0
 		for n in \$(seq 20); do
 			if timeout \$((20 * \${SMC_TEST_SCALE:-1})) \
-				$s/tcpecho -c -k ipproto -b 3000 -t 12000 \
+				$s/tcpecho -c -k ipproto -b 3000 \
+				-t \$((12000 * \${SMC_TEST_SCALE:-1})) \
 				10.9.0.2 $port >>/tmp/out 2>>/tmp/err
 			then ok=\$((ok + 1)); else
 				rc=\$?
