@@ -53,7 +53,7 @@ suites() {
 	netns own bash,bin:stream,bin:smcss netns.sh
 	ipsec own bash,bin:tcpecho ipsec.sh
 	fallback_strip own bash,nft,bin:tcpecho,bin:smcss fallback_strip.sh
-	lateplain own python3,tc lateplain.py
+	lateplain own python3,nft lateplain.py
 	diag own python3,bin:smcss diag.py
 	top own python3,bin:smcss,bin:smctop top.py
 	many own python3,bin:smcss,prlimit,ss many.py 1000

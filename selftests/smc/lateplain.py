@@ -2,29 +2,53 @@
 # SPDX-License-Identifier: GPL-2.0
 """A listener that gives SMC up while a client is being answered.
 
-The SYN-ACK with the option is on its way (netem delays lo) when the program
-asks for plain TCP, or for Fast Open: the client proposes SMC, and what the
-program reads must be the client's bytes and not the proposal.
+The SYN-ACK with the option is lost (nft drops it) when the program asks for
+plain TCP, or for Fast Open, and arrives when it is sent again: the client
+proposes SMC, and what the program reads must be the client's bytes and not the
+proposal.
 """
+import json
 import socket
 import subprocess
 import sys
 import threading
-import time
 
 import cases
-from limits import limit
+from counters import Counters
+from limits import await_that, limit
 
 IPPROTO_SMC = 256
 PLAIN_TCP = 286, 256            # SOL_SMC, SMC_PLAIN_TCP
 FASTOPEN = socket.IPPROTO_TCP, socket.TCP_FASTOPEN
-DELAY_MS = 500
+TABLE = "table inet lateplain"
 
 
 def syn_received(port):
     with open("/proc/net/tcp") as f:
         return any(w[1].endswith(f":{port:04X}") and w[3] == "03"
                    for w in map(str.split, f))
+
+
+def nft(*words):
+    return subprocess.run(("nft", *words), check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def lose(port):
+    """all SYN-ACKs of the port"""
+    nft(f"""add {TABLE} {{
+        chain input {{
+            type filter hook input priority 0;
+            tcp sport {port} tcp flags & (syn | ack) == (syn | ack) counter drop
+        }}
+    }}""")
+
+
+def lost():
+    """how many"""
+    found = json.loads(nft("-j", f"list {TABLE}"))["nftables"]
+    rule, = (x["rule"] for x in found if "rule" in x)
+    return sum(e["counter"]["packets"] for e in rule["expr"] if "counter" in e)
 
 
 def connect(addr, result):
@@ -41,17 +65,19 @@ def one(*calls):
     srv.settimeout(limit(60))
     srv.bind(("127.0.0.1", 0))
     srv.listen()
-    result = []
+    port = srv.getsockname()[1]
+    counters, result = Counters(), []
     client = threading.Thread(target=connect,
                               args=(srv.getsockname(), result), daemon=True)
-    client.start()
-    end = time.monotonic() + limit(10)
-    port = srv.getsockname()[1]
-    while not syn_received(port):
-        assert time.monotonic() < end, "no SYN"
-    for option, value in calls:
-        srv.setsockopt(*option, value)
-    assert syn_received(port), "too late to show anything"
+    lose(port)
+    try:
+        client.start()
+        await_that("no SYN-ACK", lost, limit(10))
+        for option, value in calls:
+            srv.setsockopt(*option, value)
+        assert syn_received(port), "too late to show anything"
+    finally:
+        nft(f"delete {TABLE}")
     conn = srv.accept()[0]
     conn.settimeout(limit(60))
     got = conn.recv(100)
@@ -59,12 +85,9 @@ def one(*calls):
     conn.sendall(b"back")
     client.join()
     assert result == [b"back"], result
-
-
-def tc(*words):
-    subprocess.run(["tc", "qdisc", *words, "dev", "lo", "root"] +
-                   (["netem", "delay", f"{DELAY_MS}ms"]
-                    if words[0] == "add" else []), check=True)
+    # the client's, too: the SYN-ACK had the option when it was sent again
+    moved = counters.moved()
+    assert moved.get("HsStarted") == 2, moved
 
 
 def case_smc_plain_tcp():
@@ -80,9 +103,4 @@ def case_not_plain_but_fastopen():
     one((FASTOPEN, 5), (PLAIN_TCP, 0))
 
 
-tc("add")
-try:
-    bad = cases.main(globals())
-finally:
-    tc("del")
-sys.exit(bad)
+sys.exit(cases.main(globals()))
