@@ -10,7 +10,7 @@ seed=${SMC_SEED:-2} n=${WAKEUPS:-10000}
 case $SMC_MODE in
 reference)
 	if out=$(./wakeups -k tcp -x 100 2>&1) ||
-			! echo "$out" | grep -q 'no side got on'; then
+			! echo "$out" | grep -q 'sleeps though'; then
 		echo "$out"
 		echo "it does not notice a side that hangs"
 		exit 1

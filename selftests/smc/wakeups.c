@@ -9,7 +9,8 @@
  * one-shot), SO_RCVLOWAT.  A 1 kHz timer signal interrupts both; because a
  * signal would also end a sleep that no wake-up ended, it is blocked in half of
  * the turns, and waits there.  A third process watches: if neither side gets
- * on for a second of its own ticks, a wake-up was lost.
+ * on for a second of its own ticks, and one is found asleep though its socket
+ * is ready, five times in a row, a wake-up was lost.
  */
 #include <getopt.h>
 #include <poll.h>
@@ -29,6 +30,7 @@
 #include "kselftest.h"
 
 #define TICK_MS	20
+#define LOOKS	5
 #define RING	16384
 #define LONGEST	60000
 /* a message's header: its length and */
@@ -287,9 +289,12 @@ static void play(int nr, unsigned long messages)
 	ticking();
 	for (;; mine = !mine) {
 		block_signal(below(2));
-		if (nr && hang_at >= 0 && (long)me->messages > hang_at)
-			for (block_signal(true);;)
+		if (nr && hang_at >= 0 && (long)me->messages > hang_at) {
+			block_signal(true);
+			me->writing = mine;
+			for (;;)
 				pause();
+		}
 		if (!mine && !recv_turn())
 			break;
 		if (mine) {
@@ -302,6 +307,7 @@ static void play(int nr, unsigned long messages)
 	}
 	/* the other one may still read: it closes first */
 	shutdown(fd, SHUT_WR);
+	me->writing = false;
 	block_signal(true);
 	if (recv(fd, buf, 1, 0))
 		die("no end");
@@ -326,30 +332,61 @@ static void report(const char *what)
 	}
 }
 
-/* False if one fails; a second of our own ticks without progress is the end. */
-static bool watch(pid_t pid[2])
+static int ended(pid_t pid[2], int end[2], int *bad)
 {
-	uint64_t last = 0, now;
-	int idle = 0, open = 2, bad = 0, status;
+	int i, status, n = 0;
 
-	while (open && idle * TICK_MS < limit_ms(1000)) {
-		usleep(TICK_MS * 1000);
-		while (open && waitpid(-1, &status, WNOHANG) > 0) {
-			open--;
-			bad |= status;
+	for (i = 0; i < 2; i++)
+		if (pid[i] && waitpid(pid[i], &status, WNOHANG) > 0) {
+			n++;
+			*bad |= status;
+			pid[i] = 0;
+			/* the other one sees it */
+			close_fd(&end[i]);
 		}
+	return n;
+}
+
+static bool sleeps_ready(pid_t pid, int fd, const struct side *s)
+{
+	int want = s->writing ? POLLOUT : POLLIN;
+
+	return pid && poll_for(fd, want, 0) & want && process_asleep(pid);
+}
+
+/*
+ * False if one fails, or sleeps though it could get on, or if both have nothing
+ * to do and wait for each other.  A host that is busy does none of this.
+ */
+static bool watch(pid_t pid[2], int end[2])
+{
+	int i, idle = 0, open = 2, bad = 0, looks[2] = {};
+	const char *what = NULL;
+	uint64_t last = 0, now;
+
+	while (open && !what) {
+		usleep(TICK_MS * 1000);
+		open -= ended(pid, end, &bad);
 		now = sides[0].progress + sides[1].progress + !open;
 		idle = now == last ? idle + 1 : 0;
 		last = now;
+		if (idle * TICK_MS >= WAIT_MS)
+			what = "no side got on";
+		for (i = 0; i < 2; i++) {
+			if (idle * TICK_MS >= limit_ms(1000) &&
+			    sleeps_ready(pid[i], end[i], &sides[i]))
+				looks[i]++;
+			else
+				looks[i] = 0;
+			if (looks[i] == LOOKS)
+				what = "a side sleeps though it could get on";
+		}
 	}
-	if (!open) {
-		report(bad ? "a side failed" : "done");
-		return !bad;
-	}
-	report("no side got on for a second, scaled");
-	kill(pid[0], SIGKILL);
-	kill(pid[1], SIGKILL);
-	return false;
+	report(what ?: bad ? "a side failed" : "done");
+	for (i = 0; i < 2; i++)
+		if (pid[i])
+			kill(pid[i], SIGKILL);
+	return !what && !bad;
 }
 
 static void pair_up(enum kind kind, const char *host, int end[2])
@@ -431,8 +468,6 @@ int main(int argc, char **argv)
 		rnd = 2 * seed + i;
 		play(i, messages);
 	}
-	close(end[0]);
-	close(end[1]);
-	ksft_test_result(watch(pid), "%lu messages\n", messages);
+	ksft_test_result(watch(pid, end), "%lu messages\n", messages);
 	ksft_finished();
 }

@@ -50,6 +50,11 @@ static char state_of(const char *path)
 	return end && end[1] ? end[2] : 0;
 }
 
+static bool asleep(char state)
+{
+	return state == 'S' || state == 'D';
+}
+
 /*
  * Waits until a task sleeps; false if it ends instead, or does not within
  * WAIT_MS.  On its way to where it will sleep it may do so for a moment, so it
@@ -65,7 +70,7 @@ static bool sleeps(const char *path)
 		state = state_of(path);
 		if (!state || strchr("ZXx", state) || now_ns() > end)
 			return false;
-		found = state == 'S' || state == 'D' ? found + 1 : 0;
+		found = asleep(state) ? found + 1 : 0;
 		usleep(1000);
 	}
 	return true;
@@ -87,6 +92,15 @@ bool process_sleeps(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	return sleeps(path);
+}
+
+/* Is it asleep at this moment? */
+bool process_asleep(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return asleep(state_of(path));
 }
 
 /* ended, and said 0 */

@@ -19,6 +19,7 @@ void task_start(struct task *t, void *(*fn)(void *arg), void *arg);
 void *task_join(struct task *t);
 bool task_sleeps(struct task *t);
 bool process_sleeps(pid_t pid);
+bool process_asleep(pid_t pid);
 bool child_ok(pid_t pid);
 void *shared_memory(size_t len);
 
