@@ -56,7 +56,7 @@ suites() {
 	lateplain own python3,nft lateplain.py
 	diag own python3,bin:smcss diag.py
 	top own python3,bin:smcss,bin:smctop top.py
-	many own python3,bin:smcss,prlimit,ss many.py 1000
+	many own python3,bin:smcss,prlimit,ss many.py rows 1000
 	fallback_client host bash,python3,rdma-tool,bin:tcpecho fallback_client.sh
 	fallback_server host bash,python3,rdma-tool,bin:tcpecho fallback_server.sh
 	hostile_clc host bash,python3,rdma-tool,bin:tcpecho hostile_clc.sh
