@@ -7,6 +7,7 @@ Proposals for one port are dropped on the way: handshakes with it stay as they
 are, at both ends.  Beside them connections of others are made, over SMC-D.  Then
 the sockets are closed, which takes no time.  Needs the module and root.
 """
+import contextlib
 import os
 import socket
 import struct
@@ -516,15 +517,30 @@ def case_slow_path():
         sysctl("handshake_timeout_ms", 60000)
 
 
-def case_memory_of_users():
-    """what a server did at the connect of a user is remembered for that user: the
-    next one is plain TCP at once, that of another user offers SMC"""
+@contextlib.contextmanager
+def remembering():
+    """AWAY has a listener that is silent, and HOME remembers that"""
     other = counted(AWAY)
     lst = listener(SILENT)
-    c = counted(HOME)
+    enter(HOME)
     sysctl("fallback_memory_s", 600)
     sysctl("handshake_timeout_ms", 200)
     try:
+        yield
+        lst.close()
+        enter(AWAY)
+        await_ends("sockets", other.moved, LIMIT)
+    finally:
+        enter(HOME)
+        sysctl("fallback_memory_s", 0)
+        sysctl("handshake_timeout_ms", 60000)
+
+
+def case_memory_of_users():
+    """what a server did at the connect of a user is remembered for that user: the
+    next one is plain TCP at once, that of another user offers SMC"""
+    with remembering():
+        c = Counters()
         for remembered, uid in enumerate((0, 0, 1000)):
             os.seteuid(uid)
             try:
@@ -535,13 +551,6 @@ def case_memory_of_users():
             s.close()
             got = c.moved()
             assert got.get("HsRemembered", 0) == min(remembered, 1), got
-        lst.close()
-        enter(AWAY)
-        await_ends("sockets", other.moved, LIMIT)
-    finally:
-        enter(HOME)
-        sysctl("fallback_memory_s", 0)
-        sysctl("handshake_timeout_ms", 60000)
 
 
 def connect_in6(s, address, scope):
@@ -559,13 +568,9 @@ def case_memory_of_scopes():
     for ns, n in (HOME, 1), (AWAY, 2), (AWAY, 3):
         run("ip", "-n", ns, "address", "add", f"fe80::79:{n}/64", "dev", "eth0",
             "nodad")
-    other = counted(AWAY)
-    lst = listener(SILENT)
     enter(HOME)
     dev = socket.if_nametoindex("eth0")
-    sysctl("fallback_memory_s", 600)
-    sysctl("handshake_timeout_ms", 200)
-    try:
+    with remembering():
         for address, scopes in ((NET[AWAY] + "5::1", (dev, None, 0, 5)),
                                 ("fe80::79:2", (dev, None, 0)),
                                 ("fe80::79:3", (None, dev))):
@@ -578,13 +583,6 @@ def case_memory_of_scopes():
                 got = c.moved()
                 assert got.get("HsRemembered", 0) == remembered, \
                     (address, scope, got)
-        lst.close()
-        enter(AWAY)
-        await_ends("sockets", other.moved, LIMIT)
-    finally:
-        enter(HOME)
-        sysctl("fallback_memory_s", 0)
-        sysctl("handshake_timeout_ms", 60000)
 
 
 def crowded(ns):
