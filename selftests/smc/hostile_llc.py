@@ -4,6 +4,8 @@
 Cases of hostile_rdma.py.  What each message does is in the tables here: it is
 answered, counted as malformed or as dropped, or it means nothing.
 """
+import fcntl
+import os
 import struct
 import subprocess
 
@@ -21,6 +23,8 @@ ANSWERED, MALFORMED, DROPPED, NOTHING = "answered", "LlcMalformed", \
     "LlcDropped", "nothing"
 NEGATIVE, RETRY = 0x20, 0x10
 OTHER_LINK = 9
+TUNSETIFF, TUNSETLINK = 0x400454CA, 0x400454CD
+IFF_TUN_NO_PI, ARPHRD_TUNNEL6 = 0x1001, 769
 
 
 def say(peer, table):
@@ -225,24 +229,47 @@ def case_same_mac():
         subprocess.run(("ip", "route", "delete", *route), check=True)
 
 
-def case_same_mac_near():
-    """on the same wire: what is sent there stays in our device"""
+def no_link(**args):
+    """a client and a server to which the kernel makes no link; args: what they say
+    of themselves"""
     begin()
     peer = third()
-    peer.args.mac = lab.net.peer_mac
+    vars(peer.args).update(args)
     peer.contact()
     peer.conn.tcp.send(accept_r(peer.args, 3, True, peer.conn.end))
     assert peer.clc(peer.conn.tcp, 3) is None, "no Decline"
     peer.accept().close()
     part(peer)
     peer = third(Server)
-    peer.args.mac = lab.net.peer_mac
+    vars(peer.args).update(args)
     conn = peer.new_link()
     assert peer.called(conn, True) is None, "no Decline"
     conn.forget()
     part(peer)
     assert lab.moved()["LinkDownSetup"] == 2, lab.moved()
     lab.honest.round()
+
+
+def case_same_mac_near():
+    """on the same wire: what is sent there stays in our device"""
+    no_link(mac=lab.net.peer_mac)
+
+
+def case_wide_gateway():
+    """the peer's port is behind a gateway whose address is longer than those of
+    Ethernet, as with IPoIB and some tunnels"""
+    fd = os.open("/dev/net/tun", os.O_RDWR)
+    try:
+        fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", b"wide",
+                                               IFF_TUN_NO_PI))
+        fcntl.ioctl(fd, TUNSETLINK, ARPHRD_TUNNEL6)
+        for what in ("address", "add", "10.97.0.1/24", "dev", "wide"), \
+                ("link", "set", "wide", "up"), \
+                ("route", "add", "10.98.0.0/24", "via", "10.97.0.2"):
+            subprocess.run(("ip", *what), check=True)
+        no_link(ip=bytes((10, 98, 0, 3)))
+    finally:
+        os.close(fd)
 
 
 def case_confirm_refused():

@@ -159,6 +159,7 @@ static int qp_to_init(struct smc_rdma_link *link, struct ib_qp *qp, int access)
 			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 }
 
+/* The route may leave by a device that is no Ethernet. */
 static int gateway_mac(const struct dst_entry *dst, const void *gw, u8 *mac)
 {
 	struct neighbour *neigh;
@@ -167,8 +168,10 @@ static int gateway_mac(const struct dst_entry *dst, const void *gw, u8 *mac)
 	neigh = dst_neigh_lookup(dst, gw);
 	if (!neigh)
 		return -EHOSTUNREACH;
-	if (READ_ONCE(neigh->nud_state) & NUD_VALID) {
-		neigh_ha_snapshot(mac, neigh, dst->dev);
+	if (neigh->dev->addr_len > ETH_ALEN) {
+		rc = -EHOSTUNREACH;
+	} else if (READ_ONCE(neigh->nud_state) & NUD_VALID) {
+		neigh_ha_snapshot(mac, neigh, neigh->dev);
 	} else {
 		neigh_event_send(neigh, NULL);
 		rc = -EHOSTUNREACH;
