@@ -23,7 +23,7 @@ from accounts import BY, MEM, RDMA, RING, counters_reach, mode, rings_free, \
 from counters import LIMIT, Counters, smc_socket, sysctl, wait_port
 from hostile import workers
 from limits import await_that
-from minitcp import Net
+from minitcp import Net, tap
 from namespaces import setns, unshare
 from smcpeer import HONEST, KERNEL, PORT, Peer
 from sockdiag import FALLBACK, SMCR, TCP, row_of
@@ -292,10 +292,7 @@ def case_shared_group_has_room_first():
         with open("/proc/self/ns/net", "rb") as home:
             # there is no group over shared memory in a new namespace
             unshare()
-            for words in ("tuntap add dev shared0 mode tap",
-                          f"address add {hostile_smcd.KERNEL}/24 dev shared0",
-                          "link set shared0 up"):
-                subprocess.run(["ip", *words.split()], check=True)
+            tap("shared0", hostile_smcd.KERNEL)
             net = Net("shared0", hostile_smcd.PEER, hostile_smcd.KERNEL)
             lst = hostile_smcd.listener(hostile_smcd.KERNEL,
                                         hostile_smcd.VICTIM)

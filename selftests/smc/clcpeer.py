@@ -48,7 +48,7 @@ import traceback
 
 from clcmsg import UEID, accept_d, accept_r, decline, message, mutate, proposal
 from limits import limit
-from minitcp import MAGIC, Net, Reset, Timeout
+from minitcp import MAGIC, Net, Reset, Timeout, tap
 
 GREETING = b"220 this server speaks first\r\n"
 TYPES = {"proposal": 1, "accept": 2, "confirm": 3, "decline": 4}
@@ -412,9 +412,7 @@ def main():
     parse = parser().parse_args
     args = parse()
     if not os.path.exists(f"/sys/class/net/{args.interface}"):
-        os.system(f"ip tuntap add dev {args.interface} mode tap")
-        os.system(f"ip address add {args.kernel}/24 dev {args.interface}")
-        os.system(f"ip link set {args.interface} up")
+        tap(args.interface, args.kernel)
     net = Net(args.interface, args.address, args.kernel)
     return serve(parse, net) if args.command == "serve" else play(args, net)
 

@@ -19,7 +19,7 @@ import cases
 from clcmsg import UEID, decline, header
 from counters import Counters, pair, ends
 from limits import limit
-from minitcp import MAGIC, Net
+from minitcp import MAGIC, Net, tap
 from sockdiag import PROTO_SMC, SMCD, TCP, row_of
 
 KERNEL, PEER = "10.99.0.1", "10.99.0.2"
@@ -40,9 +40,7 @@ def run(*words):
 
 
 def tap_up():
-    run("ip", "tuntap", "add", "dev", "clc0", "mode", "tap")
-    run("ip", "address", "add", KERNEL + "/24", "dev", "clc0")
-    run("ip", "link", "set", "clc0", "up")
+    tap("clc0", KERNEL)
     return Net("clc0", PEER, KERNEL)
 
 

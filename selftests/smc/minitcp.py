@@ -18,6 +18,7 @@ import random
 import select
 import socket
 import struct
+import subprocess
 import threading
 import time
 
@@ -182,6 +183,13 @@ def await_port(ifname):
         if read(parent) == ifname:
             await_that(f"{name} is not active", lambda: port_active(name),
                        limit(30))
+
+
+def tap(name, address):
+    """a TAP device of this kernel with an IPv4 address in a /24, up"""
+    for words in (f"tuntap add dev {name} mode tap",
+                  f"address add {address}/24 dev {name}", f"link set {name} up"):
+        subprocess.run(["ip", *words.split()], check=True)
 
 
 class Net:
