@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A client that has offered SMC sends urgent data in place of a message:
-# selftests/smc/urgent.py.  One CPU: there it decides what runs before a worker.
+# selftests/smc/urgent.py.
 # guests: 1
-# cpus: 1
 # rdma: none
-g A 'modprobe tun && insmod /lab/pauses.ko && /lab/selftests/smc/urgent.py'
+g A 'modprobe tun && /lab/selftests/smc/urgent.py'

@@ -1,0 +1,213 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""late - what a program sees of a client that has offered SMC and is silent
+
+It has accepted the connection as plain TCP, and what comes is held back while it
+may be a late message of the handshake.  Needs the module and root, and the module
+pauses for one case.
+"""
+import contextlib
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import threading
+
+import cases
+from counters import smc_socket, sysctl
+from destroy import blocked, mask, outcome
+from limits import await_that, limit
+from offering import AT_ONCE, KERNEL, LIMIT, PEER, PORT, Client, Host, \
+    a_proposal, begin, listener
+from planted import Planted
+
+ROUNDS = 5
+IP_RECVERR = 11
+DECLINE = 4                     # type of a CLC message
+
+
+def shut_down(srv, how):
+    """what the program sees of its own shutdown() while it reads"""
+    srv.settimeout(None)
+    reads = blocked(srv.recv, 1)
+    srv.shutdown(how)
+    now = outcome(srv.recv, 1, socket.MSG_DONTWAIT)
+    assert now == b"", now
+    return [mask(srv, select.POLLRDHUP), reads()]
+
+
+def tcp_pair():
+    with socket.create_server((KERNEL, 0)) as lst:
+        cli = socket.create_connection(lst.getsockname())
+        return cli, lst.accept()[0]
+
+
+def case_shutdown():
+    """the program has the connection and ends reading: it does not wait for the
+    client, whose late Proposal is still answered with a Decline"""
+    sysctl("handshake_timeout_ms", int(limit(500)))
+    with listener() as lst:
+        for how in socket.SHUT_RD, socket.SHUT_RDWR:
+            client = Client(lst)
+            client.accept()
+            _, srv = pair = tcp_pair()
+            want = shut_down(srv, how)
+            got = shut_down(client.srv, how)
+            assert got == want, f"{got}, TCP: {want}"
+            if how == socket.SHUT_RD:
+                client.tcp.send(a_proposal())
+                assert client.tcp.recv(8, LIMIT)[4] == DECLINE
+                client.tcp.send(b"app")
+                await_that("the program's bytes", lambda s=client.srv:
+                           outcome(s.recv, 9) == b"app", LIMIT)
+            client.srv.close()
+            for s in pair:
+                s.close()
+
+
+def read_urgent(s):
+    """in a call that may sleep, with a limit that the kernel knows"""
+    s.settimeout(None)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO,
+                 struct.pack("ll", int(AT_ONCE), 0))
+    return outcome(s.recv, 1, socket.MSG_OOB)
+
+
+def case_oob_does_not_wait():
+    """recv(MSG_OOB) when the program has the connection, and in a handshake"""
+    sysctl("handshake_timeout_ms", int(limit(500)))
+    with listener() as lst:
+        client = Client(lst)
+        client.accept()
+        got = read_urgent(client.srv)
+        assert got == "EINVAL", got
+        client.srv.close()
+    sysctl("handshake_timeout_ms", 60000)
+    Host.net.listen(PORT, True, lambda conn: None)
+    with smc_socket() as cli:
+        cli.setblocking(False)
+        assert outcome(cli.connect, (PEER, PORT)) == "EINPROGRESS"
+        got = read_urgent(cli)
+        assert got == "EINVAL", got
+
+
+def case_error():
+    """an error that TCP survives ends recv(), as with TCP"""
+    sysctl("handshake_timeout_ms", int(limit(100)))
+    with listener() as lst:
+        client = Client(lst)
+        client.accept()
+        srv = client.srv
+        srv.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
+        srv.settimeout(None)
+        nft = "table inet late { chain out { type filter hook output priority " \
+            "0; tcp flags & psh == psh oif clc0 reject with icmpx " \
+            "host-unreachable; }; }"
+        subprocess.run(("nft", nft), check=True)
+        try:
+            reads = blocked(srv.recv, 1)
+            # not for the first time, in which the socket is owned
+            srv.send(b"x")
+            got = reads()
+        finally:
+            subprocess.run(("nft", "delete table inet late"), check=True)
+        assert got == "EHOSTUNREACH", got
+        # the byte may have been rejected once more
+        await_that("EAGAIN", lambda: outcome(
+            srv.recv, 1, socket.MSG_DONTWAIT) == "EAGAIN", LIMIT)
+        client.srv.close()
+
+
+@contextlib.contextmanager
+def before_workers():
+    """on its CPU this thread, and those that it starts, run before any worker"""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def case_end_wakes():
+    """The client ends without a word: poll() for POLLRDHUP alone returns.  It has
+    looked again, at the FIN, before a step of the handshake has."""
+    sysctl("handshake_timeout_ms", int(limit(100)))
+    with listener() as lst:
+        for n in range(ROUNDS):
+            client = Client(lst)
+            client.accept()
+            p = select.poll()
+            p.register(client.srv, select.POLLRDHUP)
+            with before_workers():
+                # no time limit: at its end poll() would look once more
+                waits = blocked(p.poll)
+                client.tcp.fin()
+            got = waits()
+            assert got == [(client.srv.fileno(), select.POLLRDHUP)], \
+                f"round {n}: {got}"
+            client.srv.close()
+
+
+def case_shut_wakes():
+    """The program has shut down reading, and polls for POLLRDHUP alone while a
+    part of a message is held back.  The message ends: poll() returns."""
+    sysctl("handshake_timeout_ms", int(limit(2000)))
+    whole = a_proposal()
+    with listener() as lst:
+        client = Client(lst)
+        client.accept()
+        client.srv.shutdown(socket.SHUT_RD)
+        client.tcp.send(whole[:8])
+        p = select.poll()
+        p.register(client.srv, select.POLLRDHUP)
+        await_that("the part", lambda: not p.poll(0), LIMIT)
+        waits = blocked(p.poll)
+        client.tcp.send(whole[8:])
+        assert client.tcp.recv(8, LIMIT)[4] == DECLINE
+        got = waits()
+        assert got == [(client.srv.fileno(), select.POLLRDHUP)], got
+        client.srv.close()
+
+
+def case_poll_of_gone_bytes():
+    """TCP's poll() has seen a Proposal, which is then taken away: it was never
+    there for the program"""
+    answers = []
+
+    def declined():
+        try:
+            answers.append(client.tcp.recv(8, LIMIT)[4])
+        finally:
+            pauses.write("at", "go")
+
+    try:
+        pauses = Planted("pauses")
+        pauses.write("at", "go")
+    except FileNotFoundError as e:
+        raise cases.Skip("no module pauses") from e
+    with open("/proc/self/comm", "w", encoding="ascii") as f:
+        f.write("pauses")
+    sysctl("handshake_timeout_ms", int(limit(100)))
+    with listener() as lst:
+        client = Client(lst)
+        client.accept()
+        p = select.poll()
+        p.register(client.srv, select.POLLIN)
+        pauses.write("at", "polled")
+        t = threading.Thread(target=declined)
+        t.start()
+        with before_workers():
+            client.tcp.send(a_proposal())
+            got = p.poll(0)
+        t.join()
+        assert answers == [DECLINE], answers
+        assert pauses.number("paused") == 2, "no pause"
+        assert not got, got
+        client.srv.close()
+
+
+if __name__ == "__main__":
+    begin()
+    sys.exit(cases.main(globals()))
