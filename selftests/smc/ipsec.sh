@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # ipsec.sh - a policy of the host (ip xfrm) between two namespaces, or MACsec: what
-# they protect is plain TCP, never SMC; without them, SMC-D.
+# they protect is plain TCP, never SMC, also of a socket that has no route for a
+# while, or a dead one; without them, SMC-D.
 . "$(dirname "$0")/lib.sh"
 trap 'ip netns delete n1 2>/dev/null; ip netns delete n2 2>/dev/null; cleanup' EXIT
 
@@ -17,20 +18,41 @@ for i in 1 2; do
 	ip -n n$i link set eth0 up
 done
 
+# esp NETNS SRC DST SPI: the keys of one direction
+esp() {
+	ip -n "$1" xfrm state add src "$2" dst "$3" proto esp spi "$4" \
+		mode transport enc 'ecb(cipher_null)' '' \
+		auth 'hmac(sha1)' 0x0123456789abcdef0123456789abcdef01234567
+}
+
+# require NETNS SRC DST DIR: ESP in this direction
+require() {
+	ip -n "$1" xfrm policy add src "$2" dst "$3" dir "$4" \
+		tmpl src "$2" dst "$3" proto esp mode transport
+}
+
 # protect NETNS HERE THERE SPI_OUT SPI_IN: ESP in both directions, required
 protect() {
-	local src dst spi dir
+	esp "$1" "$2" "$3" "$4"
+	require "$1" "$2" "$3" out
+	esp "$1" "$3" "$2" "$5"
+	require "$1" "$3" "$2" in
+}
 
-	while read -r src dst spi dir; do
-		ip -n "$1" xfrm state add src "$src" dst "$dst" proto esp \
-			spi "$spi" mode transport enc 'ecb(cipher_null)' '' \
-			auth 'hmac(sha1)' 0x0123456789abcdef0123456789abcdef01234567
-		ip -n "$1" xfrm policy add src "$src" dst "$dst" dir "$dir" \
-			tmpl src "$src" dst "$dst" proto esp mode transport
-	done <<-EOF
-		$2 $3 $4 out
-		$3 $2 $5 in
-	EOF
+unprotect() {
+	for i in 1 2; do
+		ip -n n$i xfrm policy flush
+		ip -n n$i xfrm state flush
+	done
+}
+
+# client COMMAND...: in n1; without it the server would wait for ever
+client() {
+	timeout $((60 * ${SMC_TEST_SCALE:-1})) ip netns exec n1 "$@" \
+		>"$tmp/client.out" 2>&1 && return
+	bad "client: $(cat "$tmp/client.out")"
+	kill $server
+	return 1
 }
 
 # one_row WHAT ADDRESS WANTED...: one connection n1 to n2 and what it became
@@ -43,11 +65,85 @@ one_row() {
 	in2 tcpecho -s -k ipproto "$to" 7800 >"$tmp/server.out" 2>&1 &
 	server=$!
 	wait_listen 7800 in2 || return
-	timeout 60 ip netns exec n1 tcpecho -c -k ipproto -b 20000 "$to" \
-		7800 >"$tmp/client.out" 2>&1 || bad "client: $(cat "$tmp/client.out")"
+	client tcpecho -c -k ipproto -b 20000 "$to" 7800
 	wait $server || bad "server: $(cat "$tmp/server.out")"
 	in1 smcstat.sh expect -f "$tmp/n1" "$@" >"$tmp/out" ||
 		bad "$(head -n 2 "$tmp/out")"
+	end_row
+}
+
+# lost_route ADDRESS: connections of a program that changes IP_TOS all the time,
+# which takes its route from the socket until that sends
+lost_route() {
+	start_row "ipsec: sockets that have lost their route"
+	in1 smcstat.sh mark "$tmp/n1"
+	in2 tcpecho -s -k ipproto -n 50 "$1" 7801 >"$tmp/server.out" 2>&1 &
+	server=$!
+	wait_listen 7801 in2 || return
+	client python3 - "$1" 7801 50 <<-'EOF'
+		import select, socket, sys
+		for _ in range(int(sys.argv[3])):
+		    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 256)
+		    s.setblocking(False)
+		    s.connect_ex((sys.argv[1], int(sys.argv[2])))
+		    while not select.select([], [s], [], 0)[1]:
+		        for i in range(20):
+		            s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 16 << i % 2)
+		    error = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+		    assert not error, error
+		    s.close()
+	EOF
+	wait $server || bad "server: $(cat "$tmp/server.out")"
+	in1 smcstat.sh expect -f "$tmp/n1" HsClientSmcd=0 HsClientTcp=50 \
+		>"$tmp/out" || bad "$(head -n 2 "$tmp/out")"
+	end_row
+}
+
+# wait_state STATE COMMAND...: until a connection with port 7802 is in this state
+wait_state() {
+	local end=$((SECONDS + 30 * ${SMC_TEST_SCALE:-1}))
+
+	until "${@:2}" ss -Hnt state "$1" '( sport = :7802 or dport = :7802 )' |
+		grep -q .; do
+		[ $SECONDS -lt $end ] || { bad "no connection is $1"; return 1; }
+		sleep 0.05
+	done
+}
+
+# dead_route ADDRESS: the key is lost between SYN and SYN-ACK, and something asks
+# for another one: until that is there TCP has a dead route by the loopback device
+dead_route() {
+	start_row "ipsec: a key that is lost while TCP connects"
+	for i in 1 2; do
+		ip netns exec n$i sysctl -q net.smc.handshake_timeout_ms=60000
+	done
+	in1 smcstat.sh mark "$tmp/n1"
+	ip -n n1 xfrm monitor acquire >"$tmp/monitor.out" 2>&1 &
+	monitor=$!
+	in1 nft -f - <<-'EOF'
+		add table inet held
+		add chain inet held input { type filter hook input priority 0; }
+		add rule inet held input tcp sport 7802 drop
+	EOF
+	in2 tcpecho -s -k ipproto "$1" 7802 >"$tmp/server.out" 2>&1 &
+	server=$!
+	wait_listen 7802 in2 || return
+	client tcpecho -c -k ipproto -b 20000 "$1" 7802 &
+	connecting=$!
+	wait_state syn-recv in2 || return
+	ip -n n1 xfrm state flush
+	in1 nft delete table inet held
+	wait_state established in1 || return
+	esp n1 10.98.0.1 10.98.0.2 4
+	esp n2 10.98.0.1 10.98.0.2 4
+	wait $connecting || bad "client: $(cat "$tmp/client.out")"
+	wait $server || bad "server: $(cat "$tmp/server.out")"
+	kill $monitor
+	in1 smcstat.sh expect -f "$tmp/n1" HsClientSmcd=0 HsClientTcp=1 \
+		>"$tmp/out" || bad "$(head -n 2 "$tmp/out")"
+	for i in 1 2; do
+		ip netns exec n$i sysctl -q net.smc.handshake_timeout_ms=2000
+	done
 	end_row
 }
 
@@ -68,7 +164,7 @@ macsec() {
 
 has_macsec=
 modprobe -q macsec && has_macsec=1 || echo "# no MACsec here"
-plan $((4 + ${has_macsec:-0} * 2))
+plan $((6 + ${has_macsec:-0} * 2))
 one_row "no policy" 10.98.0.2 HsClientSmcd=1 HsClientTcp=0
 protect n1 10.98.0.1 10.98.0.2 1 2
 protect n2 10.98.0.2 10.98.0.1 2 1
@@ -76,10 +172,14 @@ one_row "ESP required" 10.98.0.2 HsClientSmcd=0 HsClientTcp=1
 start_row "ipsec: the bytes went through ESP"
 in1 ip -s xfrm state | grep -q '[1-9][0-9]*(packets)' || bad "no packet did"
 end_row
-for i in 1 2; do
-	ip -n n$i xfrm policy flush
-	ip -n n$i xfrm state flush
-done
+unprotect
+# one direction, so that the server does not decline by itself
+esp n1 10.98.0.1 10.98.0.2 3
+esp n2 10.98.0.1 10.98.0.2 3
+require n1 10.98.0.1 10.98.0.2 out
+lost_route 10.98.0.2
+dead_route 10.98.0.2
+unprotect
 one_row "flushed" 10.98.0.2 HsClientSmcd=1 HsClientTcp=0
 if [ -n "$has_macsec" ]; then
 	macsec n1 1 2

@@ -133,7 +133,8 @@ static bool has_policies(const struct net *net)
 static bool is_xfrm(const struct dst_entry *dst)
 {
 #ifdef CONFIG_XFRM
-	return dst_xfrm(dst);
+	/* with the flag packets are queued until there is a key */
+	return dst_xfrm(dst) || dst->flags & DST_XFRM_QUEUE;
 #else
 	return false;
 #endif
@@ -305,7 +306,7 @@ static void lend(struct smc_route *route, const struct way *way)
  * @route: its device and addresses are set, and @secured if the socket has
  *	IPsec policies.  Fills in @secured, and @lent without the VLAN; the
  *	device of @lent, if there is one, is held
- * @dst: the socket's route, NULL if it has lost it
+ * @dst: the socket's route
  *
  * Link-local addresses are of one link: they are not followed.  If the host
  * lends nothing, only the devices of the socket's namespace are looked at.
@@ -317,14 +318,14 @@ void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 		.ndev = route->own.ndev,
 		.src = route->own.addr,
 		.dst = route->daddr,
-		.secured = route->secured || (dst && is_xfrm(dst)),
+		.secured = route->secured || is_xfrm(dst),
 		.proto = IPPROTO_TCP,
 		.sport = htons(route->sport),
 		.dport = htons(route->dport),
 	};
 
 	rcu_read_lock();
-	if (!look_down(&way) || !dst || !smc_net_lends(&init_net) ||
+	if (!look_down(&way) || !smc_net_lends(&init_net) ||
 	    ipv6_addr_type(&route->daddr) & IPV6_ADDR_LINKLOCAL)
 		goto out;
 	learn_hop(&way, dst);

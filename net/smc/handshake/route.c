@@ -70,17 +70,18 @@ static sa_family_t fill_addresses(const struct sock *tcp,
 	return family;
 }
 
-/* The socket has lost its route: the device with the local address. */
-static struct net_device *by_address(const struct smc_route *route)
+/*
+ * Nothing but the route tells by which device packets leave, and what protects
+ * them.  While IPsec has no key TCP has a dead one, whose device is the loopback.
+ */
+static struct dst_entry *get_dst(struct sock *tcp)
 {
-	if (route->family == AF_INET)
-		return __ip_dev_find(route->net, route->own.addr.s6_addr32[3],
-				     false);
-#if IS_ENABLED(CONFIG_IPV6)
-	return ipv6_dev_find(route->net, &route->own.addr, NULL);
-#else
+	struct dst_entry *dst = sk_dst_get(tcp);
+
+	if (dst && READ_ONCE(dst->obsolete) <= 0)
+		return dst;
+	dst_release(dst);
 	return NULL;
-#endif
 }
 
 /* A gateway may have said that a network behind it has a smaller MTU. */
@@ -110,9 +111,11 @@ static bool has_policy(const struct sock *tcp)
  */
 int smc_route_get(struct sock *tcp, struct smc_route *route)
 {
-	struct dst_entry *dst = sk_dst_get(tcp);
+	struct dst_entry *dst = get_dst(tcp);
 
 	memset(route, 0, sizeof(*route));
+	if (!dst)
+		return -ENETUNREACH;
 	route->net = sock_net(tcp);
 	/*
 	 * The socket is not locked: connect(AF_UNSPEC) may take it from the
@@ -123,16 +126,12 @@ int smc_route_get(struct sock *tcp, struct smc_route *route)
 	route->secured = has_policy(tcp);
 	rcu_read_lock();
 	/* A device that is being removed has been replaced in @dst. */
-	route->own.ndev = dst ? READ_ONCE(dst->dev) : by_address(route);
+	route->own.ndev = READ_ONCE(dst->dev);
 	dev_hold(route->own.ndev);
 	rcu_read_unlock();
-	if (route->own.ndev)
-		smc_route_follow(route, dst);
-	if (route->own.ndev && dst)
-		route->mtu = narrowed(dst, route->own.ndev);
+	smc_route_follow(route, dst);
+	route->mtu = narrowed(dst, route->own.ndev);
 	dst_release(dst);
-	if (!route->own.ndev)
-		return -ENETUNREACH;
 	route->own.vlan_id = find_vlan(route->own.ndev);
 	if (route->lent.ndev)
 		route->lent.vlan_id = find_vlan(route->lent.ndev);

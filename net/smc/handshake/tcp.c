@@ -392,6 +392,8 @@ int smc_hs_flush(struct smc_hs *hs)
  * @hs: handshake
  * @err: if it has failed, the positive errno, or 0; it stays the program's
  *
+ * If it is established and has lost its route, another one is looked up.
+ *
  * Return: 1: established; 0: not yet; -ECONNREFUSED: it has failed; -EAGAIN,
  * -ECANCELED.
  */
@@ -399,10 +401,19 @@ int smc_hs_tcp_up(struct smc_hs *hs, int *err)
 {
 	struct sock *sk = hs->setup.sk;
 	int rc = smc_hs_lock(hs);
+	int soft;
 
 	if (rc)
 		return rc;
 	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) {
+		/*
+		 * As TCP does before it retransmits: the program may have taken
+		 * the route away (IP_TOS), or it is stale.  SO_ERROR does not
+		 * tell of it: TCP has nothing to send yet.
+		 */
+		soft = READ_ONCE(sk->sk_err_soft);
+		if (inet_csk(sk)->icsk_af_ops->rebuild_header(sk))
+			WRITE_ONCE(sk->sk_err_soft, soft);
 		rc = 1;
 	} else if (sk->sk_state == TCP_CLOSE) {
 		/* SO_ERROR takes no lock */
