@@ -66,7 +66,7 @@ err="HsServerTcp=1 HsServerErr=1"
 half="LinkCreated=1 LinkDestroyed=1 LinkDownSetup=1"
 
 # those of the loop, and those after it
-plan $((10 * $(wc -w <<<"$speakers") + 9))
+plan $((10 * $(wc -w <<<"$speakers") + 10))
 tap_up rdma
 for g in $speakers; do
 	first="client speaks first"
@@ -107,6 +107,10 @@ try "first bytes are three of an eye catcher, then others" - 1 2000 NOTCLC \
 	expect:e2d4c368656c6c6f fin expect-end
 try "Proposal in two pieces" - 1 3000 PEERDECL "$tcp" \
 	send-split:proposal:20:0.5 recv:accept send:decline app
+# an Accept of 700 bytes, of which the server takes the first 652 at once
+try "a long message that is wrong, without its end" - 0 0 - \
+	"$err ClcMalformed=1" send-mut:accept-r:5=02bc \
+	send:hex:"$(printf '00%.0s' {1..520})" expect-end:5
 # Nothing has to be done before the deadline: it may be early.
 before=$(sysctl -n net.smc.handshake_timeout_ms)
 sysctl -q net.smc.handshake_timeout_ms=1000

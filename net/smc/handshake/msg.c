@@ -150,6 +150,9 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
  * @late: what it means that the deadline passes without it
  * @got: true if it is in data->msg
  *
+ * A long message of another type is wrong when it begins: its head has been
+ * taken, and if the rest does not come the stream is of no use.
+ *
  * Return: SMC_REASON_OK (got or not); @late; WRONGMSG; SMC_REASON_PEERDECL for
  * a Decline; NOTCLC with every byte left where it was; HSRESET or
  * LOSTPEER if the stream has ended (before or after the peer's first message);
@@ -162,19 +165,19 @@ enum smc_reason smc_hs_await(struct smc_hs *hs, u8 type,
 
 	if (why != SMC_REASON_OK)
 		return why;
+	if ((*got || hs->drain) && hs->data->msg.type != type)
+		return SMC_REASON_WRONGMSG;
 	/* put_off: a system call owned the socket, look again. */
-	if (!*got)
-		return smc_hs_expired(hs) && !READ_ONCE(hs->put_off) ?
-		       late : SMC_REASON_OK;
-	return hs->data->msg.type == type ? SMC_REASON_OK :
-					      SMC_REASON_WRONGMSG;
+	return !*got && smc_hs_expired(hs) && !READ_ONCE(hs->put_off) ?
+	       late : SMC_REASON_OK;
 }
 
 /**
  * smc_hs_look() - while something else is awaited: has the peer declined?
  * @hs: handshake
  *
- * Return: as smc_hs_await(); WRONGMSG for any message but a Decline.
+ * Return: as smc_hs_await(); WRONGMSG for any message but a Decline, which is
+ * never long.
  */
 enum smc_reason smc_hs_look(struct smc_hs *hs)
 {
@@ -182,7 +185,9 @@ enum smc_reason smc_hs_look(struct smc_hs *hs)
 	bool got;
 
 	why = next_msg(hs, &got);
-	return got ? SMC_REASON_WRONGMSG : why;
+	if (why == SMC_REASON_OK && (got || hs->drain))
+		why = SMC_REASON_WRONGMSG;
+	return why;
 }
 
 /**
