@@ -76,6 +76,7 @@ def up():
             add chain inet smctest in {{ type filter hook input priority 0; }}
             add rule inet smctest in tcp dport {SILENT} tcp flags & psh == psh drop
             add rule inet smctest in tcp dport {BLACK_HOLE} drop
+            add chain inet smctest later {{ type filter hook input priority 0; }}
             add rule inet smctest in ip6 nexthdr tcp tcp dport {BUSY} tcp flags & psh == psh drop
             """)
     # a connect() before the neighbour has answered may fail for good
@@ -198,14 +199,15 @@ def family_of(address):
     return socket.AF_INET6 if ":" in address else socket.AF_INET
 
 
-def honest(ns, source):
+def honest(ns, source, target=None):
     """a connection from @ns to the other namespace"""
     other = other_of(ns)
     enter(other)
     lst = listener(HONEST)
     enter(ns)
-    target = NET[other] + "ffff::1" if ":" in source else \
-        "10.79.0." + "21"[other == HOME]
+    if not target:
+        target = NET[other] + "ffff::1" if ":" in source else \
+            "10.79.0." + "21"[other == HOME]
     cli = smc_socket(family_of(source))
     cli.bind((source, 0))
     cli.connect((target, HONEST))
@@ -315,6 +317,31 @@ def case_black_hole():
     assert slowest < AT_ONCE
     enter(HOME)
     await_ends("sockets", c.moved, LIMIT)
+
+
+def case_connecting_again():
+    """nor does a client that was reset and connects again without SMC, however long
+    the server does not answer that: its other clients have SMC"""
+    target = NET[AWAY] + "0::1"
+    crowd = Crowd(HOME, 300, from_net6(HOME, 20, 20, 20), lambda i: target)
+
+    def all_again():
+        enter(HOME)
+        got = crowd.client.moved()
+        return got.get("HsReconnect", 0) == \
+            got["HsStarted"] - got.get("HsEnded", 0)
+
+    try:
+        enter(AWAY)
+        run("nft", f"add rule inet smctest later tcp dport {SILENT} drop")
+        crowd.lst.close()
+        await_that("they do not connect again", all_again, LIMIT)
+        assert moved(HOME, crowd.client, "HsReconnect") >= MOST // 8
+        honest(HOME, NET[HOME] + "ffff::1", target)
+    finally:
+        enter(AWAY)
+        run("nft", "flush chain inet smctest later")
+        crowd.close()
 
 
 def abort(s):

@@ -343,8 +343,12 @@ static enum smc_hs_verdict reopen(struct smc_hs *hs)
 {
 	/* not for the new connection */
 	hs->data->out_len = 0;
-	/* TCP may take minutes: the removal of a device must not wait for it */
+	/*
+	 * TCP may take minutes: neither the removal of a device nor the
+	 * handshakes of others must wait for it
+	 */
 	smc_hs_paths_drop(hs);
+	smc_hs_uncount(hs);
 	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_RECONNECT);
 	smc_hs_enter_idle(hs, SMC_HS_REOPEN);
 	return SMC_HS_V_GO_ON;

@@ -64,7 +64,7 @@ bool smc_hs_count(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_uncount() - a handshake ends
+ * smc_hs_uncount() - a handshake ends, or its client connects again without SMC
  * @hs: handshake, charged or not
  *
  * Context: process or BH.
