@@ -11,7 +11,8 @@
  * initial one, because devices are named there.  Rows hold names and no
  * objects: a device may come after its row and go before it, and a renamed
  * one has the row of its new name.  An interface without a row has that of
- * the first device below it that has one (VLAN, bond, bridge).
+ * the first device below it, in the same namespace, that has one (VLAN, bond,
+ * bridge).
  *
  * Context: any unless a function says otherwise; pnet_lock (spinlock, BH) is a
  * leaf.  Tests: selftests/vm/tests/genl.sh, pnet.sh.
@@ -197,11 +198,13 @@ struct below {
 	char *id;
 };
 
+/* What a container's macvlan stands on may be in another namespace. */
 static int of_lower(struct net_device *lower, struct netdev_nested_priv *priv)
 {
 	struct below *below = priv->data;
 
-	return of_name(below->sn, lower->name, below->id);
+	return net_eq(dev_net(lower), below->sn->net) &&
+	       of_name(below->sn, lower->name, below->id);
 }
 
 /**
