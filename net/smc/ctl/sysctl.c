@@ -15,6 +15,8 @@
  * Context: process.  Test: selftests/vm/tests.
  */
 #include <linux/capability.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -113,8 +115,20 @@ static int transports_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 }
 
 /*
- * A limit of a namespace or of the host.  Without CAP_NET_ADMIN of the host it
- * can only be lowered: root of a container gets no more than it was given.
+ * The task has to be in the file's namespace: root of a container may open the
+ * file there and have a privileged program outside write to it.
+ */
+static bool may_raise(const struct smc_net *sn)
+{
+	const struct nsproxy *ns = current->nsproxy;	/* NULL: it exits */
+
+	return ns && net_eq(ns->net_ns, sn->net) && capable(CAP_NET_ADMIN);
+}
+
+/*
+ * A limit of a namespace or of the host.  Without CAP_NET_ADMIN of the host, or
+ * from another namespace, it can only be lowered: root of a container gets no
+ * more than it was given.
  */
 static int limit_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 			 void *buffer, size_t *lenp, loff_t *ppos)
@@ -126,12 +140,14 @@ static int limit_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 	int err;
 
 	tmp.data = &value;
+	/* that of @ctl is the namespace */
+	tmp.extra1 = SYSCTL_ZERO;
 	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
 	if (err || !write)
 		return err;
 	/* the limit may be lowered meanwhile: that counts */
 	do {
-		if (value > old && !capable(CAP_NET_ADMIN))
+		if (value > old && !may_raise(ctl->extra1))
 			return -EPERM;
 	} while (!try_cmpxchg(limit, &old, value));
 	return 0;
@@ -149,7 +165,7 @@ static int limit_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 	{ .procname = (_name), .data = (_data),				\
 	  .maxlen = sizeof(int), .mode = 0644,				\
 	  .proc_handler = limit_handler,				\
-	  .extra1 = SYSCTL_ZERO, .extra2 = &acct_max }
+	  .extra2 = &acct_max }
 
 static const struct ctl_table table_template[] = {
 	{ .procname = "autocorking_size", .data = AT(autocork),
@@ -202,6 +218,10 @@ static void table_fill(struct ctl_table *table, struct smc_net *sn, size_t num)
 	memcpy(table, table_template, num * sizeof(*table));
 	for (i = 0; i < NET_ENTRIES; i++)
 		table[i].data = (void *)sn + (uintptr_t)table[i].data;
+	for (i = 0; i < num; i++) {
+		if (table[i].proc_handler == limit_handler)
+			table[i].extra1 = sn;
+	}
 }
 
 static void defaults(struct smc_net *sn)

@@ -89,6 +89,14 @@ out=$(unshare -Urn sh -c "cd $dir; for n in max_*; do
 	done; echo 1000 >handshake_timeout_ms; cat handshake_timeout_ms" 2>&1)
 [ "$out" = 1000 ] || fail "container: $out"
 
+# nor does it have root outside do that, in a file that it has opened
+out=$(unshare -n sh -c "cd $dir && echo 100 >max_orphans && exec 3>max_orphans &&
+	nsenter -n -t 1 sh -c \"echo 1000 >&3\"; cat max_orphans" 2>&1)
+case $out in
+*error*100) ;;
+*) fail "a file of a container: $out" ;;
+esac
+
 # one line for each counter, a name and a number
 [ "$3" = "$(wc -l </proc/net/smc_stat)" ] || fail "smc_stat: $out"
 [ "$3" -gt 30 ] || fail "smc_stat has $3 lines"
