@@ -272,6 +272,7 @@ def case_filters_nonsense():
     """an error, as leaving the filter out would show too much"""
     for filters in (attr(99, b"1234"), attr(0, b"1234"), attr(STATES, b"1"),
                     attr(SPORT, b"1"), attr(SRC, bytes(19)),
+                    attr(SPORT, ports(2, 1)), attr(DPORT, ports(65535, 1)),
                     attr(SRC, prefix("127.0.0.1", 33)),
                     attr(SRC, prefix("::1", 129, socket.AF_INET6)),
                     attr(SRC, prefix("127.0.0.1", 8)[:2] + b"x" + bytes(17)),

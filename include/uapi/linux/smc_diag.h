@@ -57,7 +57,7 @@ struct smc_diag_prefix {
 	__be32	addr[4];
 };
 
-/* Both included. */
+/* In host byte order, both included. */
 struct smc_diag_ports {
 	__u16	first;
 	__u16	last;

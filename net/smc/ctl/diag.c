@@ -115,6 +115,8 @@ static int parse_end(struct diag_end *end, const struct nlattr *prefix,
 	end->ports.last = U16_MAX;
 	if (ports)
 		memcpy(&end->ports, nla_data(ports), sizeof(end->ports));
+	if (end->ports.first > end->ports.last)
+		return -EINVAL;
 	if (!prefix)
 		return 0;
 	memcpy(&p, nla_data(prefix), sizeof(p));
