@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Link groups: the table of a namespace, the end of a group.
+ * Link groups: the table of a namespace (see also lgr_walk.c), the end of a group.
  *
  *   CONNECTING --smc_lgr_changed(OK)--> ACTIVE --smc_lgr_kill()--> DEAD
  *        \__________smc_lgr_kill(), smc_lgr_give_up()____________/
@@ -277,14 +277,6 @@ static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 		ipv6_addr_equal(&lgr->own_addr, &route->own.addr));
 }
 
-static struct hlist_head *server_head(struct smc_net *sn,
-				      const struct in6_addr *peer_addr)
-{
-	u32 hash = __ipv6_addr_jhash(peer_addr, sn->lgr_seed);
-
-	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
-}
-
 /*
  * Where to look for a group.  A server looks by the peer's address, so that the
  * groups of one host do not slow down the handshakes of others.  A client looks
@@ -303,7 +295,7 @@ static struct hlist_head *head_of(struct smc_net *sn,
 	if (!smc_xport_has_links(xport))
 		return &sn->lgr_heads[SMC_LGR_HEADS];
 	if (role == SMC_SERV)
-		return server_head(sn, peer_addr);
+		return smc_lgr_server_head(sn, peer_addr);
 	hash = jhash(peer_id, SMC_PEER_ID_LEN, sn->lgr_seed);
 	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
 }
@@ -602,82 +594,6 @@ struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token)
 	return xa_load(&lgr->conns, token);
 }
 
-static struct smc_lgr *group_of(struct rb_node *node)
-{
-	return rb_entry_safe(node, struct smc_lgr, node);
-}
-
-/* The oldest group whose seq is greater than @seq, or NULL. */
-static struct smc_lgr *first_after(const struct smc_net *sn, u64 seq)
-{
-	struct rb_node *node = sn->lgrs.rb_node;
-	struct smc_lgr *found = NULL;
-
-	lockdep_assert_held(&sn->lgr_lock);
-	while (node) {
-		if (group_of(node)->seq > seq) {
-			found = group_of(node);
-			node = node->rb_left;
-		} else {
-			node = node->rb_right;
-		}
-	}
-	return found;
-}
-
-/**
- * smc_lgr_walk() - call a function for groups of a namespace, oldest first
- * @sn: namespace
- * @seq: of the last group that is left out; 0: none
- * @fn: called under the table lock; != 0 ends the walk
- * @arg: for @fn
- *
- * Context: any.
- * Return: what @fn returned last, or 0.
- */
-int smc_lgr_walk(struct smc_net *sn, u64 seq,
-		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
-{
-	struct smc_lgr *lgr;
-	int rc = 0;
-
-	spin_lock_bh(&sn->lgr_lock);
-	for (lgr = first_after(sn, seq); lgr && !rc;
-	     lgr = group_of(rb_next(&lgr->node)))
-		rc = fn(lgr, arg);
-	spin_unlock_bh(&sn->lgr_lock);
-	return rc;
-}
-
-/**
- * smc_lgr_walk_peer() - call a function for groups of a server with a peer
- * @sn: namespace
- * @peer_addr: as in the group
- * @fn: called under the table lock; != 0 ends the walk.  Groups of other peers
- *	and of clients may come, too
- * @arg: for @fn
- *
- * The groups of other hosts do not make it slow.
- *
- * Context: any.
- * Return: what @fn returned last, or 0.
- */
-int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
-		      int (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
-{
-	struct smc_lgr *lgr;
-	int rc = 0;
-
-	spin_lock_bh(&sn->lgr_lock);
-	hlist_for_each_entry(lgr, server_head(sn, peer_addr), hash_node) {
-		rc = fn(lgr, arg);
-		if (rc)
-			break;
-	}
-	spin_unlock_bh(&sn->lgr_lock);
-	return rc;
-}
-
 /*
  * Kill the first group after *@seq that uses @dev (NULL: any), and advance *@seq
  * to it.  NULL: there is none.
@@ -688,9 +604,9 @@ static struct smc_lgr *kill_next(struct smc_net *sn, const struct smc_dev *dev,
 	struct smc_lgr *lgr;
 
 	spin_lock_bh(&sn->lgr_lock);
-	lgr = first_after(sn, *seq);
+	lgr = smc_lgr_first_after(sn, *seq);
 	while (lgr && dev && lgr->path.dev != dev)
-		lgr = group_of(rb_next(&lgr->node));
+		lgr = rb_entry_safe(rb_next(&lgr->node), struct smc_lgr, node);
 	if (lgr) {
 		*seq = lgr->seq;
 		kill_locked(lgr, why, KILL_ANY);

@@ -193,13 +193,18 @@ int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 void smc_lgr_leave(struct smc_lgr *lgr);
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
 void smc_lgr_give_up(struct smc_lgr *lgr, enum smc_reason why);
+int smc_lgr_net_init(struct smc_net *sn);
+void smc_lgr_net_kill(struct smc_net *sn);
+void smc_lgr_net_exit(struct smc_net *sn);
+
+/* lgr_walk.c */
+struct hlist_head *smc_lgr_server_head(struct smc_net *sn,
+				       const struct in6_addr *peer_addr);
+struct smc_lgr *smc_lgr_first_after(const struct smc_net *sn, u64 seq);
 int smc_lgr_walk(struct smc_net *sn, u64 seq,
 		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
 int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
 		      int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
-int smc_lgr_net_init(struct smc_net *sn);
-void smc_lgr_net_kill(struct smc_net *sn);
-void smc_lgr_net_exit(struct smc_net *sn);
 
 /* lgr_link.c */
 int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path);

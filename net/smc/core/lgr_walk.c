@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Link groups: looking at those of a namespace, oldest first, or at those of a
+ * server with one peer.
+ *
+ * Locks: sn->lgr_lock (spinlock, BH) protects the table.
+ * Tests: selftests/smc/genl.py, selftests/vm/tests/fallback_rdma.sh
+ */
+#include <linux/rbtree.h>
+#include <linux/spinlock.h>
+#include <net/ipv6.h>
+#include "lgr.h"
+#include "net.h"
+
+/**
+ * smc_lgr_server_head() - the list of a server's groups with a peer
+ * @sn: namespace
+ * @peer_addr: as in the group
+ *
+ * Context: any.
+ * Return: list; has groups of other peers and of clients, too.
+ */
+struct hlist_head *smc_lgr_server_head(struct smc_net *sn,
+				       const struct in6_addr *peer_addr)
+{
+	u32 hash = __ipv6_addr_jhash(peer_addr, sn->lgr_seed);
+
+	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
+}
+
+static struct smc_lgr *group_of(struct rb_node *node)
+{
+	return rb_entry_safe(node, struct smc_lgr, node);
+}
+
+/**
+ * smc_lgr_first_after() - the oldest group that is newer than another one
+ * @sn: namespace
+ * @seq: of the other one, which may have ended; 0: none
+ *
+ * Context: any; the table lock is held.
+ * Return: the group or NULL.
+ */
+struct smc_lgr *smc_lgr_first_after(const struct smc_net *sn, u64 seq)
+{
+	struct rb_node *node = sn->lgrs.rb_node;
+	struct smc_lgr *found = NULL;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	while (node) {
+		if (group_of(node)->seq > seq) {
+			found = group_of(node);
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return found;
+}
+
+/**
+ * smc_lgr_walk() - call a function for groups of a namespace, oldest first
+ * @sn: namespace
+ * @seq: of the last group that is left out; 0: none
+ * @fn: called under the table lock; != 0 ends the walk
+ * @arg: for @fn
+ *
+ * Context: any.
+ * Return: what @fn returned last, or 0.
+ */
+int smc_lgr_walk(struct smc_net *sn, u64 seq,
+		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
+{
+	struct smc_lgr *lgr;
+	int rc = 0;
+
+	spin_lock_bh(&sn->lgr_lock);
+	for (lgr = smc_lgr_first_after(sn, seq); lgr && !rc;
+	     lgr = group_of(rb_next(&lgr->node)))
+		rc = fn(lgr, arg);
+	spin_unlock_bh(&sn->lgr_lock);
+	return rc;
+}
+
+/**
+ * smc_lgr_walk_peer() - call a function for groups of a server with a peer
+ * @sn: namespace
+ * @peer_addr: as in the group
+ * @fn: called under the table lock; != 0 ends the walk.  Groups of other peers
+ *	and of clients may come, too
+ * @arg: for @fn
+ *
+ * The groups of other hosts do not make it slow.
+ *
+ * Context: any.
+ * Return: what @fn returned last, or 0.
+ */
+int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
+		      int (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
+{
+	struct smc_lgr *lgr;
+	int rc = 0;
+
+	spin_lock_bh(&sn->lgr_lock);
+	hlist_for_each_entry(lgr, smc_lgr_server_head(sn, peer_addr),
+			     hash_node) {
+		rc = fn(lgr, arg);
+		if (rc)
+			break;
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return rc;
+}
