@@ -643,6 +643,22 @@ def idle_rings():
     return idle
 
 
+def case_ring_larger_than_a_pool():
+    """it is freed when its connection ends, and all other idle rings stay"""
+    idle_rings()
+    c = Counters()
+    with limits(wmem=4 << 20):
+        cli, srv = smc(RDMA, SMCR)
+    # without so much memory in one piece it is smaller, and kept
+    larger = 2 - c.moved().get("SmcrTxDowngraded", 0)
+    cli.close()
+    assert srv.recv(1) == b""
+    srv.close()
+    counters_reach(c, ConnDestroyed=2)
+    got = c.moved()
+    assert larger < 2 or got["BufDestroyed"] == 2, got
+
+
 def case_shrinker():
     """memory is short: no ring is idle any more, and the groups stay"""
     idle = idle_rings()

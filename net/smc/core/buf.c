@@ -498,6 +498,13 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 	return buf;
 }
 
+/* Will the pool of the group have the buffer?  pool_give() decides. */
+static bool is_reusable(const struct smc_lgr *lgr, const struct smc_buf *buf)
+{
+	return !buf->peer_may_write && buf->size <= POOL_MAX &&
+	       READ_ONCE(lgr->state) == SMC_LGR_ACTIVE;
+}
+
 /**
  * smc_buf_put() - give a buffer back
  * @lgr: its group
@@ -511,7 +518,7 @@ void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 	LIST_HEAD(old);
 
 	count_put(lgr, buf);
-	if (buf->peer_may_write) {
+	if (!is_reusable(lgr, buf)) {
 		destroy(lgr, buf);
 		return;
 	}
