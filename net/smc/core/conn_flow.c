@@ -117,6 +117,16 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 }
 
 /*
+ * Take a bit of conn->flags.  It is seldom set: without the look two CPUs would
+ * write the cache line with each message.  A full barrier if true.
+ */
+static bool take_bit(struct smc_conn *conn, enum smc_conn_bits bit)
+{
+	return test_bit(bit, &conn->flags) &&
+	       test_and_clear_bit(bit, &conn->flags);
+}
+
+/*
  * One push.  1: something was pushed up to an urgent byte, and there may be
  * more; 0: all that could be was pushed; -ENODATA: nothing to do; -EAGAIN: no
  * slot, -EINPROGRESS: enough is on its way, the transport calls again; another
@@ -139,7 +149,7 @@ static int push_one(struct smc_conn *conn)
 	    test_bit(SMC_CONN_DEAD, &conn->flags))
 		return -ENODATA;
 	/* before read_pos is read: pairs with smc_conn_read_done() */
-	state_due = test_and_clear_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	state_due = take_bit(conn, SMC_CONN_NEED_CDC);
 	prod_pos = smp_load_acquire(&conn->prod_pos);
 	read = smp_load_acquire(&conn->read_pos);
 	unsent = (prod_pos & ~SMC_POS_LAST) - sent;
@@ -165,7 +175,7 @@ static int push_one(struct smc_conn *conn)
 		     flags == conn->tx_conn_flags &&
 		     unsent < READ_ONCE(conn->sn->autocork);
 	p.last = flags != conn->tx_conn_flags ||
-		 test_and_clear_bit(SMC_CONN_SIGNAL, &conn->flags);
+		 take_bit(conn, SMC_CONN_SIGNAL);
 
 	/* before the push: the peer may acknowledge it at once */
 	WRITE_ONCE(conn->sent_pos, p.end_pos);
@@ -575,7 +585,7 @@ bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc)
 	if (!conn->detached) {
 		sk_incoming_cpu_update(conn->sk);
 		push = rx_locked(conn, cdc);
-		if (test_and_clear_bit(SMC_CONN_KICK, &conn->flags))
+		if (take_bit(conn, SMC_CONN_KICK))
 			push = true;
 	}
 	spin_unlock(&conn->rx_lock);

@@ -342,8 +342,11 @@ static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 	pair = READ_ONCE(lc->pair);
 	peer = pair ? rcu_dereference_bh(pair->conn[!lc->end]) : NULL;
 	/* NULL: the peer has left */
-	if (peer && smc_conn_rx(peer, &p->cdc))
+	if (peer && smc_conn_rx(peer, &p->cdc)) {
+		/* what there is to push before the bit: pairs with pushed() */
+		smp_mb__before_atomic();
 		set_bit(TODO_PUSH(!lc->end), &pair->todo);
+	}
 	return 0;
 }
 
@@ -373,6 +376,7 @@ static void pushed(struct smc_conn *conn)
 		do {
 			any = false;
 			for (end = CLIENT; end < ENDS; end++) {
+				/* a full barrier: pairs with lo_push() */
 				if (!test_and_clear_bit(TODO_PUSH(end),
 							&pair->todo))
 					continue;
