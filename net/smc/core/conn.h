@@ -137,7 +137,6 @@ enum smc_conn_end {
  * @user: account of the user that the rings are charged to, or NULL; the same
  * @account: the peer's, which the rings are charged to; a reference
  * @stream: names the TCP connection at both ends
- * @refs: see above
  * @release: runs enum smc_conn_end
  * @end: enum smc_conn_end, under tx_lock
  * @flags_limit: jiffies, of SMC_END_FLAGS
@@ -185,6 +184,8 @@ enum smc_conn_end {
  * @rx_conn_flags: the peer's connection flags so far, sticky
  * @tx_mutex: the socket's, one writer
  * @tx_want: free bytes waited for, 0: none
+ * @refs: see above; written by each call and by a message that is to be answered;
+ *	what every message reads of the other end is in other cache lines
  * @completion_pos: position of the last completion that was requested
  * @rx_mutex: the socket's, one reader
  * @shut_pos: @rcvd_pos when both ways were shut
@@ -208,7 +209,6 @@ struct smc_conn {
 	struct smc_account *user;
 	struct smc_account *account;
 	u64 stream;
-	refcount_t refs;
 	struct delayed_work release;
 	u8 end;
 	unsigned long flags_limit;
@@ -261,6 +261,7 @@ struct smc_conn {
 	/* the socket's: writing and reading */
 	struct mutex tx_mutex ____cacheline_aligned_in_smp;
 	u32 tx_want;
+	refcount_t refs;
 	u64 completion_pos;
 	struct mutex rx_mutex;
 	u64 shut_pos;
