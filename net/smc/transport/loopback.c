@@ -253,25 +253,25 @@ static int join_server(struct smc_conn *conn, struct lo_conn *peer)
 static int lo_conn_attach(struct smc_conn *conn,
 			  const struct smc_clc_accept *acc)
 {
+	bool is_client = conn->lgr->role == SMC_CLNT;
+	struct pair *pair = NULL;
 	struct lo_conn *peer;
-	struct pair *pair;
-	int rc = -EPROTO;
+	int rc;
 
 	if (acc->d.gid != lo.gid || acc->d.gid_ext != lo.gid_ext)
 		return -EPROTO;
-	pair = kzalloc(sizeof(*pair), GFP_KERNEL);
-	if (!pair)
-		return -ENOMEM;
+	if (is_client) {
+		pair = kzalloc(sizeof(*pair), GFP_KERNEL);
+		if (!pair)
+			return -ENOMEM;
+	}
 	spin_lock_bh(&lo.lock);
 	peer = find_token(acc->d.token);
-	if (conn->lgr->role == SMC_SERV)
-		rc = join_server(conn, peer);
-	else
-		rc = join_client(conn, peer, pair);
-	if (!rc && conn->lgr->role == SMC_CLNT)
-		pair = NULL;
+	rc = is_client ? join_client(conn, peer, pair) :
+			 join_server(conn, peer);
 	spin_unlock_bh(&lo.lock);
-	kfree(pair);
+	if (rc)
+		kfree(pair);
 	return rc;
 }
 
