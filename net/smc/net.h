@@ -53,6 +53,7 @@ struct smc_hs_cache;
  * @hs_wq: steps of handshakes
  * @end_wq: ends of sockets, connections and idle groups; apart from @hs_wq, so
  *	that neither delays the other
+ * @tell_wq: tells connections that their group has ended: nothing waits in it
  * @kill_wq: ends of links, which wait for the peer's goodbye and the device
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_seq
@@ -95,6 +96,7 @@ struct smc_net {
 
 	struct workqueue_struct *hs_wq;
 	struct workqueue_struct *end_wq;
+	struct workqueue_struct *tell_wq;
 	struct workqueue_struct *kill_wq;
 
 	struct list_head node;

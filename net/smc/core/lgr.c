@@ -5,10 +5,10 @@
  *   CONNECTING --smc_lgr_changed(OK)--> ACTIVE --smc_lgr_kill()--> DEAD
  *        \__________smc_lgr_kill(), smc_lgr_give_up()____________/
  *
- * smc_lgr_kill() takes the group out of the table, marks it and queues one work
- * item, which reports the end to every connection and then calls the
- * transport's lgr_down, once.  The connections leave later; the last reference
- * frees it.
+ * smc_lgr_kill() takes the group out of the table, marks it and queues a work
+ * item, which reports the end to every connection and queues another one.  That
+ * calls the transport's lgr_down, once.  The connections leave later; the last
+ * reference frees it.
  *
  * Without links a group is ACTIVE from the start, and serves all peers.
  *
@@ -114,7 +114,7 @@ static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why,
 static void bury(struct smc_lgr *lgr)
 {
 	smc_lgr_settle(lgr, lgr->why);
-	queue_work(lgr->sn->kill_wq, &lgr->kill_work);
+	queue_work(lgr->sn->tell_wq, &lgr->tell_work);
 }
 
 static bool kill(struct smc_lgr *lgr, enum smc_reason why, enum kill_if which)
@@ -196,6 +196,19 @@ static void tell_conns(struct smc_lgr *lgr)
 	rcu_read_unlock();
 }
 
+/*
+ * Not in kill_wq or end_wq: all their workers may be waiting for the devices of
+ * other groups (lgr_down, buf_free).
+ */
+static void tell_work_fn(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, tell_work);
+
+	tell_conns(lgr);
+	/* the worker's reference passes to it */
+	queue_work(lgr->sn->kill_wq, &lgr->kill_work);
+}
+
 static void kill_work_fn(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, kill_work);
@@ -204,7 +217,6 @@ static void kill_work_fn(struct work_struct *work)
 
 	if (cancel_delayed_work_sync(&lgr->linger))
 		lgr_put(lgr);
-	tell_conns(lgr);
 	smc_buf_pool_drain(lgr);
 	/* wait for lgr_up, lgr_connect and lgr_confirm */
 	mutex_lock(&lgr->setup);
@@ -409,6 +421,7 @@ static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
 	INIT_LIST_HEAD(&lgr->waiters);
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	INIT_DELAYED_WORK(&lgr->linger, linger_fn);
+	INIT_WORK(&lgr->tell_work, tell_work_fn);
 	INIT_WORK(&lgr->kill_work, kill_work_fn);
 	INIT_WORK(&lgr->shed_work, shed_work_fn);
 	INIT_LIST_HEAD(&lgr->shed);
@@ -646,6 +659,20 @@ void smc_lgr_kill_dev(struct smc_dev *dev)
 	mutex_unlock(&spaces.lock);
 }
 
+/*
+ * tell_wq first: tell_work_fn() queues on kill_wq, and may still be in
+ * queue_work() when the last group has gone.
+ */
+static void destroy_queues(struct smc_net *sn)
+{
+	if (sn->tell_wq)
+		destroy_workqueue(sn->tell_wq);
+	if (sn->end_wq)
+		destroy_workqueue(sn->end_wq);
+	if (sn->kill_wq)
+		destroy_workqueue(sn->kill_wq);
+}
+
 /**
  * smc_lgr_net_init() - a new namespace
  * @sn: its state
@@ -656,11 +683,10 @@ void smc_lgr_kill_dev(struct smc_dev *dev)
 int smc_lgr_net_init(struct smc_net *sn)
 {
 	sn->end_wq = alloc_workqueue("smc_end", WQ_UNBOUND, 0);
-	if (!sn->end_wq)
-		return -ENOMEM;
+	sn->tell_wq = alloc_workqueue("smc_tell", WQ_UNBOUND, 0);
 	sn->kill_wq = alloc_workqueue("smc_kill", WQ_UNBOUND, 0);
-	if (!sn->kill_wq) {
-		destroy_workqueue(sn->end_wq);
+	if (!sn->end_wq || !sn->tell_wq || !sn->kill_wq) {
+		destroy_queues(sn);
 		return -ENOMEM;
 	}
 	spin_lock_init(&sn->lgr_lock);
@@ -700,7 +726,6 @@ void smc_lgr_net_exit(struct smc_net *sn)
 	mutex_lock(&spaces.lock);
 	list_del(&sn->node);
 	mutex_unlock(&spaces.lock);
-	/* the last work may not have returned yet */
-	destroy_workqueue(sn->kill_wq);
-	destroy_workqueue(sn->end_wq);
+	/* the last works may not have returned yet */
+	destroy_queues(sn);
 }

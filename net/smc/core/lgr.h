@@ -104,7 +104,8 @@ struct smc_lgr_idle {
  * @idle: in the lists of its accounts while @is_idle; both of lgr_idle.c
  * @is_idle: ACTIVE, and no connection uses it
  * @gave_way: ended for want of room for another; read by the last reference
- * @kill_work: runs lgr_down and aborts the connections
+ * @tell_work: aborts the connections, then queues @kill_work
+ * @kill_work: runs lgr_down
  * @pool: idle buffers by direction; this and the next two under a lock of buf.c
  * @pool_size: what they take of their direction's share
  * @shed: buffers out of the pool that @shed_work frees
@@ -153,6 +154,7 @@ struct smc_lgr {
 	struct smc_lgr_idle idle[SMC_ACCT_DEPTH];
 	bool is_idle;
 	bool gave_way;
+	struct work_struct tell_work;
 	struct work_struct kill_work;
 	struct list_head pool[SMC_BUF_DIRS];
 	u32 pool_size[SMC_BUF_DIRS];
