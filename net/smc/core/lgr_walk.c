@@ -7,10 +7,14 @@
  * Tests: selftests/smc/genl.py, selftests/vm/tests/fallback_rdma.sh
  */
 #include <linux/rbtree.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <net/ipv6.h>
 #include "lgr.h"
 #include "net.h"
+
+/* Groups that a walk looks at in one hold of lgr_lock. */
+#define WALK_MAX	512
 
 /**
  * smc_lgr_server_head() - the list of a server's groups with a peer
@@ -65,20 +69,29 @@ struct smc_lgr *smc_lgr_first_after(const struct smc_net *sn, u64 seq)
  * @fn: called under the table lock; != 0 ends the walk
  * @arg: for @fn
  *
- * Context: any.
+ * Any program may walk as often as it likes (netlink), and handshakes need the
+ * lock: it is dropped now and then.
+ *
+ * Context: process.
  * Return: what @fn returned last, or 0.
  */
 int smc_lgr_walk(struct smc_net *sn, u64 seq,
 		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
 {
 	struct smc_lgr *lgr;
-	int rc = 0;
+	int left, rc = 0;
 
-	spin_lock_bh(&sn->lgr_lock);
-	for (lgr = smc_lgr_first_after(sn, seq); lgr && !rc;
-	     lgr = group_of(rb_next(&lgr->node)))
-		rc = fn(lgr, arg);
-	spin_unlock_bh(&sn->lgr_lock);
+	do {
+		cond_resched();
+		left = WALK_MAX;
+		spin_lock_bh(&sn->lgr_lock);
+		for (lgr = smc_lgr_first_after(sn, seq); lgr && !rc && left--;
+		     lgr = group_of(rb_next(&lgr->node))) {
+			rc = fn(lgr, arg);
+			seq = lgr->seq;
+		}
+		spin_unlock_bh(&sn->lgr_lock);
+	} while (lgr && !rc);
 	return rc;
 }
 
