@@ -56,9 +56,11 @@ struct smc_hs_cache;
  * @tell_wq: tells connections that their group has ended: nothing waits in it
  * @kill_wq: ends of links, which wait for the peer's goodbye and the device
  * @node: in the list of all namespaces (lgr.c)
- * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_seq
+ * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_peers, @lgr_seq
  * @lgrs: all groups of the namespace, by smc_lgr.seq
- * @lgr_heads: those not closed by peer, and behind them those without links
+ * @lgr_heads: those not closed, by what a look-up has; the last list has those
+ *	without links
+ * @lgr_peers: those of servers that are not closed, by the peer's address
  *	(lgr.c)
  * @lgr_seed: hash seed of @lgr_heads
  * @lgr_last_id: smc_lgr.id of the newest
@@ -103,6 +105,7 @@ struct smc_net {
 	spinlock_t lgr_lock;
 	struct rb_root lgrs;
 	struct hlist_head lgr_heads[SMC_LGR_HEADS + 1];
+	struct hlist_head lgr_peers[SMC_LGR_HEADS];
 	u32 lgr_seed;
 	atomic_t lgr_last_id;
 	u64 lgr_seq;

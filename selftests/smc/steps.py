@@ -93,6 +93,18 @@ def case_path_fails():
     counters_reach(c, LgrDestroyed=c.moved()["LgrCreated"])
 
 
+def case_other_names():
+    """a peer proposes under a name of its own each time: the groups that it has
+    are not looked at"""
+    with calls_of("lgr_match") as count, groups(8):
+        for host in HOSTS:
+            for tcp in proposer.accepted(1, f"10.99.0.{host}"):
+                tcp.rst()
+        print("#", count(), "groups looked at", flush=True)
+        # one may have the same hash
+        assert count() <= 9 * len(HOSTS), count()
+
+
 def case_closed_group():
     """which no connection joins: it is not in the way of a search"""
     c = Counters()

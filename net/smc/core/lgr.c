@@ -104,6 +104,7 @@ static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why,
 		smc_lgr_set_idle(lgr, false);
 		rb_erase(&lgr->node, &lgr->sn->lgrs);
 		hlist_del_init(&lgr->hash_node);
+		hlist_del_init(&lgr->peer_node);
 		refcount_inc(&lgr->refs);	/* the worker's */
 	}
 	spin_unlock(&lgr->lock);
@@ -290,25 +291,26 @@ static bool same_hosts(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 }
 
 /*
- * Where to look for a group.  A server looks by the peer's address, so that the
- * groups of one host do not slow down the handshakes of others.  A client looks
- * by the peer ID that the server says, and so finds groups that were made with
- * another address, too.  Groups without links, few at most, have their own
- * list.
+ * Where to look for a group.  A server looks by all that the peer says of itself
+ * and by its address: however many groups a peer has, those that it gives
+ * different names do not slow down a look-up.  A client looks by the peer ID that
+ * the server says, and so finds groups that were made with another address, too.
+ * Groups without links, few at most, have their own list.
  */
 static struct hlist_head *head_of(struct smc_net *sn,
 				  const struct smc_xport *xport,
 				  enum smc_role role,
 				  const struct in6_addr *peer_addr,
-				  const u8 *peer_id)
+				  const u8 *peer_gid, const u8 *peer_id)
 {
 	u32 hash;
 
 	if (!smc_xport_has_links(xport))
 		return &sn->lgr_heads[SMC_LGR_HEADS];
-	if (role == SMC_SERV)
-		return smc_lgr_server_head(sn, peer_addr);
 	hash = jhash(peer_id, SMC_PEER_ID_LEN, sn->lgr_seed);
+	if (role == SMC_SERV)
+		hash = jhash(peer_gid, SMC_GID_LEN,
+			     __ipv6_addr_jhash(peer_addr, hash));
 	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
 }
 
@@ -335,7 +337,7 @@ static struct smc_lgr *find_locked(struct smc_net *sn,
 	lockdep_assert_held(&sn->lgr_lock);
 	*others = false;
 	head = head_of(sn, key->xport, key->role, &key->route->daddr,
-		       key->acc ? key->acc->r.peer_id : NULL);
+		       key->peer_gid, key->peer_id);
 	hlist_for_each_entry(lgr, head, hash_node) {
 		if (!matches(lgr, key))
 			continue;
@@ -396,6 +398,7 @@ void smc_lgr_close(struct smc_lgr *lgr)
 	spin_lock(&lgr->lock);
 	lgr->closed = true;
 	hlist_del_init(&lgr->hash_node);
+	hlist_del_init(&lgr->peer_node);
 	spin_unlock(&lgr->lock);
 	spin_unlock_bh(&lgr->sn->lgr_lock);
 	if (lgr->xport->lgr_test)
@@ -453,7 +456,10 @@ static void insert(struct smc_net *sn, struct smc_lgr *lgr)
 	rb_insert_color(&lgr->node, &sn->lgrs);
 	hlist_add_head(&lgr->hash_node,
 		       head_of(sn, lgr->xport, lgr->role, &lgr->peer_addr,
-			       lgr->peer_id));
+			       lgr->peer_gid, lgr->peer_id));
+	if (lgr->role == SMC_SERV)
+		hlist_add_head(&lgr->peer_node,
+			       smc_lgr_peer_head(sn, &lgr->peer_addr));
 	smc_stats_inc(sn, SMC_STAT_LGR_CREATED);
 }
 

@@ -60,6 +60,7 @@ struct smc_lgr_idle {
  * struct smc_lgr - a link group
  * @node: in the namespace's table (protected by the table lock)
  * @hash_node: in its heads until @closed (the same)
+ * @peer_node: server: among those of the peer's address until then (the same)
  * @refs: see above
  * @xport: the transport
  * @sn: the namespace's state; valid until the group's last reference, because
@@ -116,6 +117,7 @@ struct smc_lgr_idle {
 struct smc_lgr {
 	struct rb_node node;
 	struct hlist_node hash_node;
+	struct hlist_node peer_node;
 	refcount_t refs;
 	const struct smc_xport *xport;
 	struct smc_net *sn;
@@ -172,6 +174,8 @@ struct smc_lgr {
  * @route: of the TCP connection
  * @prop: server: the client's Proposal, else NULL
  * @acc: client: the server's Accept, else NULL
+ * @peer_id: SMC-R: of either, SMC_PEER_ID_LEN bytes
+ * @peer_gid: SMC-R: of either, SMC_GID_LEN bytes
  * @eid: negotiated EID, SMC_EID_LEN bytes
  */
 struct smc_lgr_key {
@@ -181,6 +185,8 @@ struct smc_lgr_key {
 	const struct smc_route *route;
 	const struct smc_clc_proposal *prop;
 	const struct smc_clc_accept *acc;
+	const u8 *peer_id;
+	const u8 *peer_gid;
 	const u8 *eid;
 };
 
@@ -200,8 +206,8 @@ void smc_lgr_net_kill(struct smc_net *sn);
 void smc_lgr_net_exit(struct smc_net *sn);
 
 /* lgr_walk.c */
-struct hlist_head *smc_lgr_server_head(struct smc_net *sn,
-				       const struct in6_addr *peer_addr);
+struct hlist_head *smc_lgr_peer_head(struct smc_net *sn,
+				     const struct in6_addr *peer_addr);
 struct smc_lgr *smc_lgr_first_after(const struct smc_net *sn, u64 seq);
 int smc_lgr_walk(struct smc_net *sn, u64 seq,
 		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);

@@ -17,19 +17,19 @@
 #define WALK_MAX	512
 
 /**
- * smc_lgr_server_head() - the list of a server's groups with a peer
+ * smc_lgr_peer_head() - the list of a server's groups with a peer
  * @sn: namespace
  * @peer_addr: as in the group
  *
  * Context: any.
- * Return: list; has groups of other peers and of clients, too.
+ * Return: list; has groups of other peers, too.
  */
-struct hlist_head *smc_lgr_server_head(struct smc_net *sn,
-				       const struct in6_addr *peer_addr)
+struct hlist_head *smc_lgr_peer_head(struct smc_net *sn,
+				     const struct in6_addr *peer_addr)
 {
 	u32 hash = __ipv6_addr_jhash(peer_addr, sn->lgr_seed);
 
-	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
+	return &sn->lgr_peers[hash % SMC_LGR_HEADS];
 }
 
 static struct smc_lgr *group_of(struct rb_node *node)
@@ -100,7 +100,7 @@ int smc_lgr_walk(struct smc_net *sn, u64 seq,
  * @sn: namespace
  * @peer_addr: as in the group
  * @fn: called under the table lock; != 0 ends the walk.  Groups of other peers
- *	and of clients may come, too
+ *	may come, too
  * @arg: for @fn
  *
  * The groups of other hosts do not make it slow.
@@ -115,8 +115,8 @@ int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
 	int rc = 0;
 
 	spin_lock_bh(&sn->lgr_lock);
-	hlist_for_each_entry(lgr, smc_lgr_server_head(sn, peer_addr),
-			     hash_node) {
+	hlist_for_each_entry(lgr, smc_lgr_peer_head(sn, peer_addr),
+			     peer_node) {
 		rc = fn(lgr, arg);
 		if (rc)
 			break;

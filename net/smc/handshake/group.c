@@ -161,6 +161,17 @@ enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
 	}
 }
 
+/* The peer's RoCE port, by its message */
+static const u8 *peer_gid(const struct smc_hs *hs)
+{
+	const struct smc_hs_data *data = hs->data;
+	const struct smc_clc_proposal *prop = &data->prop;
+
+	if (hs->setup.role == SMC_CLNT)
+		return data->peer.r.gid;
+	return data->choice.version > 1 ? prop->v2.gid : prop->gid;
+}
+
 /**
  * smc_hs_group_key() - what a group for the connection has to match
  * @hs: handshake; data->choice is made, and the client has the Accept
@@ -180,19 +191,11 @@ struct smc_lgr_key smc_hs_group_key(const struct smc_hs *hs)
 		.route = &data->route,
 		.prop = is_server ? &data->prop : NULL,
 		.acc = is_server ? NULL : &data->peer,
+		.peer_id = is_server ? data->prop.peer_id :
+				       data->peer.r.peer_id,
+		.peer_gid = peer_gid(hs),
 		.eid = data->choice.eid,
 	};
-}
-
-/* The peer's RoCE port, by its message */
-static const u8 *peer_gid(const struct smc_hs *hs)
-{
-	const struct smc_hs_data *data = hs->data;
-	const struct smc_clc_proposal *prop = &data->prop;
-
-	if (hs->setup.role == SMC_CLNT)
-		return data->peer.r.gid;
-	return data->choice.version > 1 ? prop->v2.gid : prop->gid;
 }
 
 /**
