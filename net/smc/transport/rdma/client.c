@@ -100,11 +100,14 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 
 static bool dev_usable(struct ib_device *ibdev)
 {
+	const struct ib_device_attr *attrs = &ibdev->attrs;
 	unsigned int port;
 
-	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
-	    ibdev->attrs.max_qp_wr < SMC_RDMA_SQ_DEPTH ||
-	    ibdev->attrs.max_qp_wr < SMC_RDMA_RX_MIN + 1)
+	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    /* mr_alloc(): a driver may take another size for its own */
+	    !(attrs->page_size_cap & PAGE_SIZE) ||
+	    attrs->max_qp_wr < SMC_RDMA_SQ_DEPTH ||
+	    attrs->max_qp_wr < SMC_RDMA_RX_MIN + 1)
 		return false;
 	rdma_for_each_port(ibdev, port) {
 		if (rdma_protocol_roce(ibdev, port))
