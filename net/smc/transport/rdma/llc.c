@@ -4,7 +4,8 @@
  *
  * Each link has one actor, a work item, which is not reentrant.  It handles the
  * messages that the receive side queued (SMC_RDMA_LLC_QUEUE at most, more are
- * counted and dropped) and the bits of link->llc_todo, and is the only sender.
+ * counted and dropped) and the bits of link->llc_todo, and sends everything but
+ * the DELETE LINK of lgr_down(), which comes while the actor may still run.
  * Requests of the peer are answered at once and in order.  A message stays at
  * the head of the queue until it has been handled.  Without a send slot the
  * actor returns, and the next completion queues it again: a handler may run

@@ -335,7 +335,7 @@ struct smc_bringup {
  * @event_work: ends the link for an event of a queue pair
  * @event_why: the reason, of the newest
  * @confirmed: smc_lgr_changed() has been called
- * @wait: lgr_down() waits here for slots
+ * @wait: lgr_down() waits here for completions, or for the link to be dead
  *
  * @post_lock: see above
  * @state: enum smc_rdma_state
@@ -383,7 +383,7 @@ struct smc_bringup {
  * @llc_queue: received messages
  * @llc_num: how many
  * @llc_todo: enum smc_rdma_todo
- * @llc_work: the actor: the only sender of LLC messages
+ * @llc_work: the actor: sends all LLC messages but the goodbye of lgr_down()
  * @watch: confirm timeout, then supervision
  * @stall: of the sends that are awaited (watch only, as the next four)
  * @silent_rx: @rx_count at the last look

@@ -427,7 +427,6 @@ void smc_rdma_tx_kick(struct smc_rdma_link *link)
 	spin_lock_bh(&link->post_lock);
 	kick_waiting(link);
 	spin_unlock_bh(&link->post_lock);
-	wake_up_all(&link->wait);
 }
 
 /* Reason for a failed slot.  "Flushed" means an earlier error. */
@@ -506,7 +505,6 @@ static void tx_flushed(struct smc_rdma_link *link)
 	while (!list_empty(&link->waiting))
 		kick_first(link);
 	spin_unlock_bh(&link->post_lock);
-	wake_up_all(&link->wait);
 }
 
 /**
