@@ -279,7 +279,8 @@ static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 /* Posts receives before RTR, in which the peer can send. */
 static int roce_connect(struct smc_rdma_link *link)
 {
-	u8 mac[ETH_ALEN], hops;
+	u8 mac[ETH_ALEN] __aligned(2);
+	u8 hops;
 	int rc;
 
 	rc = qp_to_init(link, link->qp, IB_ACCESS_LOCAL_WRITE |

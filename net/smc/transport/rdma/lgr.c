@@ -262,7 +262,8 @@ static int peer_learn(struct smc_rdma_link *link,
 		if (memchr_inv(r->gid, 0, SMC_GID_LEN) &&
 		    memcmp(r->gid, gid, SMC_GID_LEN))
 			return -EPROTO;
-		if (!is_zero_ether_addr(prop->mac))
+		/* no *_ether_addr(): it may be at an odd address */
+		if (memchr_inv(prop->mac, 0, ETH_ALEN))
 			mac = prop->mac;
 	}
 	if (lgr->role == SMC_CLNT)
@@ -270,7 +271,7 @@ static int peer_learn(struct smc_rdma_link *link,
 	if (mtu < 0)
 		return mtu;
 	memcpy(link->peer.gid.raw, gid, SMC_GID_LEN);
-	ether_addr_copy(link->peer.mac, mac);
+	memcpy(link->peer.mac, mac, ETH_ALEN);
 	link->peer.psn = r->psn;
 	link->peer.mtu = min_t(int, mtu, r->mtu);
 	/* last: pairs with match_accept(), link_mtu() and rdma_fill_info() */
