@@ -39,9 +39,11 @@
 /*
  * Send slots: less than the receives of a peer, as a message without a receive
  * stops the whole link for a moment.  The Linux kernel's own implementation has
- * at least 48; RFC 7609 does not say how many.
+ * at least 48; RFC 7609 does not say how many.  A slot is free when the peer's
+ * device has the message: a peer whose CPU is late can lack receives all the
+ * same, and the device sends again (QP_RNR_FOREVER).
  */
-#define SMC_RDMA_TX_LLC		4	/* the last slots are for LLC */
+#define SMC_RDMA_TX_LLC		4	/* of them for LLC, flush_locked() */
 #define SMC_RDMA_TX_SLOTS	36
 #define SMC_RDMA_TX_SIGNAL	((SMC_RDMA_TX_SLOTS - SMC_RDMA_TX_LLC) / 4)
 #define SMC_RDMA_TX_STRIDE	64	/* bytes of message memory for a slot */
@@ -54,7 +56,7 @@
 /* Of the queue pair for registrations: a REG_MR and the marker. */
 #define SMC_RDMA_REG_DEPTH	2
 
-/* Receives: more than a peer can have in flight. */
+/* Receives: more than a peer can have in flight, and some not yet handled. */
 #define SMC_RDMA_RX_DEPTH	256
 #define SMC_RDMA_RX_MIN		64	/* a device with less is not used */
 #define SMC_RDMA_RX_BATCH	16	/* re-posted together */
