@@ -476,7 +476,8 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 		smc_rdma_llc_do(link, SMC_RDMA_DO_ACTIVE);
 	if (llc_blocked)
 		smc_rdma_llc_wake(link);
-	if (wq_has_sleeper(&link->wait))
+	/* no barrier: before it sleeps lgr_down() looks under post_lock */
+	if (waitqueue_active(&link->wait))
 		wake_up_all(&link->wait);
 }
 
