@@ -98,6 +98,9 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	spin_unlock_bh(&rdev->lock);
 }
 
+/* A device whose send queues are deep enough has the receives, too. */
+static_assert(SMC_RDMA_SQ_DEPTH > SMC_RDMA_RX_MIN);
+
 static bool dev_usable(struct ib_device *ibdev)
 {
 	const struct ib_device_attr *attrs = &ibdev->attrs;
@@ -106,8 +109,7 @@ static bool dev_usable(struct ib_device *ibdev)
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    /* mr_alloc(): a driver may take another size for its own */
 	    !(attrs->page_size_cap & PAGE_SIZE) ||
-	    attrs->max_qp_wr < SMC_RDMA_SQ_DEPTH ||
-	    attrs->max_qp_wr < SMC_RDMA_RX_MIN + 1)
+	    attrs->max_qp_wr < SMC_RDMA_SQ_DEPTH)
 		return false;
 	rdma_for_each_port(ibdev, port) {
 		if (rdma_protocol_roce(ibdev, port))

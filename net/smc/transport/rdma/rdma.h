@@ -58,7 +58,7 @@
 
 /* Receives: more than a peer can have in flight, and some not yet handled. */
 #define SMC_RDMA_RX_DEPTH	256
-#define SMC_RDMA_RX_MIN		64	/* a device with less is not used */
+#define SMC_RDMA_RX_MIN		64	/* every device that is used has more */
 #define SMC_RDMA_RX_BATCH	16	/* re-posted together */
 #define SMC_RDMA_RX_SMALL	512	/* one link: no long messages */
 #define SMC_RDMA_RX_LARGE	4224	/* ADD LINK with 255 keys */
