@@ -161,16 +161,20 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 	wake_outcome(smc, usable);
 }
 
-/* The held back bytes belong to the program: the socket is plain TCP now. */
-static void hs_revealed(void *arg)
+/**
+ * smc_attempt_reveal() - what TCP has for a socket is the program's from now on
+ * @smc: context of a locked socket in phase LATE without a handshake; the
+ *	socket's reference is dropped, the caller has another one
+ *
+ * Context: any.
+ */
+void smc_attempt_reveal(struct smc_sock *smc)
 {
-	struct smc_sock *smc = arg;
 	struct sock *sk = smc->sk;
 
-	drop_hs(smc);
+	smc_sock_assert_locked(sk);
 	smc_sock_fallback(smc);
-	if (test_bit(SMC_SK_SERVER, &smc->bits))
-		smc_defer_ready(smc);
+	smc_defer_ready(smc);
 	/*
 	 * data_ready() wakes no poll() that waits for EPOLLRDHUP alone: of the
 	 * peer's end, or of the program's own behind bytes that were held back
@@ -178,6 +182,12 @@ static void hs_revealed(void *arg)
 	if (smc_hs_tcp_closed(sk) || READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
 		smc->state_change(sk);
 	smc->data_ready(sk);
+}
+
+static void hs_revealed(void *arg)
+{
+	drop_hs(arg);
+	smc_attempt_reveal(arg);
 }
 
 static void hs_release(void *arg)

@@ -202,20 +202,6 @@ void smc_sock_work(struct work_struct *work)
 	sock_put(sk);
 }
 
-/*
- * A child in LATE has been aborted.  Its handshake has been stopped, so no step
- * will reveal that; locked.
- */
-static void reveal_aborted(struct smc_sock *smc)
-{
-	smc_sock_assert_locked(smc->sk);
-	/* fallback drops the socket's reference */
-	smc_sock_hold(smc);
-	smc_sock_fallback(smc);
-	smc_defer_ready(smc);
-	smc_sock_put(smc);
-}
-
 /* Abort a child that accept() has not returned; its spinlock is held. */
 static void abort_child(struct sock *sk)
 {
@@ -229,7 +215,10 @@ static void abort_child(struct sock *sk)
 	if (!smc)
 		return;
 	if (smc_sock_rules(smc)->tells) {
-		reveal_aborted(smc);
+		/* its handshake has been stopped: no step will do this */
+		smc_sock_hold(smc);
+		smc_attempt_reveal(smc);
+		smc_sock_put(smc);
 	} else if (smc_sock_rules(smc)->attempt && !smc_acceptq_forget(smc)) {
 		smc_sock_reset(smc);
 		smc_defer_done(smc);

@@ -164,11 +164,8 @@ bool smc_defer_fallback(struct smc_sock *smc)
 
 	spin_lock_bh(&sk->sk_lock.slock);
 	free = !sock_owned_by_user_nocheck(sk);
-	if (free && smc_sock_locked(sk) == smc && smc_sock_rules(smc)->tells) {
-		smc_sock_fallback(smc);
-		tell_listener(smc);
-		smc->data_ready(sk);
-	}
+	if (free && smc_sock_locked(sk) == smc && smc_sock_rules(smc)->tells)
+		smc_attempt_reveal(smc);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	return free;
 }

@@ -532,6 +532,7 @@ void smc_attempt_unlocked(struct smc_sock *smc);
 bool smc_attempt_answers(const struct smc_sock *smc);
 int smc_attempt_wait(struct smc_sock *smc, int dir, long *timeo);
 void smc_attempt_fallback(struct smc_sock *smc, u32 reason);
+void smc_attempt_reveal(struct smc_sock *smc);
 
 /* close.c */
 int smc_sock_release(struct socket *sock);
