@@ -38,21 +38,6 @@ static void conn_urgent(struct smc_conn *conn)
 /* No event: poll() and io_uring cannot ask for it, and epoll looks again. */
 #define WAKES_RECV	((__force __poll_t)BIT(20))
 
-/*
- * Below SO_RCVLOWAT only a recv(), which may want less, and nothing that waits
- * for an event: io_uring tells of the event without a look at the socket.
- */
-static void wake_recv(struct sock *sk)
-{
-	struct socket_wq *wq;
-
-	rcu_read_lock();
-	wq = rcu_dereference(sk->sk_wq);
-	if (skwq_has_sleeper(wq))
-		wake_up_interruptible_poll(&wq->wait, WAKES_RECV);
-	rcu_read_unlock();
-}
-
 static void conn_readable(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
@@ -67,7 +52,11 @@ static void conn_readable(struct smc_conn *conn)
 	    smc_rx_urgent_valid(conn) || READ_ONCE(conn->rx_conn_flags))
 		smc_of_conn(conn)->data_ready(sk);
 	else
-		wake_recv(sk);
+		/*
+		 * only a recv(), which may want less, and nothing that waits for
+		 * an event: io_uring tells of it without a look at the socket
+		 */
+		smc_sock_wake(sk, WAKES_RECV);
 	if (unlikely(smc_close_shut_both(conn)) && smc_conn_is_current(conn))
 		smc_close_unwanted(conn, true);
 }

@@ -241,6 +241,7 @@ smc_sock_rules(const struct smc_sock *smc)
 
 int smc_sock_wake_once(struct wait_queue_entry *wait, unsigned int mode,
 		       int sync, void *key);
+void smc_sock_wake(struct sock *sk, __poll_t key);
 
 /*
  * Sleep once on a socket, unless @cond, which is evaluated once and may sleep.

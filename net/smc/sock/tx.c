@@ -109,7 +109,6 @@ void smc_tx_request_completion(struct smc_conn *conn)
 void smc_tx_writable(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
-	struct socket_wq *wq;
 	u32 cur;
 
 	smp_mb();	/* pairs with want() */
@@ -118,16 +117,9 @@ void smc_tx_writable(struct smc_conn *conn)
 	if (!cur || !has_room(conn, cur, true))
 		return;
 	WRITE_ONCE(conn->tx_want, 0);
-	rcu_read_lock();
-	wq = rcu_dereference(sk->sk_wq);
-	if (skwq_has_sleeper(wq))
-		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
-					   EPOLLWRBAND);
-	/* sock_wake_async() looks at the list under its lock */
-	if (wq && data_race(wq->fasync_list) &&
-	    !(READ_ONCE(conn->shutdown) & SEND_SHUTDOWN))
-		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
-	rcu_read_unlock();
+	smc_sock_wake(sk, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
+	if (!(READ_ONCE(conn->shutdown) & SEND_SHUTDOWN))
+		sk_wake_async(sk, SOCK_WAKE_SPACE, POLL_OUT);
 }
 
 /**

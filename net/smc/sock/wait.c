@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a task that sleeps in smc_sock_sleep() is woken.
+ * How a task that sleeps in smc_sock_sleep(), or waits for an event, is woken.
  *
  * Context: per function.  Tests: selftests/smc/wakeups.c, sockwait.c.
  */
 #include <linux/list.h>
 #include <linux/wait.h>
+#include <net/sock.h>
 
 #include "sock.h"
 
@@ -31,4 +32,22 @@ int smc_sock_wake_once(struct wait_queue_entry *wait, unsigned int mode,
 	if (woken)
 		list_del_init_careful(&wait->entry);
 	return woken;
+}
+
+/**
+ * smc_sock_wake() - wake what sleeps on a socket
+ * @sk: socket
+ * @key: the events that there are now, or WAKES_RECV of conn_events.c
+ *
+ * Context: any.
+ */
+void smc_sock_wake(struct sock *sk, __poll_t key)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, key);
+	rcu_read_unlock();
 }
