@@ -27,8 +27,8 @@ from hostile import elsewhere, plain, said, waiting
 from limits import await_that, limit
 from minitcp import Net, read
 from planted import Planted
-from smcpeer import CONFIRM_LINK, DELETE_RKEY, KERNEL, NO_EYEC, PORT, \
-    RESPONSE, TEST_LINK, Peer, Server, message
+from smcpeer import CONFIRM_LINK, DELETE_LINK, DELETE_RKEY, KERNEL, NO_EYEC, \
+    PORT, RESPONSE, TEST_LINK, Peer, Server, message
 from sockdiag import FALLBACK, SMCR, row_of
 
 LIMIT = limit(60)
@@ -81,6 +81,11 @@ class Link:
             raise AssertionError(f"no error: {fn(*args)}")
         except OSError as e:
             assert e.errno == want, e
+
+    def goodbye(self):
+        """the peer is told, before the program"""
+        self.peer.llc(DELETE_LINK)
+        return self.sock.recv(1)
 
     def ends(self, cause, want, fn=None, *args):
         """the program calls something that tells it"""
@@ -554,12 +559,13 @@ def case_nobody_waits():
 
 
 def case_reg():
-    """a new connection needs a ring, which the device does not register"""
+    """a new connection needs a ring, which the device does not register: the peer
+    of the others is told, which may have nothing to send"""
     sysctl("smcr_testlink_time", 0)
     link = Link()
     bad("rule", "post_send swallow op=reg_mr")
     assert not link.peer.another(), "not declined"
-    link.ends("LinkDownReg", errno.ECONNABORTED)
+    link.ends("LinkDownReg", errno.ECONNABORTED, link.goodbye)
 
 
 def case_test():
@@ -708,7 +714,7 @@ def case_keys():
                TOO_MANY_KEYS, LIMIT)
     assert not link.peer.another(), "still a new ring"
     assert "LinkDownKeys" not in link.counters.moved()
-    link.ends("LinkDownKeys", errno.ECONNABORTED)
+    link.ends("LinkDownKeys", errno.ECONNABORTED, link.goodbye)
 
 
 if __name__ == "__main__":

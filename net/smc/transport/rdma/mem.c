@@ -371,7 +371,7 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link)
 	lost = retire_given_up(link);
 	spin_unlock(&link->retire_lock);
 	if (lost)
-		smc_rdma_link_lost(link, SMC_REASON_LINK_KEYS);
+		smc_rdma_link_end(link, SMC_REASON_LINK_KEYS);
 	else if (due)
 		smc_rdma_llc_do(link, SMC_RDMA_DO_RETIRE);
 }

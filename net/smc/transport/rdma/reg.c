@@ -88,9 +88,9 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 	LIST_HEAD(ended);
 
 	smc_stats_inc(link->lgr->sn, SMC_STAT_WR_COMPLETED);
-	/* the queue pair is broken */
+	/* this queue pair is broken; the other one tells the peer */
 	if (!ok)
-		smc_rdma_link_lost(link, SMC_REASON_LINK_REG);
+		smc_rdma_link_end(link, SMC_REASON_LINK_REG);
 	spin_lock(&link->post_lock);
 	link->reg_posted = false;
 	end_first(link, ok ? SMC_RDMA_REG_DONE : SMC_RDMA_REG_FAILED, &ended);
@@ -176,7 +176,7 @@ void smc_rdma_reg_tick(struct smc_rdma_link *link)
 		++link->reg_looks > SMC_RDMA_LOOKS(SMC_RDMA_STUCK_MS);
 	spin_unlock_bh(&link->post_lock);
 	if (stuck)
-		smc_rdma_link_lost(link, SMC_REASON_LINK_REG);
+		smc_rdma_link_end(link, SMC_REASON_LINK_REG);
 }
 
 /**
