@@ -9,8 +9,9 @@
 # Debian's 6.12.  Each such test runs without a mutant first: one that fails
 # then shows nothing.  Without a name all of them, two to five minutes each, in
 # the order of their tests and two at a time; --shard takes the Kth of N parts of
-# these, --budget begins none after so many seconds.  The end of each test's output is shown: it
-# should fail for what the patch says ("What:").
+# these, --budget begins none after so many seconds.  The end of each test's
+# output is shown: it should fail for what the patch says ("What:").
+#
 # Ends with "N passed, N failed", and ", N skipped" for those not begun.  A patch
 # that does not apply, or does not build, has failed.  So has one whose test did
 # not run or ran into its time limit: that is an error, as a slow or broken
@@ -144,8 +145,8 @@ take() {
 		sed -i "/^$name\$/d" "$0"' "$tmp/queue" "$1"
 }
 
-# lane END: mutants from there, until the queue is empty.  From both ends, so that
-# at most one test has its control in both lanes.
+# lane END: mutants from there, until the queue is empty.  From both ends, so
+# that at most one test has its control in both lanes.
 lane() {
 	copy=$place-$1 controlled='' control_rc=0
 	mkdir -p "$copy"
