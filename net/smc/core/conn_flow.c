@@ -148,7 +148,7 @@ static int push_one(struct smc_conn *conn)
 	if (!test_bit_acquire(SMC_CONN_ATTACHED, &conn->flags) ||
 	    test_bit(SMC_CONN_DEAD, &conn->flags))
 		return -ENODATA;
-	/* before read_pos is read: pairs with smc_conn_read_done() */
+	/* then read_pos: pairs with smc_conn_read_done() and rx_locked() */
 	state_due = take_bit(conn, SMC_CONN_NEED_CDC);
 	prod_pos = smp_load_acquire(&conn->prod_pos);
 	read = smp_load_acquire(&conn->read_pos);
@@ -561,8 +561,11 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	/* the flags before read_pos: pairs with smc_conn_read_done() */
 	if (cdc->prod_flags & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ))
 		smp_mb();
-	if (update_due(conn))
+	if (update_due(conn)) {
+		/* the read_pos seen above, then the bit: see push_one() */
+		smp_mb__before_atomic();
 		set_bit(SMC_CONN_NEED_CDC, &conn->flags);
+	}
 	return test_bit(SMC_CONN_NEED_CDC, &conn->flags) ||
 	       (conn->peer_read_pos != old_read && window_due(conn));
 }
