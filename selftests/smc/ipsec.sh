@@ -147,6 +147,23 @@ dead_route() {
 	end_row
 }
 
+# ipsec_device NETNS HERE THERE ADDRESS: ESP between two hosts, by a device
+ipsec_device() {
+	ip -n "$1" link add ipsec0 type xfrm dev eth0 if_id 7
+	ip -n "$1" address add "$4/24" dev ipsec0
+	ip -n "$1" link set ipsec0 up
+	for dir in out in; do
+		from=$2 to=$3
+		[ $dir = out ] || from=$3 to=$2
+		ip -n "$1" xfrm state add src "$from" dst "$to" proto esp \
+			spi $((${from##*.} + 16)) mode tunnel if_id 7 \
+			enc 'ecb(cipher_null)' '' \
+			auth 'hmac(sha1)' 0x0123456789abcdef0123456789abcdef01234567
+		ip -n "$1" xfrm policy add dir $dir if_id 7 \
+			tmpl src "$from" dst "$to" proto esp mode tunnel
+	done
+}
+
 # macsec NETNS N PEER: MACsec on eth0, and a VLAN on that; keys, as without them
 # nothing passes
 macsec() {
@@ -164,7 +181,9 @@ macsec() {
 
 has_macsec=
 modprobe -q macsec && has_macsec=1 || echo "# no MACsec here"
-plan $((6 + ${has_macsec:-0} * 2))
+has_device=
+modprobe -q xfrm_interface && has_device=1 || echo "# no IPsec device here"
+plan $((6 + ${has_macsec:-0} * 2 + ${has_device:-0}))
 one_row "no policy" 10.98.0.2 HsClientSmcd=1 HsClientTcp=0
 protect n1 10.98.0.1 10.98.0.2 1 2
 protect n2 10.98.0.2 10.98.0.1 2 1
@@ -181,6 +200,12 @@ lost_route 10.98.0.2
 dead_route 10.98.0.2
 unprotect
 one_row "flushed" 10.98.0.2 HsClientSmcd=1 HsClientTcp=0
+if [ -n "$has_device" ]; then
+	ipsec_device n1 10.98.0.1 10.98.0.2 10.96.0.1
+	ipsec_device n2 10.98.0.2 10.98.0.1 10.96.0.2
+	one_row "a device of IPsec" 10.96.0.2 HsClientSmcd=0 HsClientTcp=1
+	unprotect
+fi
 if [ -n "$has_macsec" ]; then
 	macsec n1 1 2
 	macsec n2 2 1

@@ -231,13 +231,22 @@ static int step(struct way *way)
 	return netif_is_vxlan(way->ndev) ? enter_tunnel(way) : 0;
 }
 
+/* Does the device encrypt what it sends?  The route of its packets has no xfrm. */
+static bool is_ipsec(const struct net_device *ndev)
+{
+	const struct rtnl_link_ops *ops = ndev->rtnl_link_ops;
+
+	return ops && (!strcmp(ops->kind, "xfrm") || !strcmp(ops->kind, "vti") ||
+		       !strcmp(ops->kind, "vti6"));
+}
+
 /* Note what a device means for the way.  Not 0: the packets are protected. */
 static int look(struct net_device *ndev, struct netdev_nested_priv *priv)
 {
 	const struct vxlan_dev *vxlan = netdev_priv(ndev);
 	struct way *way = priv->data;
 
-	if (netif_is_macsec(ndev) ||
+	if (netif_is_macsec(ndev) || is_ipsec(ndev) ||
 	    (netif_is_vxlan(ndev) && has_policies(vxlan->net)))
 		way->secured = true;
 	if (ndev != way->ndev && netif_is_bridge_master(ndev))
