@@ -21,6 +21,7 @@ from counters import Counters, await_ends, sysctl
 from genetlink import Genl, num
 from limits import await_that, limit
 from namespaces import enter, libc
+from park import Parked
 from sockdiag import PROTO_SMC, SMCD, row_of
 
 HOME, AWAY = "home", "away"             # namespaces
@@ -319,6 +320,10 @@ def case_black_hole():
     await_ends("sockets", c.moved, LIMIT)
 
 
+def deadline_ms():
+    return int(1000 * min(limit(3), 60))
+
+
 def case_connecting_again():
     """nor does a client that was reset and connects again without SMC, however long
     the server does not answer that: its other clients have SMC"""
@@ -342,6 +347,35 @@ def case_connecting_again():
         enter(AWAY)
         run("nft", "flush chain inet smctest later")
         crowd.close()
+
+
+def case_owned_for_ever():
+    """nor does one whose socket a program owns for ever, when its time is over"""
+    source, target = "10.79.0.1", "10.79.0.2"
+    enter(AWAY)
+    lst = listener(SILENT)
+    client = counted(HOME)
+    sysctl("handshake_timeout_ms", deadline_ms())
+
+    def has_room():
+        before = moved(HOME, client, "HsStarted")
+        limited = moved(HOME, client, "HsLimit")
+        with begun(source, (target, SILENT)):
+            await_that("it does not begin", lambda: moved(
+                HOME, client, "HsStarted") > before, LIMIT)
+        return moved(HOME, client, "HsLimit") == limited
+
+    with contextlib.ExitStack() as stack:
+        for _ in range(MOST // 8):
+            s = stack.enter_context(begun(source, (target, SILENT)))
+            stack.enter_context(Parked(s))
+        await_that("they keep their places", has_room, LIMIT)
+        # from elsewhere: the server has not seen how they end
+        honest(HOME, NET4[HOME] + "0.100", target)
+    lst.close()
+    enter(HOME)
+    sysctl("handshake_timeout_ms", 60000)
+    await_ends("sockets", client.moved, LIMIT)
 
 
 def abort(s):

@@ -4,7 +4,7 @@
 They need a page that does not come (userfaultfd): setsockopt(IP_OPTIONS) as in
 parked.c, or send().
 
-Context: used by canary.py, hostile_llc.py, ownedpath.py, ssview.py.
+Context: used by canary.py, hostile_llc.py, hslimit.py, ownedpath.py, ssview.py.
 """
 import ctypes
 import fcntl

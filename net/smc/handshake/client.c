@@ -139,6 +139,9 @@ static enum smc_reason step_open(struct smc_hs *hs)
 		return SMC_REASON_HSRESET;
 	}
 	smc_hs_start_clock(hs);
+	/* let_go_late() may have given the place back */
+	if (!hs->account && !smc_hs_count(hs))
+		set_bit(SMC_HS_LIMITED, &hs->bits);
 	return propose(hs);
 }
 

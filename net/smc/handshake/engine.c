@@ -277,14 +277,18 @@ static void step(struct smc_hs *hs)
 }
 
 /*
- * A program may own the socket for ever.  The removal of a device does not wait
- * for that: a handshake whose time is over gives its paths back.
+ * A program may own the socket for ever.  Neither the removal of a device nor the
+ * handshakes of others wait for that: one whose time is over gives its paths and
+ * its place back.
  */
-static void drop_late_paths(struct smc_hs *hs)
+static void let_go_late(struct smc_hs *hs)
 {
-	if (hs->data && time_after(jiffies, hs->limit +
-				   msecs_to_jiffies(SMC_HS_CONFIRM_MS)))
+	if (!time_after(jiffies, hs->limit +
+				 msecs_to_jiffies(SMC_HS_CONFIRM_MS)))
+		return;
+	if (hs->data)
 		smc_hs_paths_drop(hs);
+	smc_hs_uncount(hs);
 }
 
 /*
@@ -296,7 +300,7 @@ static void next(struct smc_hs *hs)
 	if (hs->ended)
 		return;
 	if (READ_ONCE(hs->put_off)) {
-		drop_late_paths(hs);
+		let_go_late(hs);
 		mod_timer(&hs->timer, jiffies + SMC_RETRY_DELAY);
 	} else if (hs->deadline_set) {
 		mod_timer(&hs->timer, hs->deadline);
@@ -409,6 +413,8 @@ void smc_hs_start(struct smc_hs *hs)
 	refcount_inc(&hs->refs);	/* until it has ended */
 	hs->conn->account = smc_account_get(hs->account);
 	hs->conn->stream = stream_of(hs);
+	/* a client's again when its first step runs */
+	smc_hs_start_clock(hs);
 	if (hs->ops->start)
 		hs->ops->start(hs);
 	smc_hs_wake(hs);

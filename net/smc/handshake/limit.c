@@ -64,8 +64,9 @@ bool smc_hs_count(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_uncount() - a handshake ends, or its client connects again without SMC
- * @hs: handshake, charged or not
+ * smc_hs_uncount() - a handshake needs no place any more
+ * @hs: handshake that ends, that connects again without SMC, or that a program
+ *	keeps from going on; charged or not
  *
  * Context: process or BH.
  */

@@ -92,7 +92,8 @@ struct smc_hs_data {
  * @timer: queues a step at @deadline; deleted before @ended
  * @waiter: in the group's list; removed before @ended
  * @settled: completed by the waiter's callback
- * @account: the peer's, referenced, which is charged; NULL if over its limit
+ * @account: the peer's, referenced, which is charged; NULL: over its limit, or the
+ *	place has been given back
  * @deadline: jiffies; of the state, if @deadline_set
  * @deadline_set: a step is due then
  * @limit: jiffies; of the whole exchange until Accept or Confirm

@@ -264,7 +264,6 @@ static void start(struct smc_hs *hs)
 {
 	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms) / 4;
 
-	smc_hs_start_clock(hs);
 	smc_hs_set_deadline(hs, hs->setup.crowded ?
 			    jiffies + msecs_to_jiffies(ms) : hs->limit);
 }
