@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz target of net/smc/wire/llc.c: any bytes are refused or go there and back.
+ * Fuzz target of net/smc/wire/llc.c: any bytes are refused, or what is decoded of
+ * them goes there and back if this end sends it.
  */
 #include "oracle.h"
 

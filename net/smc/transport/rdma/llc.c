@@ -70,10 +70,7 @@ static int send_msg_end(struct smc_rdma_link *link, struct smc_llc_msg *msg,
 	u8 p[SMC_LLC_LEN];
 
 	msg->v2 = is_v2(link);
-	if (smc_llc_encode(p, sizeof(p), msg) != SMC_LLC_LEN) {
-		queue_dropped(link);
-		return -EINVAL;
-	}
+	smc_llc_encode(p, msg);
 	return smc_rdma_tx_llc(link, p, end);
 }
 
@@ -88,7 +85,7 @@ static int echo(struct smc_rdma_link *link, const struct llc_rx *rx, u8 flags)
 	u8 p[SMC_LLC_LEN];
 
 	memcpy(p, rx->data, sizeof(p));
-	smc_llc_respond(p, sizeof(p), flags);
+	smc_llc_respond(p, flags);
 	return smc_rdma_tx_llc(link, p, NULL);
 }
 
@@ -211,7 +208,7 @@ static int rx_req_add_link(struct smc_rdma_link *link,
 	if (msg->response || link->lgr->role != SMC_SERV)
 		return 0;
 	memcpy(p, rx->data, 4);
-	smc_llc_respond(p, sizeof(p), 0);
+	smc_llc_respond(p, 0);
 	return smc_rdma_tx_llc(link, p, NULL);
 }
 
@@ -279,7 +276,7 @@ static int rx_confirm_rkey(struct smc_rdma_link *link,
 		queue_dropped(link);
 		return 0;
 	}
-	return echo(link, rx, msg->confirm_rkey.overflow ?
+	return echo(link, rx, msg->overflow ?
 		    SMC_LLC_CR_NEGATIVE | SMC_LLC_CR_RETRY : 0);
 }
 
@@ -351,7 +348,6 @@ static int delete_rkey_request(struct smc_rdma_link *link,
 	};
 
 	revoke_all(link, rx);
-	reply.delete_rkey.unknown = 0;
 	return send_msg(link, &reply);
 }
 
@@ -411,7 +407,7 @@ static int do_retire(struct smc_rdma_link *link)
 	int rc;
 
 	msg.delete_rkey.n_keys = 1;
-	if (!smc_rdma_retire_next(link, &msg.delete_rkey.rkey[0]))
+	if (!smc_rdma_retire_next(link, &msg.delete_rkey.rkey))
 		return 0;
 	rc = send_msg(link, &msg);
 	if (!rc)
