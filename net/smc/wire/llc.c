@@ -38,42 +38,28 @@ static void put_he16(u16 val, u8 *p)
 	memcpy(p, &val, sizeof(val));
 }
 
-static u8 known_flags(u8 type)
-{
-	switch (type) {
-	case SMC_LLC_CONFIRM_LINK:
-		return SMC_LLC_CL_NO_EYEC;
-	case SMC_LLC_ADD_LINK:
-		return SMC_LLC_AL_REJECT;
-	case SMC_LLC_DELETE_LINK:
-		return SMC_LLC_DL_ALL | SMC_LLC_DL_ORDERLY;
-	case SMC_LLC_CONFIRM_RKEY:
-		return SMC_LLC_CR_NEGATIVE | SMC_LLC_CR_RETRY;
-	case SMC_LLC_DELETE_RKEY:
-		return SMC_LLC_DR_NEGATIVE;
-	default:
-		return 0;
-	}
-}
+enum {
+	IN_V1 = 1,
+	IN_V2 = 2,
+	IN_BOTH = 3,
+};
 
-static bool known_type(u8 type, bool v2)
-{
-	switch (type) {
-	case SMC_LLC_CONFIRM_LINK:
-	case SMC_LLC_ADD_LINK:
-	case SMC_LLC_DELETE_LINK:
-	case SMC_LLC_CONFIRM_RKEY:
-	case SMC_LLC_TEST_LINK:
-	case SMC_LLC_DELETE_RKEY:
-		return true;
-	case SMC_LLC_ADD_LINK_CONT:
-		return !v2;
-	case SMC_LLC_REQ_ADD_LINK:
-		return v2;
-	default:
-		return false;
-	}
-}
+/* What is known: types, the versions that have them, their flags */
+static const struct {
+	u8 versions;
+	u8 flags;
+} known[SMC_LLC_TYPES] = {
+	[SMC_LLC_CONFIRM_LINK] = { IN_BOTH, SMC_LLC_CL_NO_EYEC },
+	[SMC_LLC_ADD_LINK] = { IN_BOTH, SMC_LLC_AL_REJECT },
+	[SMC_LLC_ADD_LINK_CONT] = { IN_V1, 0 },
+	[SMC_LLC_DELETE_LINK] = { IN_BOTH,
+				  SMC_LLC_DL_ALL | SMC_LLC_DL_ORDERLY },
+	[SMC_LLC_REQ_ADD_LINK] = { IN_V2, 0 },
+	[SMC_LLC_CONFIRM_RKEY] = { IN_BOTH,
+				   SMC_LLC_CR_NEGATIVE | SMC_LLC_CR_RETRY },
+	[SMC_LLC_TEST_LINK] = { IN_BOTH, 0 },
+	[SMC_LLC_DELETE_RKEY] = { IN_BOTH, SMC_LLC_DR_NEGATIVE },
+};
 
 /* Keys that are really in a DELETE RKEY request of at least 44 bytes */
 static size_t deleted_rkeys(const u8 *p, size_t len)
@@ -105,13 +91,14 @@ int smc_llc_decode(const u8 *p, size_t len, struct smc_llc_msg *out)
 	memset(out, 0, sizeof(*out));
 	out->v2 = (p[0] & 0xf0) == V2_TYPE;
 	type = out->v2 ? p[0] - V2_TYPE : p[0];
-	if (!known_type(type, out->v2))
+	if (type >= SMC_LLC_TYPES ||
+	    !(known[type].versions & (out->v2 ? IN_V2 : IN_V1)))
 		return -EOPNOTSUPP;
 	if (out->v2 ? get_he16(p + 1) < SMC_LLC_LEN : p[1] != SMC_LLC_LEN)
 		return -EBADMSG;
 	out->type = type;
 	out->response = p[3] & SMC_LLC_RESPONSE;
-	out->flags = p[3] & known_flags(type);
+	out->flags = p[3] & known[type].flags;
 	switch (type) {
 	case SMC_LLC_CONFIRM_LINK:
 		out->confirm_link.link_id = p[29];

@@ -23,6 +23,7 @@ enum smc_llc_type {
 	SMC_LLC_TEST_LINK	= 7,
 	/* 8, CONFIRM RKEY CONTINUATION, is neither sent nor decoded */
 	SMC_LLC_DELETE_RKEY	= 9,
+	SMC_LLC_TYPES,
 };
 
 /* smc_llc_msg.flags, by message type; the rest of the byte is dropped */
