@@ -31,25 +31,21 @@ static inline bool oracle_clc(const u8 *p, size_t len)
 {
 	static struct smc_clc_msg a, b;
 	u8 buf[SMC_CLC_MAX_LEN];
-	enum smc_reason why;
 	ssize_t n, peek;
 	int rc;
 
 	peek = smc_clc_peek(p, len);
 	ORACLE(peek == -EAGAIN || peek == -ENOMSG || peek == -EPROTO ||
 	       (peek >= SMC_CLC_MIN_LEN && peek <= 65535));
-	rc = smc_clc_decode(p, len, &a, &why);
+	rc = smc_clc_decode(p, len, &a);
 	ORACLE(rc == 0 || rc == -EPROTO);
-	ORACLE(rc ? why == SMC_REASON_MALFORMED || why == SMC_REASON_NOTCLC :
-		    why == SMC_REASON_OK);
-	ORACLE((peek == -ENOMSG) == (why == SMC_REASON_NOTCLC));
 	if (rc)
 		return false;
 	ORACLE(peek > 0);
 	n = smc_clc_encode(buf, sizeof(buf), &a);
 	ORACLE(n >= SMC_CLC_MIN_LEN && (size_t)n <= sizeof(buf));
 	ORACLE(smc_clc_peek(buf, n) == n);
-	ORACLE(!smc_clc_decode(buf, n, &b, &why));
+	ORACLE(!smc_clc_decode(buf, n, &b));
 	ORACLE(!memcmp(&a, &b, sizeof(a)));
 	return true;
 }

@@ -47,9 +47,8 @@ static bool take_message(struct smc_hs *hs, u8 *buf, size_t len,
 			 struct smc_clc_msg *msg)
 {
 	bool crossing = test_bit(SMC_HS_LATE_DECLINE, &hs->bits);
-	enum smc_reason why;
 
-	if (smc_clc_decode(buf, len, msg, &why))
+	if (smc_clc_decode(buf, len, msg))
 		return false;
 	if (msg->type == SMC_CLC_DECLINE)
 		return smc_hs_tcp_recv(hs->setup.sk, buf, len) == len;

@@ -124,7 +124,7 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
 			return SMC_REASON_OK;
 		if (rc != want)
 			return SMC_REASON_MALFORMED;
-		if (smc_clc_decode(data->buf, want, &data->msg, &why))
+		if (smc_clc_decode(data->buf, want, &data->msg))
 			return SMC_REASON_MALFORMED;
 		hs->drain = total - want;
 	}

@@ -401,24 +401,19 @@ static int decode_decline(const struct frame *f, u8 version,
  *	SMC_CLC_MAX_LEN, SMC_CLC_MAX_LEN bytes suffice (the caller drains the
  *	rest). Bytes beyond the message are not looked at
  * @out: the message; valid only if 0 is returned
- * @why: set if an error is returned: SMC_REASON_NOTCLC without an eye catcher
- *	at the head, else SMC_REASON_MALFORMED
  *
  * Whether a message of this type is expected here is for the caller to judge.
  *
  * Context: any.
  * Return: 0, or -EPROTO.
  */
-int smc_clc_decode(const u8 *p, size_t len, struct smc_clc_msg *out,
-		   enum smc_reason *why)
+int smc_clc_decode(const u8 *p, size_t len, struct smc_clc_msg *out)
 {
 	struct frame f = { .p = p };
 	ssize_t total;
-	int rc;
 
 	memset(out, 0, sizeof(*out));
 	total = smc_clc_peek(p, len);
-	*why = total == -ENOMSG ? SMC_REASON_NOTCLC : SMC_REASON_MALFORMED;
 	if (total < 0)
 		return -EPROTO;
 	f.total = total;
@@ -433,18 +428,12 @@ int smc_clc_decode(const u8 *p, size_t len, struct smc_clc_msg *out,
 		return -EPROTO;
 	switch (out->type) {
 	case SMC_CLC_PROPOSAL:
-		rc = decode_proposal(&f, out->version, &out->proposal);
-		break;
+		return decode_proposal(&f, out->version, &out->proposal);
 	case SMC_CLC_DECLINE:
-		rc = decode_decline(&f, out->version, &out->decline);
-		break;
+		return decode_decline(&f, out->version, &out->decline);
 	default:
-		rc = decode_accept(&f, out->type, out->version, &out->accept);
-		break;
+		return decode_accept(&f, out->type, out->version, &out->accept);
 	}
-	if (!rc)
-		*why = SMC_REASON_OK;
-	return rc;
 }
 
 static void put_eyec(u8 *p, bool d)

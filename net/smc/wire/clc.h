@@ -59,15 +59,6 @@ enum smc_clc_mode {
 	SMC_CLC_MODE_D	= 1,
 };
 
-/* Path MTU codes, the same numbers as enum ib_mtu */
-enum smc_mtu {
-	SMC_MTU_256	= 1,
-	SMC_MTU_512	= 2,
-	SMC_MTU_1024	= 3,
-	SMC_MTU_2048	= 4,
-	SMC_MTU_4096	= 5,
-};
-
 /**
  * struct smc_clc_v6 - one IPv6 prefix of a Proposal
  * @addr: prefix, host bits zero
@@ -186,7 +177,8 @@ struct smc_clc_fce {
  * @addr: address of the RMB's first byte
  * @index: RMBE in the RMB, 1..255
  * @size_code: RMBE size, smc_size_from_code()
- * @mtu: MTU code of the sender, 1..15: use the minimum of it and the own
+ * @mtu: MTU code of the sender, enum ib_mtu, 1..15: use the minimum of it and
+ *	the own
  *
  * The end of the RMBE, @addr + @index * size, does not wrap around.
  */
@@ -333,8 +325,7 @@ static inline u32 smc_size_from_code(u8 code)
 u8 smc_size_code(u32 bytes);
 
 ssize_t smc_clc_peek(const u8 *p, size_t have);
-int smc_clc_decode(const u8 *p, size_t len, struct smc_clc_msg *out,
-		   enum smc_reason *why);
+int smc_clc_decode(const u8 *p, size_t len, struct smc_clc_msg *out);
 ssize_t smc_clc_encode(u8 *p, size_t room, const struct smc_clc_msg *msg);
 
 #endif /* SMC_WIRE_CLC_H */
