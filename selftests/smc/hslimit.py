@@ -615,11 +615,12 @@ def case_memory_of_users():
 
 
 def connect_in6(s, address, scope):
-    """connect() with a struct sockaddr_in6, which ends before a scope of None"""
+    """connect() with a struct sockaddr_in6; the scope may be missing or a part"""
     name = struct.pack("=HHI16s", socket.AF_INET6, socket.htons(SILENT), 0,
                        socket.inet_pton(socket.AF_INET6, address))
-    if scope is not None:
-        name += struct.pack("=I", scope)
+    if isinstance(scope, int):
+        scope = struct.pack("=I", scope)
+    name += scope or b""
     s.setblocking(True)
     assert not libc.connect(s.fileno(), name, len(name)), "connect()"
 
@@ -634,7 +635,7 @@ def case_memory_of_scopes():
     with remembering():
         for address, scopes in ((NET[AWAY] + "5::1", (dev, None, 0, 5)),
                                 ("fe80::79:2", (dev, None, 0)),
-                                ("fe80::79:3", (None, dev))):
+                                ("fe80::79:3", (None, dev, b"\7\7"))):
             c = Counters()
             for remembered, scope in enumerate(scopes):
                 with smc_socket() as s:

@@ -70,33 +70,28 @@ struct smc_hs_cache {
 };
 
 /*
- * As with TCP, a scope counts for a link-local address only.  An address may
- * end before it; TCP then takes the device that the socket is bound to.
+ * As with TCP, a scope counts for a link-local address only.  Without one TCP
+ * takes the device that the socket is bound to.
  */
-static u32 scope_of(const struct sock *sk, const struct sockaddr *addr, int len)
+static u32 scope_of(const struct sock *sk, const struct sockaddr_in6 *addr)
 {
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
-
-	if (addr->sa_family != AF_INET6 ||
-	    !(ipv6_addr_type(&in6->sin6_addr) & IPV6_ADDR_LINKLOCAL))
+	if (addr->sin6_family != AF_INET6 ||
+	    !(ipv6_addr_type(&addr->sin6_addr) & IPV6_ADDR_LINKLOCAL))
 		return 0;
-	if (len >= (int)sizeof(*in6) && in6->sin6_scope_id)
-		return in6->sin6_scope_id;
-	return READ_ONCE(sk->sk_bound_dev_if);
+	return addr->sin6_scope_id ?: READ_ONCE(sk->sk_bound_dev_if);
 }
 
 static struct cache_key key_of_addr(const struct sock *sk,
-				    const struct sockaddr *addr, int len)
+				    const struct sockaddr_in6 *addr)
 {
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	struct cache_key key = {
 		/* sin_port is at the same place */
-		.port = ntohs(in6->sin6_port),
+		.port = ntohs(addr->sin6_port),
 		.uid = READ_ONCE(sk->sk_uid),
-		.scope = scope_of(sk, addr, len),
+		.scope = scope_of(sk, addr),
 	};
 
-	smc_addr_get(&key.addr, addr);
+	smc_addr_get(&key.addr, (const struct sockaddr *)addr);
 	return key;
 }
 
@@ -243,13 +238,11 @@ static void cache_drop(struct smc_net *sn, enum kind kind,
 /**
  * smc_hs_remember() - this peer was incompatible: plain TCP for a while
  * @sk: socket of the user's connect()
- * @addr: where that went, AF_INET or AF_INET6
- * @len: its length
+ * @addr: where that went, as for smc_hs_want()
  */
-void smc_hs_remember(const struct sock *sk, const struct sockaddr *addr,
-		     int len)
+void smc_hs_remember(const struct sock *sk, const struct sockaddr_in6 *addr)
 {
-	const struct cache_key key = key_of_addr(sk, addr, len);
+	const struct cache_key key = key_of_addr(sk, addr);
 
 	cache_store(smc_net(sock_net(sk)), NO_CLC, &key);
 }
@@ -257,13 +250,11 @@ void smc_hs_remember(const struct sock *sk, const struct sockaddr *addr,
 /**
  * smc_hs_remembered() - was this peer incompatible a short while ago?
  * @sk: socket
- * @addr: where connect() goes, AF_INET or AF_INET6
- * @len: its length
+ * @addr: where connect() goes, as for smc_hs_want()
  */
-bool smc_hs_remembered(const struct sock *sk, const struct sockaddr *addr,
-		       int len)
+bool smc_hs_remembered(const struct sock *sk, const struct sockaddr_in6 *addr)
 {
-	const struct cache_key key = key_of_addr(sk, addr, len);
+	const struct cache_key key = key_of_addr(sk, addr);
 
 	return cache_has(smc_net(sock_net(sk)), NO_CLC, &key);
 }

@@ -318,9 +318,7 @@ static enum smc_reason step_reopen(struct smc_hs *hs)
 	 * and must not be remembered.
 	 */
 	if (spoke_badly(hs))
-		smc_hs_remember(hs->setup.sk,
-				(struct sockaddr *)&hs->setup.addr,
-				hs->setup.addr_len);
+		smc_hs_remember(hs->setup.sk, &hs->setup.addr);
 	smc_hs_enter_idle(hs, SMC_HS_RECONNECTED);
 	return SMC_REASON_OK;
 }

@@ -453,26 +453,26 @@ void smc_hs_unlocked(struct smc_hs *hs)
 /**
  * smc_hs_want() - should connect() to this address offer SMC?
  * @sk: socket
- * @addr: where connect() goes
- * @len: its length
+ * @addr: where connect() goes; for AF_INET it is a sockaddr_in, and what is
+ *	behind that does not matter
  *
  * Context: process.
  * Return: SMC_REASON_OK: offer; otherwise why not: use plain TCP.
  */
-enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr,
-			    int len)
+enum smc_reason smc_hs_want(const struct sock *sk,
+			    const struct sockaddr_in6 *addr)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
 
-	if (addr->sa_family != AF_INET && addr->sa_family != AF_INET6)
+	if (addr->sin6_family != AF_INET && addr->sin6_family != AF_INET6)
 		return SMC_REASON_UNSUPPADDR;
 	if (!READ_ONCE(sn->transports))
 		return SMC_REASON_DISABLED;
-	if (smc_hs_remembered(sk, addr, len)) {
+	if (smc_hs_remembered(sk, addr)) {
 		smc_stats_inc(sn, SMC_STAT_HS_REMEMBERED);
 		return SMC_REASON_REMEMBERED;
 	}
-	if (!smc_hs_room(sn, addr)) {
+	if (!smc_hs_room(sn, (const struct sockaddr *)addr)) {
 		smc_stats_inc(sn, SMC_STAT_HS_LIMIT);
 		return SMC_REASON_HSLIMIT;
 	}

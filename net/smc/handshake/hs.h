@@ -82,8 +82,8 @@ struct smc_hs_events {
  * @refuse: server: decline for this reason, whatever the client proposes
  * @connects: the socket's connect() waits for the outcome.  It is a server all
  *	the same if two SYNs have crossed
- * @addr: client: where connect() goes, for connecting again
- * @addr_len: its length
+ * @addr: client: where connect() goes, for connecting again; as for
+ *	smc_hs_want()
  * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
  */
 struct smc_hs_setup {
@@ -99,7 +99,6 @@ struct smc_hs_setup {
 	enum smc_reason refuse;
 	bool connects;
 	struct sockaddr_in6 addr;
-	int addr_len;
 	u32 window_clamp;
 };
 
@@ -124,8 +123,8 @@ void smc_hs_start(struct smc_hs *hs);
 void smc_hs_wake(struct smc_hs *hs);
 bool smc_hs_stop(struct smc_hs *hs);
 void smc_hs_unlocked(struct smc_hs *hs);
-enum smc_reason smc_hs_want(const struct sock *sk, const struct sockaddr *addr,
-			    int len);
+enum smc_reason smc_hs_want(const struct sock *sk,
+			    const struct sockaddr_in6 *addr);
 int smc_hs_init(void);
 void smc_hs_exit(void);
 int smc_hs_net_init(struct smc_net *sn);

@@ -502,7 +502,7 @@ int smc_hs_connect_again(struct smc_hs *hs)
 		smc_synopt_off(sk);
 		rc = __inet_stream_connect(sk->sk_socket,
 					   (struct sockaddr_unsized *)&addr,
-					   hs->setup.addr_len, O_NONBLOCK, 0);
+					   sizeof(addr), O_NONBLOCK, 0);
 	}
 	if (rc == -EINPROGRESS)
 		rc = 0;

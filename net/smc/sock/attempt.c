@@ -230,7 +230,6 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 		.crowded = server && crowded(smc),
 		.refuse = smc->refuse,
 		.addr = smc->addr,
-		.addr_len = smc->addr_len,
 		.window_clamp = smc->window_clamp,
 		/* charged to the program, wherever this runs */
 		.memcg = smc->memcg,
@@ -323,7 +322,7 @@ bool smc_attempt_begin(struct smc_sock *smc)
 {
 	/* pairs with smp_store_release() in begin() */
 	u32 attempt = smp_load_acquire(&smc->attempts);
-	/* the socket is not locked: what begin() changes now is not used */
+	/* the socket is not locked: what connect() changes now is not used */
 	struct smc_hs *hs = data_race(new_hs(smc, GFP_KERNEL));
 	struct sock *sk = smc->sk;
 	bool again = false;

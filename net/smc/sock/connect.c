@@ -141,10 +141,6 @@ static int begin(struct call *c)
 
 	/* for connecting again without the option */
 	smc->window_clamp = tcp_sk(sk)->window_clamp;
-	/* the address of an earlier attempt may have been longer */
-	memset(&smc->addr, 0, sizeof(smc->addr));
-	smc->addr_len = min_t(int, c->len, sizeof(smc->addr));
-	memcpy(&smc->addr, c->addr, smc->addr_len);
 	/* pairs with smp_load_acquire() in smc_attempt_begin() */
 	smp_store_release(&smc->attempts, smc->attempts + 1);
 	/* a listener's child that connects again is a client */
@@ -196,6 +192,17 @@ static int fall_back(struct call *c, enum smc_reason why)
 	return rc && !(c->flags & O_NONBLOCK) ? then(c, WAIT_TCP) : rc;
 }
 
+/* Where connect() goes, with zeros behind it.  TCP takes no part of a scope. */
+static void keep_addr(const struct call *c)
+{
+	struct sockaddr_in6 *addr = &c->smc->addr;
+
+	memset(addr, 0, sizeof(*addr));
+	memcpy(addr, c->addr, min_t(size_t, c->len, sizeof(*addr)));
+	if (c->len < (int)sizeof(*addr))
+		addr->sin6_scope_id = 0;
+}
+
 static int idle_connect(struct call *c)
 {
 	struct smc_sock *smc = c->smc;
@@ -203,13 +210,14 @@ static int idle_connect(struct call *c)
 
 	if (for_tcp(c))
 		return connect_as_tcp(c);
+	keep_addr(c);
 	smc_policy_ask(smc, c->addr);
 	why = smc_sock_want(smc);
 	/* after shutdown(): a handshake cannot begin shut down */
 	if (why == SMC_REASON_OK && smc->sk->sk_shutdown)
 		why = SMC_REASON_OPTUNSUPP;
 	if (why == SMC_REASON_OK)
-		why = smc_hs_want(smc->sk, c->addr, c->len);
+		why = smc_hs_want(smc->sk, &smc->addr);
 	return why == SMC_REASON_OK ? begin(c) : fall_back(c, why);
 }
 

@@ -148,9 +148,8 @@ struct smc_row {
  * @refuse: child, or a client whose SYN has crossed another: why its handshake
  *	is to be declined
  * @addr: client: where connect() goes, for connecting again
- * @addr_len: its length
  * @window_clamp: client: TCP_WINDOW_CLAMP before connect()
- * @attempts: client: counts the stores of the three members above
+ * @attempts: client: counts attempts; both members above are stored before
  * @defer_accept_s: listener: TCP_DEFER_ACCEPT seconds
  * @listener: child: the listener in whose queue it is, with a reference; found
  *	under RCU, because TCP may move the child to another listener
@@ -179,7 +178,6 @@ struct smc_sock {
 	int tcp_err;
 	u32 refuse;
 	struct sockaddr_in6 addr;
-	int addr_len;
 	u32 window_clamp;
 	u32 attempts;
 	int defer_accept_s;
