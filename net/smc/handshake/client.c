@@ -355,23 +355,13 @@ static enum smc_hs_verdict reopen(struct smc_hs *hs)
 	return SMC_HS_V_GO_ON;
 }
 
-/*
- * Has the server got a Confirm for a group that it has already?  It uses SMC
- * then, and reads no Decline.
- */
-static bool server_uses_smc(const struct smc_hs *hs, bool first)
-{
-	return test_bit(SMC_HS_SENT_CONFIRM, &hs->bits) && !first &&
-	       hs->state != SMC_HS_LINK && hs->state != SMC_HS_CROSSING;
-}
-
 static enum smc_hs_verdict client_conclude(struct smc_hs *hs,
-					   enum smc_reason why, bool first)
+					   enum smc_reason why, bool in_use)
 {
 	if (hs->tcp_failed)
 		return SMC_HS_V_ERR;
 	/* also if a Decline for another connection has ended the group */
-	if (server_uses_smc(hs, first))
+	if (in_use)
 		return reopen(hs);
 	if (why == SMC_REASON_PEERDECL) {
 		hs->why = why_declined(hs);

@@ -73,6 +73,19 @@ static bool breaks_protocol(const struct smc_hs *hs, enum smc_reason why)
 	       (why == SMC_REASON_MISMATCH && !smc_hs_tcp_closed(hs->setup.sk));
 }
 
+/*
+ * May the peer use SMC by now, and read no Decline?  It may if our Accept or
+ * Confirm was for an existing group or for shared memory.  In CROSSING it was for
+ * a group of our own, which has been left.
+ */
+static bool is_in_use(const struct smc_hs *hs)
+{
+	return (test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
+		test_bit(SMC_HS_SENT_CONFIRM, &hs->bits)) &&
+	       !test_bit(SMC_HS_FIRST, &hs->bits) &&
+	       hs->state != SMC_HS_CROSSING;
+}
+
 /**
  * smc_hs_conclude() - decide how a handshake without SMC ends
  * @hs: handshake
@@ -85,7 +98,7 @@ static bool breaks_protocol(const struct smc_hs *hs, enum smc_reason why)
 enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 				    enum smc_reason why)
 {
-	bool first = test_bit(SMC_HS_FIRST, &hs->bits);
+	bool in_use = is_in_use(hs);
 	enum smc_hs_verdict v;
 
 	/* the same reason again: connecting again has failed, too */
@@ -103,7 +116,7 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 		return SMC_HS_V_GO_ON;
 	}
 	hs->why = why;
-	v = hs->ops->conclude(hs, why, first);
+	v = hs->ops->conclude(hs, why, in_use);
 	if (v == SMC_HS_V_TCP && why != SMC_REASON_PEERDECL &&
 	    test_bit(SMC_HS_LOOKED, &hs->bits)) {
 		set_bit(SMC_HS_LATE_DECLINE, &hs->bits);

@@ -206,8 +206,8 @@ struct smc_hs_step {
  * @steps: by state; none for states of the other role
  * @first: first state
  * @start: optional, for smc_hs_start().  Any context, the socket is locked
- * @conclude: for smc_hs_conclude(); @first: the connection had a group of its
- *	own
+ * @conclude: for smc_hs_conclude(); @in_use: the peer uses SMC, and reads no
+ *	Decline
  * @unsent: the Decline could not be sent: the verdict, or SMC_HS_V_GO_ON and
  *	another state
  * @failed: optional; the program gets an error.  The socket is locked
@@ -222,7 +222,7 @@ struct smc_hs_role_ops {
 	enum smc_hs_state first;
 	void (*start)(struct smc_hs *hs);
 	enum smc_hs_verdict (*conclude)(struct smc_hs *hs,
-					enum smc_reason why, bool first);
+					enum smc_reason why, bool in_use);
 	enum smc_hs_verdict (*unsent)(struct smc_hs *hs);
 	void (*failed)(struct smc_hs *hs);
 	enum smc_stat stat_err;

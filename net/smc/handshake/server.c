@@ -221,18 +221,6 @@ static enum smc_reason step_confirm(struct smc_hs *hs)
 	return why != SMC_REASON_OK || !got ? why : confirmed(hs);
 }
 
-/*
- * Will the client read a Decline?  After the Confirm for an existing group or
- * for shared memory it uses SMC.
- */
-static bool client_waits(const struct smc_hs *hs, bool first)
-{
-	if (!test_bit(SMC_HS_SENT_ACCEPT, &hs->bits) ||
-	    hs->state == SMC_HS_CROSSING)
-		return true;
-	return first && hs->data->choice.mode == SMC_CLC_MODE_R;
-}
-
 /* After a FIN only, the stream can still be read and written. */
 static bool reset_by_peer(const struct smc_hs *hs)
 {
@@ -240,7 +228,7 @@ static bool reset_by_peer(const struct smc_hs *hs)
 }
 
 static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
-					   enum smc_reason why, bool first)
+					   enum smc_reason why, bool in_use)
 {
 	if (why == SMC_REASON_PEERDECL)
 		return SMC_HS_V_TCP;
@@ -251,7 +239,7 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
 		return SMC_HS_V_TCP;
 	if (why == SMC_REASON_SILENT)
 		return SMC_HS_V_LATE;
-	if (smc_hs_incompatible(why) || !client_waits(hs, first))
+	if (smc_hs_incompatible(why) || in_use)
 		return SMC_HS_V_ERR;
 	return smc_hs_write_decline(hs, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
 }
