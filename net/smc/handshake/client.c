@@ -208,15 +208,23 @@ static enum smc_reason client_use_group(struct smc_hs *hs,
 	return why ?: send_confirm(hs);
 }
 
-/* The peer does not share this group: each contact is a first contact. */
+/*
+ * The namespace's group without links, made if there is none.  The peer does
+ * not share it: each contact is a first contact.
+ */
 static enum smc_reason client_shared_group(struct smc_hs *hs)
 {
-	enum smc_reason why;
+	const struct smc_lgr_key key = smc_hs_group_key(hs);
+	enum smc_reason why = SMC_REASON_OK;
+	struct smc_lgr *lgr;
+	bool others;
 
 	if (!hs->data->peer.first_contact)
 		return SMC_REASON_SYNCERR;
-	why = smc_hs_join_shared(hs);
-	return why ?: send_confirm(hs);
+	lgr = smc_lgr_find(hs->setup.sn, &key, &others);
+	if (!lgr)
+		why = smc_hs_make_group(hs, &key, &lgr);
+	return why ?: client_use_group(hs, lgr);
 }
 
 static enum smc_reason next_contact(struct smc_hs *hs)

@@ -388,30 +388,6 @@ enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 }
 
 /**
- * smc_hs_join_shared() - join the namespace's group without links
- * @hs: handshake; data->choice names the transport
- *
- * Makes it if there is none.
- *
- * Return: SMC_REASON_OK or why not.
- */
-enum smc_reason smc_hs_join_shared(struct smc_hs *hs)
-{
-	const struct smc_lgr_key key = smc_hs_group_key(hs);
-	enum smc_reason why;
-	struct smc_lgr *lgr;
-	bool others;
-
-	lgr = smc_lgr_find(hs->setup.sn, &key, &others);
-	if (!lgr) {
-		why = smc_hs_make_group(hs, &key, &lgr);
-		if (why != SMC_REASON_OK)
-			return why;
-	}
-	return smc_hs_join_group(hs, lgr);
-}
-
-/**
  * smc_hs_group_learn() - store the peer's first-contact extension
  * @lgr: group
  * @fce: extension of the Accept or Confirm

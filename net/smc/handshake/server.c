@@ -57,7 +57,10 @@ static enum smc_reason server_first_contact(struct smc_hs *hs)
 	return why ?: server_use_group(hs, lgr);
 }
 
-/* A group with the peer: one that exists, or a new one. */
+/*
+ * A group with the peer, or the namespace's without links: one that exists, or
+ * a new one.
+ */
 static enum smc_reason find_or_make(struct smc_hs *hs, struct smc_lgr **lgr)
 {
 	const struct smc_lgr_key key = smc_hs_group_key(hs);
@@ -73,14 +76,12 @@ static enum smc_reason set_up(struct smc_hs *hs)
 	enum smc_reason why;
 	struct smc_lgr *lgr;
 
-	if (!smc_xport_has_links(smc_xport_get(hs->data->choice.mode))) {
-		why = smc_hs_join_shared(hs);
-		return why ?: send_accept(hs);
-	}
 	why = find_or_make(hs, &lgr);
 	if (why != SMC_REASON_OK)
 		return why;
-	if (test_bit(SMC_HS_FIRST, &hs->bits))
+	/* without links there is nothing to wait for */
+	if (test_bit(SMC_HS_FIRST, &hs->bits) ||
+	    !smc_xport_has_links(lgr->xport))
 		return server_use_group(hs, lgr);
 	if (!smc_hs_await_group(hs, lgr, hs->limit -
 				msecs_to_jiffies(hs->span_ms / 2)))
