@@ -105,7 +105,7 @@ struct smc_hs_setup {
 /* synopt.c */
 bool smc_synopt_works(void);
 void smc_synopt_offer(struct sock *sk);
-void smc_synopt_answer(struct sock *sk, bool on);
+void smc_synopt_answer(struct sock *sk);
 void smc_synopt_off(struct sock *sk);
 bool smc_synopt_answers(const struct sock *sk);
 bool smc_synopt_peer_has(const struct sock *sk);

@@ -54,19 +54,14 @@ void smc_synopt_offer(struct sock *sk)
 }
 
 /**
- * smc_synopt_answer() - answer offers, or do not
+ * smc_synopt_answer() - answer offers
  * @sk: socket before listen(), or a listener; owned
- * @on: false: SYN-ACKs go out without the option
  */
-void smc_synopt_answer(struct sock *sk, bool on)
+void smc_synopt_answer(struct sock *sk)
 {
 	lockdep_assert(lockdep_sock_is_held(sk));
-	if (!writer)
-		return;
-	if (on)
+	if (writer)
 		writer->answer(sk);
-	else
-		writer->off(sk);
 }
 
 /**

@@ -47,8 +47,10 @@ int smc_sock_listen(struct socket *sock, int backlog)
 		/* not on a listener: its requests have been answered */
 		if (rules->idle && sk->sk_state == TCP_CLOSE) {
 			smc_policy_ask(smc, NULL);
-			smc_synopt_answer(sk, smc_sock_want(smc) ==
-					  SMC_REASON_OK);
+			if (smc_sock_want(smc) == SMC_REASON_OK)
+				smc_synopt_answer(sk);
+			else
+				smc_synopt_off(sk);
 			smc_sock_hook_listener(smc);
 		}
 		release_sock(sk);

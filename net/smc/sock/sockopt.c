@@ -157,7 +157,7 @@ static int set_plain(struct smc_sock *smc, bool on)
 		/* never off: a request may have the answer already */
 		if (!on && sk->sk_state == TCP_LISTEN &&
 		    smc_sock_want(smc) == SMC_REASON_OK)
-			smc_synopt_answer(sk, true);
+			smc_synopt_answer(sk);
 	}
 	release_sock(sk);
 	return rc;
