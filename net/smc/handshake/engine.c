@@ -29,11 +29,6 @@
 #include "priv.h"
 #include "trace.h"
 
-static const struct smc_hs_role_ops *const roles[] = {
-	[SMC_CLNT] = &smc_hs_client,
-	[SMC_SERV] = &smc_hs_server,
-};
-
 static void timer_fn(struct timer_list *t)
 {
 	smc_hs_kick(container_of(t, struct smc_hs, timer));
@@ -353,7 +348,7 @@ struct smc_hs *smc_hs_new(const struct smc_hs_setup *setup,
 	INIT_WORK(&hs->work, work_fn);
 	timer_setup(&hs->timer, timer_fn, 0);
 	init_completion(&hs->settled);
-	hs->ops = roles[setup->role];
+	hs->ops = setup->role == SMC_CLNT ? &smc_hs_client : &smc_hs_server;
 	hs->state = hs->ops->first;
 	hs->need = 1;
 	hs->version = 2;

@@ -181,12 +181,8 @@ void smc_hs_set_result(const struct smc_hs *hs, enum smc_hs_verdict v,
 		res->conn = hs->conn;
 		return;
 	}
+	res->outcome = v == SMC_HS_V_ERR ? SMC_HS_ERR : SMC_HS_TCP;
+	res->holds_back = v == SMC_HS_V_LATE;
 	res->reason = hs->why;
 	res->peer_diagnosis = hs->peer_diagnosis;
-	if (v != SMC_HS_V_ERR) {
-		res->outcome = SMC_HS_TCP;
-		res->holds_back = v == SMC_HS_V_LATE;
-		return;
-	}
-	res->outcome = SMC_HS_ERR;
 }
