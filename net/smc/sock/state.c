@@ -86,10 +86,7 @@ static const struct rule init_rules[SMC_EV_COUNT][RULES] = {
 		RULE(0, SMC_CLOSED, TCP_ABORT | WAKE | FREE),
 	},
 	/* The peer may be quicker than the end of our own handshake. */
-	[SMC_EV_PEER_DONE] = {
-		RULE(0, SMC_APPCLOSEWAIT1, RCV_EOF | WAKE),
-	},
-	[SMC_EV_PEER_CLOSED] = {
+	[SMC_EV_PEER_DONE ... SMC_EV_PEER_CLOSED] = {
 		RULE(0, SMC_APPCLOSEWAIT1, RCV_EOF | WAKE),
 	},
 	[SMC_EV_PEER_ABORT] = {
@@ -97,12 +94,6 @@ static const struct rule init_rules[SMC_EV_COUNT][RULES] = {
 	},
 	ON_END,
 };
-
-/*
- * No connection is in these states: sock_diag shows LISTEN for listeners, and
- * PEERABORTWAIT is the specification's, where close() waits for an abort.
- */
-static const struct rule no_rules[SMC_EV_COUNT][RULES];
 
 static const struct rule active_rules[SMC_EV_COUNT][RULES] = {
 	[SMC_EV_SHUT_WR] = {
@@ -116,10 +107,7 @@ static const struct rule active_rules[SMC_EV_COUNT][RULES] = {
 	[SMC_EV_CLOSE_ABORT] = {
 		RULE(0, SMC_PEERCLOSEWAIT1, SEND_ABORT | TCP_SHUT | WAKE),
 	},
-	[SMC_EV_PEER_DONE] = {
-		RULE(0, SMC_APPCLOSEWAIT1, RCV_EOF | WAKE),
-	},
-	[SMC_EV_PEER_CLOSED] = {
+	[SMC_EV_PEER_DONE ... SMC_EV_PEER_CLOSED] = {
 		RULE(0, SMC_APPCLOSEWAIT1, RCV_EOF | WAKE),
 	},
 	[SMC_EV_PEER_ABORT] = {
@@ -189,10 +177,7 @@ static const struct rule peerclosewait2_rules[SMC_EV_COUNT][RULES] = {
 		RULE(0, SMC_PEERFINCLOSEWAIT,				\
 		     SEND_ABORT | TCP_SHUT | WAKE),			\
 	},								\
-	[SMC_EV_PEER_DONE] = {						\
-		RULE(0, state, RCV_EOF | WAKE),				\
-	},								\
-	[SMC_EV_PEER_CLOSED] = {					\
+	[SMC_EV_PEER_DONE ... SMC_EV_PEER_CLOSED] = {			\
 		RULE(0, state, RCV_EOF | WAKE),				\
 	},								\
 	ON_FLUSHED(state),						\
@@ -257,10 +242,7 @@ static const struct rule peerfinclosewait_rules[SMC_EV_COUNT][RULES] = {
 
 /* The peer aborted; the program has still to learn of it and to close. */
 static const struct rule processabort_rules[SMC_EV_COUNT][RULES] = {
-	[SMC_EV_CLOSE] = {
-		RULE(0, SMC_CLOSED, SEND_ABORT | TCP_SHUT | WAKE | FREE),
-	},
-	[SMC_EV_CLOSE_ABORT] = {
+	[SMC_EV_CLOSE ... SMC_EV_CLOSE_ABORT] = {
 		RULE(0, SMC_CLOSED, SEND_ABORT | TCP_SHUT | WAKE | FREE),
 	},
 	ON_END,
@@ -268,15 +250,16 @@ static const struct rule processabort_rules[SMC_EV_COUNT][RULES] = {
 
 /* Over; what is left is that the program lets go of the socket. */
 static const struct rule closed_rules[SMC_EV_COUNT][RULES] = {
-	[SMC_EV_CLOSE] = {
-		RULE(0, SMC_CLOSED, FREE),
-	},
-	[SMC_EV_CLOSE_ABORT] = {
+	[SMC_EV_CLOSE ... SMC_EV_CLOSE_ABORT] = {
 		RULE(0, SMC_CLOSED, FREE),
 	},
 };
 
-/* State by state: its rules, and the step that changes nothing. */
+/*
+ * State by state: its rules, and the step that changes nothing.  No connection
+ * is in those without rules: sock_diag shows LISTEN for listeners, and
+ * PEERABORTWAIT is the specification's, where close() waits for an abort.
+ */
 #define ROW(state, table)						\
 	[state] = { .rules = table, .stay = { state, 0 } }
 
@@ -287,14 +270,14 @@ static const struct {
 	ROW(SMC_ACTIVE, active_rules),
 	ROW(SMC_INIT, init_rules),
 	ROW(SMC_CLOSED, closed_rules),
-	ROW(SMC_LISTEN, no_rules),
+	ROW(SMC_LISTEN, NULL),
 	ROW(SMC_PEERCLOSEWAIT1, peerclosewait1_rules),
 	ROW(SMC_PEERCLOSEWAIT2, peerclosewait2_rules),
 	ROW(SMC_APPCLOSEWAIT1, appclosewait1_rules),
 	ROW(SMC_APPCLOSEWAIT2, appclosewait2_rules),
 	ROW(SMC_APPFINCLOSEWAIT, appfinclosewait_rules),
 	ROW(SMC_PEERFINCLOSEWAIT, peerfinclosewait_rules),
-	ROW(SMC_PEERABORTWAIT, no_rules),
+	ROW(SMC_PEERABORTWAIT, NULL),
 	ROW(SMC_PROCESSABORT, processabort_rules),
 };
 
@@ -323,9 +306,9 @@ const struct smc_state_step *smc_state_next(enum smc_state s,
 	const struct rule *rule;
 	int i;
 
-	if (s >= STATES || !states[s].rules)
+	if (s >= STATES)
 		return &no_state;
-	if (ev >= SMC_EV_COUNT)
+	if (ev >= SMC_EV_COUNT || !states[s].rules)
 		return &states[s].stay;
 	rule = states[s].rules[ev];
 	for (i = 0; i < RULES && rule[i].step.next; i++)

@@ -36,7 +36,10 @@ enum smc_state {
 	SMC_STATE_LIST(SMC_STATE_ENUM)
 };
 
-/* Events, local ones first, then the peer's, then the group's and time's. */
+/*
+ * Events, local ones first, then the peer's, then the group's and time's.  In
+ * state.c two that are neighbours here may share their rules ("...").
+ */
 #define SMC_STATE_EVENT_LIST(X)						\
 	X(SMC_EV_ESTABLISHED,	"established")	/* handshake done */	\
 	X(SMC_EV_SHUT_WR,	"shut_wr")	/* shutdown(WR) */	\
