@@ -57,7 +57,7 @@ static int fill_sys_info(struct sk_buff *skb, struct smc_net *sn)
 
 static int dump_sys_info(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smc_genl_once(skb, cb, SMC_NETLINK_GET_SYS_INFO, fill_sys_info);
+	return smc_genl_once(skb, cb, fill_sys_info);
 }
 
 static int fill_hs_limit(struct sk_buff *skb, struct smc_net *sn)
@@ -68,8 +68,7 @@ static int fill_hs_limit(struct sk_buff *skb, struct smc_net *sn)
 
 static int dump_hs_limit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smc_genl_once(skb, cb, SMC_NETLINK_DUMP_HS_LIMITATION,
-			     fill_hs_limit);
+	return smc_genl_once(skb, cb, fill_hs_limit);
 }
 
 /* The same as sysctl net.smc.limit_smc_hs. */
@@ -98,11 +97,11 @@ static int set_hs_limit(struct sk_buff *skb, struct genl_info *info)
 
 static const struct genl_ops ops[] = {
 	GET(SMC_NETLINK_GET_SYS_INFO, dump_sys_info),
-	GET(SMC_NETLINK_GET_LGR_SMCR, smc_genl_dump_lgr_r),
-	GET(SMC_NETLINK_GET_LINK_SMCR, smc_genl_dump_link),
-	GET(SMC_NETLINK_GET_LGR_SMCD, smc_genl_dump_lgr_d),
-	GET(SMC_NETLINK_GET_DEV_SMCD, smc_genl_dump_dev_d),
-	GET(SMC_NETLINK_GET_DEV_SMCR, smc_genl_dump_dev_r),
+	GET(SMC_NETLINK_GET_LGR_SMCR, smc_genl_dump_lgr),
+	GET(SMC_NETLINK_GET_LINK_SMCR, smc_genl_dump_lgr),
+	GET(SMC_NETLINK_GET_LGR_SMCD, smc_genl_dump_lgr),
+	GET(SMC_NETLINK_GET_DEV_SMCD, smc_genl_dump_dev),
+	GET(SMC_NETLINK_GET_DEV_SMCR, smc_genl_dump_dev),
 	GET(SMC_NETLINK_GET_STATS, smc_genl_dump_stats),
 	GET(SMC_NETLINK_GET_FBACK_STATS, smc_genl_dump_fback),
 	GET(SMC_NETLINK_DUMP_UEID, smc_genl_dump_ueid),

@@ -19,9 +19,15 @@ void smc_genl_exit(void);
 extern struct genl_family smc_genl_family;
 struct smc_net *smc_genl_net(const struct netlink_callback *cb);
 void *smc_genl_row(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
-int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb,
 		  int (*fill)(struct sk_buff *skb, struct smc_net *sn));
 int smc_genl_put_uint(struct sk_buff *skb, int attr, u64 val);
+
+/* What is wanted: SMC_NETLINK_*. */
+static inline u8 smc_genl_cmd(const struct netlink_callback *cb)
+{
+	return ((const struct genlmsghdr *)nlmsg_data(cb->nlh))->cmd;
+}
 
 /* End a message, or with @rc != 0 take it back; @rc is returned. */
 static inline int smc_genl_end(struct sk_buff *skb, void *hdr, int rc)
@@ -34,11 +40,8 @@ static inline int smc_genl_end(struct sk_buff *skb, void *hdr, int rc)
 }
 
 /* genl_lgr.c, genl_dev.c, genl_stats.c, genl_eid.c */
-int smc_genl_dump_lgr_r(struct sk_buff *skb, struct netlink_callback *cb);
-int smc_genl_dump_link(struct sk_buff *skb, struct netlink_callback *cb);
-int smc_genl_dump_lgr_d(struct sk_buff *skb, struct netlink_callback *cb);
-int smc_genl_dump_dev_d(struct sk_buff *skb, struct netlink_callback *cb);
-int smc_genl_dump_dev_r(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_lgr(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_dev(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_fback(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb);

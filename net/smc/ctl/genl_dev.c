@@ -157,9 +157,7 @@ static int dump_dev(struct smc_dev *dev, void *arg)
 	if (dev->xport->fill_dev(dev, d->sn->net, &info)) {
 		smc_dev_name(dev, use.name);
 		smc_lgr_walk(d->sn, 0, count_group, &use);
-		hdr = smc_genl_row(d->skb, d->cb,
-				   is_d ? SMC_NETLINK_GET_DEV_SMCD :
-				   SMC_NETLINK_GET_DEV_SMCR);
+		hdr = smc_genl_row(d->skb, d->cb, smc_genl_cmd(d->cb));
 		if (!hdr)
 			return -EMSGSIZE;
 		rc = is_d ? put_dev_d(d->skb, &info, &use) :
@@ -171,10 +169,19 @@ static int dump_dev(struct smc_dev *dev, void *arg)
 	return 0;
 }
 
-static int dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
-		     enum smc_xport_id id)
+/**
+ * smc_genl_dump_dev() - devices of shared memory, or RDMA devices
+ * @skb: message to be filled
+ * @cb: dump of SMC_NETLINK_GET_DEV_SMCD or SMC_NETLINK_GET_DEV_SMCR
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
+int smc_genl_dump_dev(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	const struct smc_xport *xport = smc_xport_get(id);
+	bool is_d = smc_genl_cmd(cb) == SMC_NETLINK_GET_DEV_SMCD;
+	const struct smc_xport *xport = smc_xport_get(is_d ? SMC_XPORT_D :
+							     SMC_XPORT_R);
 	struct dev_dump d = {
 		.skb = skb,
 		.cb = cb,
@@ -185,30 +192,4 @@ static int dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
 	if (xport)
 		smc_dev_walk(xport, dump_dev, &d);
 	return skb->len;
-}
-
-/**
- * smc_genl_dump_dev_d() - devices of shared memory
- * @skb: message to be filled
- * @cb: dump
- *
- * Context: process, the family's lock is held.
- * Return: length of the message, or -errno.
- */
-int smc_genl_dump_dev_d(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return dump_devs(skb, cb, SMC_XPORT_D);
-}
-
-/**
- * smc_genl_dump_dev_r() - RDMA devices
- * @skb: message to be filled
- * @cb: dump
- *
- * Context: process, the family's lock is held.
- * Return: length of the message, or -errno.
- */
-int smc_genl_dump_dev_r(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return dump_devs(skb, cb, SMC_XPORT_R);
 }

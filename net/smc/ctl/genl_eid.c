@@ -164,7 +164,7 @@ static int fill_seid(struct sk_buff *skb, struct smc_net *sn)
  */
 int smc_genl_dump_seid(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smc_genl_once(skb, cb, SMC_NETLINK_DUMP_SEID, fill_seid);
+	return smc_genl_once(skb, cb, fill_seid);
 }
 
 /**

@@ -32,14 +32,12 @@
  * @skb: message being filled
  * @cb: dump
  * @id: groups of this transport
- * @links: a second message for each group's link
  * @after: smc_lgr.seq of the last group that is in a message, in cb->ctx
  */
 struct group_dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
 	enum smc_xport_id id;
-	bool links;
 	u64 *after;
 };
 
@@ -237,7 +235,7 @@ static int dump_group(struct smc_lgr *lgr, void *arg)
 	if (lgr->xport->id != d->id)
 		return 0;
 	rc = row_lgr(d, lgr);
-	if (!rc && d->links)
+	if (!rc && smc_genl_cmd(d->cb) == SMC_NETLINK_GET_LINK_SMCR)
 		rc = row_link(d, lgr);
 	if (rc) {
 		/* a group and its link come together */
@@ -248,56 +246,25 @@ static int dump_group(struct smc_lgr *lgr, void *arg)
 	return 0;
 }
 
-static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb,
-		       enum smc_xport_id id, bool links)
+/**
+ * smc_genl_dump_lgr() - link groups of shared memory or over RDMA
+ * @skb: message to be filled
+ * @cb: dump of SMC_NETLINK_GET_LGR_SMCD, of SMC_NETLINK_GET_LGR_SMCR, or of
+ *	SMC_NETLINK_GET_LINK_SMCR: the same, each with its link
+ *
+ * Context: process, the family's lock is held.
+ * Return: length of the message, or -errno.
+ */
+int smc_genl_dump_lgr(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	bool is_d = smc_genl_cmd(cb) == SMC_NETLINK_GET_LGR_SMCD;
 	struct group_dump d = {
 		.skb = skb,
 		.cb = cb,
-		.id = id,
-		.links = links,
+		.id = is_d ? SMC_XPORT_D : SMC_XPORT_R,
 		.after = (u64 *)cb->ctx,
 	};
 
 	smc_lgr_walk(smc_genl_net(cb), *d.after, dump_group, &d);
 	return skb->len;
-}
-
-/**
- * smc_genl_dump_lgr_r() - link groups over RDMA
- * @skb: message to be filled
- * @cb: dump
- *
- * Context: process, the family's lock is held.
- * Return: length of the message, or -errno.
- */
-int smc_genl_dump_lgr_r(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return dump_groups(skb, cb, SMC_XPORT_R, false);
-}
-
-/**
- * smc_genl_dump_link() - the same, each with its link
- * @skb: message to be filled
- * @cb: dump
- *
- * Context: process, the family's lock is held.
- * Return: length of the message, or -errno.
- */
-int smc_genl_dump_link(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return dump_groups(skb, cb, SMC_XPORT_R, true);
-}
-
-/**
- * smc_genl_dump_lgr_d() - link groups of shared memory
- * @skb: message to be filled
- * @cb: dump
- *
- * Context: process, the family's lock is held.
- * Return: length of the message, or -errno.
- */
-int smc_genl_dump_lgr_d(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return dump_groups(skb, cb, SMC_XPORT_D, false);
 }

@@ -62,12 +62,11 @@ void *smc_genl_row(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
  * smc_genl_once() - a dump of one message
  * @skb: being filled
  * @cb: dump
- * @cmd: SMC_NETLINK_*
  * @fill: puts the attributes; 0 or -EMSGSIZE
  *
  * Return: what a dump function returns.
  */
-int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb,
 		  int (*fill)(struct sk_buff *skb, struct smc_net *sn))
 {
 	void *hdr;
@@ -75,7 +74,7 @@ int smc_genl_once(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 
 	if (cb->args[0])
 		return 0;
-	hdr = smc_genl_row(skb, cb, cmd);
+	hdr = smc_genl_row(skb, cb, smc_genl_cmd(cb));
 	if (!hdr)
 		return -EMSGSIZE;
 	rc = smc_genl_end(skb, hdr, fill(skb, smc_genl_net(cb)));

@@ -174,7 +174,7 @@ static int fill_stats(struct sk_buff *skb, struct smc_net *sn)
  */
 int smc_genl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smc_genl_once(skb, cb, SMC_NETLINK_GET_STATS, fill_stats);
+	return smc_genl_once(skb, cb, fill_stats);
 }
 
 static u64 total(const struct smc_stats *sum, int role)
