@@ -131,7 +131,7 @@ int smc_genl_init(void)
 	rc = genl_register_family(&smc_genl_family);
 	if (rc)
 		return rc;
-	rc = smc_genl_pnet_init();
+	rc = genl_register_family(&smc_genl_pnet_family);
 	if (rc)
 		genl_unregister_family(&smc_genl_family);
 	return rc;
@@ -144,6 +144,6 @@ int smc_genl_init(void)
  */
 void smc_genl_exit(void)
 {
-	smc_genl_pnet_exit();
+	genl_unregister_family(&smc_genl_pnet_family);
 	genl_unregister_family(&smc_genl_family);
 }

@@ -55,7 +55,6 @@ int smc_genl_set_seid(struct sk_buff *skb, struct genl_info *info);
 extern const struct nla_policy smc_genl_ueid_policy[];
 
 /* genl_pnet.c: the other family */
-int smc_genl_pnet_init(void);
-void smc_genl_pnet_exit(void);
+extern struct genl_family smc_genl_pnet_family;
 
 #endif /* SMC_CTL_GENL_H */

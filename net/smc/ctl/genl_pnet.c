@@ -30,8 +30,6 @@
 	 nla_total_size(SMC_PNET_ID_LEN + 1) + nla_total_size(IFNAMSIZ) +	\
 	 nla_total_size(SMC_PNET_DEV_LEN) + nla_total_size(1))
 
-static struct genl_family pnet_family;
-
 static const struct nla_policy pnet_policy[SMC_PNETID_MAX + 1] = {
 	/* with blanks around it, which do not count */
 	[SMC_PNETID_NAME]	= { .type = NLA_NUL_STRING, .len = 64 },
@@ -69,7 +67,7 @@ static int dump_row(const struct smc_pnet_row *row, void *arg)
 
 	if (row->nr <= d->last || (d->id && strcmp(row->id, d->id)))
 		return 0;
-	hdr = genlmsg_put(d->skb, d->portid, d->seq, &pnet_family,
+	hdr = genlmsg_put(d->skb, d->portid, d->seq, &smc_genl_pnet_family,
 			  NLM_F_MULTI, SMC_PNETID_GET);
 	if (!hdr)
 		return -EMSGSIZE;
@@ -285,7 +283,7 @@ static const struct genl_ops pnet_ops[] = {
 	  .flags = GENL_ADMIN_PERM, .validate = LENIENT },
 };
 
-static struct genl_family pnet_family __ro_after_init = {
+struct genl_family smc_genl_pnet_family __ro_after_init = {
 	.name = SMCR_GENL_FAMILY_NAME,
 	.version = SMCR_GENL_FAMILY_VERSION,
 	.module = THIS_MODULE,
@@ -296,24 +294,3 @@ static struct genl_family pnet_family __ro_after_init = {
 	.maxattr = SMC_PNETID_MAX,
 	.resv_start_op = SMC_PNETID_FLUSH + 1,
 };
-
-/**
- * smc_genl_pnet_init() - register the family SMC_PNETID
- *
- * Context: process, module init.
- * Return: 0 or -errno.
- */
-int smc_genl_pnet_init(void)
-{
-	return genl_register_family(&pnet_family);
-}
-
-/**
- * smc_genl_pnet_exit() - undo smc_genl_pnet_init()
- *
- * Context: process.
- */
-void smc_genl_pnet_exit(void)
-{
-	genl_unregister_family(&pnet_family);
-}
