@@ -41,37 +41,21 @@ static int timeout_max = 60000;
 static int day_s = 86400;
 static int acct_max = SMC_ACCT_MAX;
 
-static const struct {
-	const char *word;
-	unsigned int bit;
-} transport_words[] = {
-	{ "smcd", SMC_USE_SMCD },
-	{ "smcr", SMC_USE_SMCR },
-};
-
-static unsigned int word_bit(const char *word)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(transport_words); i++)
-		if (!strcmp(word, transport_words[i].word))
-			return transport_words[i].bit;
-	return 0;
-}
-
 /* Words separated by blanks or commas; none: always plain TCP. */
 static int transports_parse(char *text, unsigned int *bits)
 {
-	unsigned int bit, all = 0;
+	unsigned int all = 0;
 	char *word;
 
 	while ((word = strsep(&text, " \t\n,"))) {
 		if (!*word)
 			continue;
-		bit = word_bit(word);
-		if (!bit)
+		if (!strcmp(word, "smcd"))
+			all |= SMC_USE_SMCD;
+		else if (!strcmp(word, "smcr"))
+			all |= SMC_USE_SMCR;
+		else
 			return -EINVAL;
-		all |= bit;
 	}
 	*bits = all;
 	return 0;
@@ -79,16 +63,9 @@ static int transports_parse(char *text, unsigned int *bits)
 
 static void transports_print(char *text, size_t size, unsigned int bits)
 {
-	unsigned int i;
-
-	text[0] = 0;
-	for (i = 0; i < ARRAY_SIZE(transport_words); i++) {
-		if (!(bits & transport_words[i].bit))
-			continue;
-		if (text[0])
-			strlcat(text, " ", size);
-		strlcat(text, transport_words[i].word, size);
-	}
+	snprintf(text, size, "%s%s%s", bits & SMC_USE_SMCD ? "smcd" : "",
+		 bits == (SMC_USE_SMCD | SMC_USE_SMCR) ? " " : "",
+		 bits & SMC_USE_SMCR ? "smcr" : "");
 }
 
 static int transports_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
