@@ -288,17 +288,15 @@ static int put_attrs(const struct diag_dump *d)
 	};
 	int rc;
 
-	rc = nla_put_u8(d->skb, SMC_DIAG_SHUTDOWN, si->shutdown);
-	if (!rc)
-		rc = nla_put(d->skb, SMC_DIAG_FALLBACK, sizeof(fallback),
-			     &fallback);
-	if (!rc && si->has_conn && wants(d, SMC_DIAG_CONNINFO))
+	rc = nla_put_u8(d->skb, SMC_DIAG_SHUTDOWN, si->shutdown) ?:
+	     nla_put(d->skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback);
+	if (rc || !si->has_conn)
+		return rc;
+	if (wants(d, SMC_DIAG_CONNINFO))
 		rc = put_conninfo(d);
-	if (!rc && si->has_lgr && si->mode == SMC_DIAG_MODE_SMCR &&
-	    wants(d, SMC_DIAG_LGRINFO))
+	if (!rc && si->mode == SMC_DIAG_MODE_SMCR && wants(d, SMC_DIAG_LGRINFO))
 		rc = put_lgrinfo(d);
-	if (!rc && si->has_lgr && si->mode == SMC_DIAG_MODE_SMCD &&
-	    wants(d, SMC_DIAG_DMBINFO))
+	if (!rc && si->mode == SMC_DIAG_MODE_SMCD && wants(d, SMC_DIAG_DMBINFO))
 		rc = put_dmbinfo(d);
 	return rc;
 }
@@ -389,12 +387,10 @@ struct diag_find {
 /* smc_sock_walk() calls this for each socket; 1: this is it. */
 static int diag_find_sock(const struct smc_row *row, void *arg)
 {
-	const struct inet_diag_sockid *id;
-	struct smc_sock_info *si;
 	struct diag_find *f = arg;
+	const struct inet_diag_sockid *id = f->id;
+	struct smc_sock_info *si = f->si;
 
-	id = f->id;
-	si = f->si;
 	smc_sock_info(row, si);
 	if (si->state == SMC_CLOSED || si->sport != id->idiag_sport ||
 	    si->dport != id->idiag_dport ||

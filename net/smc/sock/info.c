@@ -96,7 +96,6 @@ static void info_lgr(struct smc_conn *conn, struct smc_sock_info *si)
 {
 	const struct smc_lgr *lgr = conn->lgr;
 
-	si->has_lgr = true;
 	si->mode = smc_conn_diag_mode(conn);
 	si->lgr_id = lgr->id;
 	si->role = lgr->role;

@@ -279,7 +279,6 @@ struct smc_sock_info {
 	u32 reason;
 	u32 peer_diagnosis;
 	bool has_conn;		/* the rest is valid */
-	bool has_lgr;
 	u32 lgr_id;
 	u8 role;
 	u32 token, sndbuf_size, rmbe_size, peer_rmbe_size;
