@@ -376,7 +376,7 @@ static int conn_value(struct smc_conn *conn, unsigned int cmd)
 	}
 }
 
-/* Does the phase hide this?  In LATE only the received bytes are held back. */
+/* Does the phase hide this?  In LATE only what has been received. */
 static bool hides(struct sock *sk, unsigned int cmd)
 {
 	struct smc_sock *smc = smc_sock_get(sk);
@@ -386,7 +386,8 @@ static bool hides(struct sock *sk, unsigned int cmd)
 	if (!smc)
 		return false;
 	rules = smc_sock_rules(smc);
-	yes = rules->attempt || (rules->hides_inq && cmd == SIOCINQ);
+	yes = rules->attempt ||
+	      (cmd == SIOCINQ && rules->data[READ] == SMC_DATA_WAIT);
 	smc_sock_put(smc);
 	return yes;
 }

@@ -35,7 +35,6 @@ const struct smc_phase_rules smc_phase_rules[SMC_PHASES] = {
 	[SMC_PHASE_LATE] = {
 		.data		= { SMC_DATA_WAIT, SMC_DATA_TCP },
 		.poll_hides	= POLL_READ,
-		.hides_inq	= true,
 		.tells		= true,
 	},
 	[SMC_PHASE_TCP] = {

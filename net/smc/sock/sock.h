@@ -69,7 +69,6 @@ enum smc_data_rule {
  * struct smc_phase_rules - what calls do with a socket in a phase
  * @data: enum smc_data_rule: of READ, WRITE
  * @poll_hides: of the events that TCP has
- * @hides_inq: what TCP has received is not shown
  * @attempt: a handshake has TCP's connection, of which nothing is shown
  * @idle: the next connect() or listen() decides
  * @ours: options mean what SMC makes of them
@@ -78,7 +77,6 @@ enum smc_data_rule {
 struct smc_phase_rules {
 	u8 data[2];
 	__poll_t poll_hides;
-	bool hides_inq;
 	bool attempt;
 	bool idle;
 	bool ours;
