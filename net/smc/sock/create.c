@@ -20,7 +20,6 @@
 #include <net/ipv6.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
-#include <net/transp_v6.h>
 
 #include "sock.h"
 
@@ -29,9 +28,13 @@
 #define SMCPROTO_SMC6	1
 
 static struct proto create4 __ro_after_init;
+static struct proto create6 __ro_after_init;
+/* TCP's over IPv6, or NULL */
+static struct proto *base_prot6 __ro_after_init;
 
-static int init_as(struct sock *sk, struct proto *prot)
+static int create_init(struct sock *sk)
 {
+	struct proto *prot = sk->sk_prot == &create6 ? base_prot6 : &tcp_prot;
 	int rc;
 
 	/* SOL_SOCKET options come to our setsockopt first */
@@ -47,11 +50,6 @@ static int init_as(struct sock *sk, struct proto *prot)
 	return rc;
 }
 
-static int create4_init(struct sock *sk)
-{
-	return init_as(sk, &tcp_prot);
-}
-
 static struct inet_protosw protosw4 = {
 	.type		= SOCK_STREAM,
 	.protocol	= IPPROTO_SMC,
@@ -60,38 +58,34 @@ static struct inet_protosw protosw4 = {
 	.flags		= INET_PROTOSW_ICSK,
 };
 
-/* The core returns -ENFILE without memory; insmod should print -ENOMEM. */
-static int no_socket(int rc)
-{
-	return rc == -ENFILE ? -ENOMEM : rc;
-}
-
-static int learn_base4(void)
+/*
+ * Make @create and @ops from those of a TCP socket: not every kernel exports
+ * TCP's operations over IPv6.
+ */
+static int learn_base(int family, struct proto *create, struct proto_ops *ops)
 {
 	struct socket *sock;
 	int rc;
 
-	rc = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP,
+	rc = sock_create_kern(&init_net, family, SOCK_STREAM, IPPROTO_TCP,
 			      &sock);
+	/* the core returns -ENFILE without memory; insmod should print this */
 	if (rc)
-		return no_socket(rc);
+		return rc == -ENFILE ? -ENOMEM : rc;
 	smc_core_ready = sock->sk->sk_data_ready;
+	smc_sock_make_ops(ops, sock->ops);
+	*create = *sock->sk->sk_prot;
+	create->init = create_init;
+	create->owner = THIS_MODULE;
+	if (family == AF_INET6) {
+		smc_base6 = sock->ops;
+		base_prot6 = sock->sk->sk_prot;
+	}
 	sock_release(sock);
-	smc_sock_make_ops(&smc_sock_ops4, &inet_stream_ops);
-	create4 = tcp_prot;
-	create4.init = create4_init;
-	create4.owner = THIS_MODULE;
 	return 0;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct proto create6 __ro_after_init;
-
-static int create6_init(struct sock *sk)
-{
-	return init_as(sk, &tcpv6_prot);
-}
-
 static struct inet_protosw protosw6 = {
 	.type		= SOCK_STREAM,
 	.protocol	= IPPROTO_SMC,
@@ -99,26 +93,6 @@ static struct inet_protosw protosw6 = {
 	.ops		= &smc_sock_ops6,
 	.flags		= INET_PROTOSW_ICSK,
 };
-
-/* TCP's operations over IPv6 are not exported: a socket has them. */
-static int learn_base6(void)
-{
-	struct socket *sock;
-	int rc;
-
-	rc = sock_create_kern(&init_net, AF_INET6, SOCK_STREAM, IPPROTO_TCP,
-			      &sock);
-	/* IPv6 may be off */
-	if (rc)
-		return rc == -EAFNOSUPPORT ? 0 : no_socket(rc);
-	smc_base6 = sock->ops;
-	sock_release(sock);
-	smc_sock_make_ops(&smc_sock_ops6, smc_base6);
-	create6 = tcpv6_prot;
-	create6.init = create6_init;
-	create6.owner = THIS_MODULE;
-	return 0;
-}
 
 static int register6(void)
 {
@@ -131,11 +105,6 @@ static void unregister6(void)
 		inet6_unregister_protosw(&protosw6);
 }
 #else
-static int learn_base6(void)
-{
-	return 0;
-}
-
 static int register6(void)
 {
 	return 0;
@@ -221,10 +190,13 @@ int smc_sock_init(void)
 	rc = smc_context_init();
 	if (rc)
 		return rc;
-	rc = learn_base4();
-	if (!rc)
-		rc = learn_base6();
+	rc = learn_base(AF_INET, &create4, &smc_sock_ops4);
 	if (rc)
+		goto err_context;
+	if (IS_ENABLED(CONFIG_IPV6))
+		rc = learn_base(AF_INET6, &create6, &smc_sock_ops6);
+	/* IPv6 may be off */
+	if (rc && rc != -EAFNOSUPPORT)
 		goto err_context;
 	rc = sock_register(&smc_family);
 	if (rc)
