@@ -57,52 +57,47 @@ static int base_set(const struct sockopt_call *c)
 			       c->optval, c->optlen);
 }
 
-/* Does an option need TCP?  @too_late: errno on SMC; 0: TCP refuses it. */
-static bool needs_tcp(const struct sockopt_call *c, int *too_late)
+/* Options that need TCP.  @too_late: errno on SMC; 0: TCP refuses it. */
+static const struct tcp_option {
+	int level;
+	int optname;
+	int too_late;
+	bool is_switch;
+} tcp_options[] = {
+	{ SOL_IPV6, IPV6_ADDRFORM, -EBUSY },
+	{ SOL_IP, IP_XFRM_POLICY, -ENOPROTOOPT },
+	{ SOL_IP, IP_IPSEC_POLICY, -ENOPROTOOPT },
+	{ SOL_IPV6, IPV6_XFRM_POLICY, -ENOPROTOOPT },
+	{ SOL_IPV6, IPV6_IPSEC_POLICY, -ENOPROTOOPT },
+	{ SOL_TCP, TCP_MD5SIG, -ENOPROTOOPT },
+	{ SOL_TCP, TCP_MD5SIG_EXT, -ENOPROTOOPT },
+	{ SOL_TCP, TCP_AO_ADD_KEY, -ENOPROTOOPT },
+	{ SOL_TCP, TCP_AO_INFO, -ENOPROTOOPT },
+	{ SOL_TCP, TCP_REPAIR, -EPERM },
+	{ SOL_TCP, TCP_FASTOPEN, 0, .is_switch = true },
+	{ SOL_TCP, TCP_FASTOPEN_CONNECT, 0, .is_switch = true },
+	{ SOL_TCP, TCP_FASTOPEN_KEY, 0 },
+	{ SOL_TCP, TCP_FASTOPEN_NO_COOKIE, 0, .is_switch = true },
+};
+
+/* Does an option need TCP?  Its row, or NULL. */
+static const struct tcp_option *needs_tcp(const struct sockopt_call *c)
 {
-	if (c->level == SOL_IPV6 && c->optname == IPV6_ADDRFORM) {
-		*too_late = -EBUSY;
-		return true;
-	}
-	*too_late = -ENOPROTOOPT;
-	if (c->level == SOL_IP)
-		return c->optname == IP_XFRM_POLICY ||
-		       c->optname == IP_IPSEC_POLICY;
-	if (c->level == SOL_IPV6)
-		return c->optname == IPV6_XFRM_POLICY ||
-		       c->optname == IPV6_IPSEC_POLICY;
-	if (c->level != SOL_TCP)
-		return false;
-	switch (c->optname) {
-	case TCP_MD5SIG:
-	case TCP_MD5SIG_EXT:
-	case TCP_AO_ADD_KEY:
-	case TCP_AO_INFO:
-		return true;
-	case TCP_REPAIR:
-		*too_late = -EPERM;
-		return true;
-	case TCP_FASTOPEN:
-	case TCP_FASTOPEN_CONNECT:
-	case TCP_FASTOPEN_KEY:
-	case TCP_FASTOPEN_NO_COOKIE:
-		*too_late = 0;
-		return true;
-	default:
-		return false;
-	}
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tcp_options); i++)
+		if (tcp_options[i].level == c->level &&
+		    tcp_options[i].optname == c->optname)
+			return &tcp_options[i];
+	return NULL;
 }
 
-/* Is this a boolean option that is being switched off? */
+/* TCP has accepted the option: is it being switched off? */
 static bool switched_off(const struct sockopt_call *c)
 {
-	int val = 1;
+	int val;
 
-	if (c->level != SOL_TCP || (c->optname != TCP_FASTOPEN &&
-				    c->optname != TCP_FASTOPEN_CONNECT &&
-				    c->optname != TCP_FASTOPEN_NO_COOKIE))
-		return false;
-	return !copy_from_sockptr(&val, c->optval, sizeof(val)) && !val;
+	return !get_int(c, &val) && !val;
 }
 
 /*
@@ -112,7 +107,7 @@ static bool switched_off(const struct sockopt_call *c)
  * setting such an option, too.
  */
 static int set_for_tcp(struct smc_sock *smc, const struct sockopt_call *c,
-		       int too_late)
+		       const struct tcp_option *opt)
 {
 	const struct smc_phase_rules *rules;
 	struct sock *sk = smc->sk;
@@ -126,9 +121,9 @@ static int set_for_tcp(struct smc_sock *smc, const struct sockopt_call *c,
 		atomic_inc(&smc->tcp_opts);
 	release_sock(sk);
 	if (smc_now)
-		return too_late ?: base_set(c);
+		return opt->too_late ?: base_set(c);
 	rc = base_set(c);
-	if (!rc && !switched_off(c))
+	if (!rc && !(opt->is_switch && switched_off(c)))
 		set_bit(SMC_SK_NOSMC, &smc->bits);
 	/* the bit is there first: pairs with smc_sock_want() */
 	atomic_dec_return_release(&smc->tcp_opts);
@@ -258,7 +253,8 @@ static int set_socket(const struct sockopt_call *c)
 static int set_ours(struct smc_sock *smc, const struct sockopt_call *c)
 {
 	const struct smc_phase_rules *rules = smc_sock_rules(smc);
-	int too_late, rc;
+	const struct tcp_option *opt;
+	int rc;
 
 	if (c->level == SOL_SOCKET) {
 		rc = set_socket(c);
@@ -271,8 +267,9 @@ static int set_ours(struct smc_sock *smc, const struct sockopt_call *c)
 	/* IPV6_ADDRFORM would replace our operations by TCP's */
 	if (c->level == SOL_IPV6 && c->optname == IPV6_ADDRFORM && !rules->idle)
 		return -EBUSY;
-	if (rules->ours && needs_tcp(c, &too_late))
-		return set_for_tcp(smc, c, too_late);
+	opt = rules->ours ? needs_tcp(c) : NULL;
+	if (opt)
+		return set_for_tcp(smc, c, opt);
 	if (c->level == SOL_TCP)
 		return set_tcp(smc, c);
 	return base_set(c);
