@@ -555,8 +555,7 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 			char __user *optval, int __user *optlen);
 
 /* tcpinfo.c */
-int smc_sock_tcp_info(struct smc_conn *conn, char __user *optval,
-		      int __user *optlen);
+void smc_sock_tcp_info(struct smc_conn *conn, struct tcp_info *info);
 
 /* policy.c */
 void smc_policy_ask(struct smc_sock *smc, const struct sockaddr *peer);

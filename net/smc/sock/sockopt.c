@@ -130,12 +130,6 @@ static int set_for_tcp(struct smc_sock *smc, const struct sockopt_call *c,
 	return rc;
 }
 
-/* TCP_ULP: as for an unknown name; TCP would find our ULP (EEXIST). */
-static int ulp_errno(const struct smc_sock *smc)
-{
-	return rcu_access_pointer(smc->conn) ? -ENOENT : -ENOTCONN;
-}
-
 /* SMC_PLAIN_TCP: not once the way of a connection is decided. */
 static int set_plain(struct smc_sock *smc, bool on)
 {
@@ -202,8 +196,9 @@ static int set_tcp(struct smc_sock *smc, const struct sockopt_call *c)
 {
 	int rc, val;
 
+	/* as for an unknown name; TCP would find our ULP (EEXIST) */
 	if (c->optname == TCP_ULP && smc_sock_rules(smc)->ours)
-		return ulp_errno(smc);
+		return rcu_access_pointer(smc->conn) ? -ENOENT : -ENOTCONN;
 	if (c->optname == TCP_CORK)
 		return set_cork(smc, c);
 	rc = base_set(c);
@@ -309,7 +304,9 @@ int smc_sock_setsockopt(struct socket *sock, int level, int optname,
 	return rc;
 }
 
-static int put_int(int val, char __user *optval, int __user *optlen)
+/* The value of an option, or as much of it as there is room for. */
+static int put_value(const void *val, int size, char __user *optval,
+		     int __user *optlen)
 {
 	int len;
 
@@ -317,36 +314,37 @@ static int put_int(int val, char __user *optval, int __user *optlen)
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
-	len = min_t(int, len, sizeof(val));
-	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
+	len = min(len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, val, len))
 		return -EFAULT;
 	return 0;
+}
+
+static int put_bit(const struct smc_sock *smc, int bit, char __user *optval,
+		   int __user *optlen)
+{
+	int val = test_bit(bit, &smc->bits);
+
+	return put_value(&val, sizeof(val), optval, optlen);
+}
+
+static int put_tcp_info(struct smc_conn *conn, char __user *optval,
+			int __user *optlen)
+{
+	struct tcp_info info;
+
+	smc_sock_tcp_info(conn, &info);
+	return put_value(&info, sizeof(info), optval, optlen);
 }
 
 static int get_smc(const struct smc_sock *smc, int optname,
 		   char __user *optval, int __user *optlen)
 {
 	if (optname == SMC_PLAIN_TCP)
-		return put_int(test_bit(SMC_SK_PLAIN, &smc->bits), optval,
-			       optlen);
+		return put_bit(smc, SMC_SK_PLAIN, optval, optlen);
 	if (optname != SMC_LIMIT_HS)
 		return -EOPNOTSUPP;
-	return put_int(test_bit(SMC_SK_LIMIT_HS, &smc->bits), optval, optlen);
-}
-
-/*
- * As TCP for a socket without a ULP.  TCP reads icsk_ulp_ops twice, with an
- * access to user memory between, and fallback may clear it there.
- */
-static int no_ulp(int __user *optlen)
-{
-	int len;
-
-	if (get_user(len, optlen))
-		return -EFAULT;
-	if (len < 0)
-		return -EINVAL;
-	return put_user(0, optlen);
+	return put_bit(smc, SMC_SK_LIMIT_HS, optval, optlen);
 }
 
 /**
@@ -356,6 +354,9 @@ static int no_ulp(int __user *optlen)
  * @optname: option
  * @optval: for its value
  * @optlen: room there, then the length of the value
+ *
+ * TCP_ULP is answered here, as TCP does without a ULP: TCP reads icsk_ulp_ops
+ * twice, with an access to user memory between, and fallback may clear it then.
  *
  * Context: process, no lock held.
  * Return: 0 or -errno.
@@ -377,12 +378,11 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 		rc = get_smc(smc, optname, optval, optlen);
 	else if (level == SOL_TCP && optname == TCP_CORK &&
 		 smc_sock_rules(smc)->ours)
-		rc = put_int(test_bit(SMC_SK_CORK, &smc->bits), optval,
-			     optlen);
+		rc = put_bit(smc, SMC_SK_CORK, optval, optlen);
 	else if (level == SOL_TCP && optname == TCP_ULP)
-		rc = no_ulp(optlen);
+		rc = put_value("", 0, optval, optlen);
 	else if (conn && optname == TCP_INFO)
-		rc = smc_sock_tcp_info(conn, optval, optlen);
+		rc = put_tcp_info(conn, optval, optlen);
 	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE)
 		rc = -EINVAL;	/* no mapping of ours can be TCP's */
 	else

@@ -7,7 +7,6 @@
  * Context: process.  Tests: selftests/smc/sockopts.c.
  */
 #include <linux/tcp.h>
-#include <linux/uaccess.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -41,10 +40,18 @@ static u32 ago_ms(unsigned long stamp)
 	return jiffies_to_msecs(jiffies - stamp);
 }
 
-static void over_rings(struct smc_conn *conn, struct tcp_info *info)
+/**
+ * smc_sock_tcp_info() - TCP_INFO of an SMC connection
+ * @conn: connection
+ * @info: overwritten
+ *
+ * Context: process, no lock held.
+ */
+void smc_sock_tcp_info(struct smc_conn *conn, struct tcp_info *info)
 {
 	u64 sent, acked, used;
 
+	tcp_get_info(conn->sk, info);
 	/* what the peer has may not have been reported yet */
 	smc_tx_request_completion(conn);
 	sent = READ_ONCE(conn->sent_pos);
@@ -67,31 +74,4 @@ static void over_rings(struct smc_conn *conn, struct tcp_info *info)
 		info->tcpi_last_data_sent = ago_ms(READ_ONCE(conn->tx_stamp));
 	if (READ_ONCE(conn->rx_stamp))
 		info->tcpi_last_data_recv = ago_ms(READ_ONCE(conn->rx_stamp));
-}
-
-/**
- * smc_sock_tcp_info() - getsockopt(TCP_INFO) of an SMC connection
- * @conn: connection
- * @optval: where to, in user space
- * @optlen: room there, becomes what was written
- *
- * Context: process, no lock held.
- * Return: 0 or -errno.
- */
-int smc_sock_tcp_info(struct smc_conn *conn, char __user *optval,
-		      int __user *optlen)
-{
-	struct tcp_info info;
-	int len;
-
-	if (get_user(len, optlen))
-		return -EFAULT;
-	if (len < 0)
-		return -EINVAL;
-	len = min_t(unsigned int, len, sizeof(info));
-	tcp_get_info(conn->sk, &info);
-	over_rings(conn, &info);
-	if (put_user(len, optlen) || copy_to_user(optval, &info, len))
-		return -EFAULT;
-	return 0;
 }
