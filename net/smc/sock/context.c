@@ -50,15 +50,9 @@ const struct proto_ops *smc_base6 __ro_after_init;
 void (*smc_core_ready)(struct sock *sk) __ro_after_init;
 struct smc_sock_callbacks smc_callbacks __ro_after_init;
 
-static int ulp_init(struct sock *sk)
-{
-	return -EOPNOTSUPP;
-}
-
-/* Not registered: no program can ask for it by name. */
+/* Not registered: no program can ask for it by name, nor is init() called. */
 struct tcp_ulp_ops smc_ulp_ops __ro_after_init = {
 	.name	= "smc",
-	.init	= ulp_init,
 };
 
 /* Is an AF_SMC socket that smc_sock_begin() has not seen yet one of IPv6? */
@@ -536,28 +530,6 @@ void smc_sock_end(struct smc_sock *smc)
 	smc_sock_detach(smc);
 	smc_row_del(smc->sn, &smc->row);
 	smc_sock_put(smc);
-}
-
-/**
- * smc_pin() - keep the module for a call without a context
- *
- * Context: any.
- * Return: false: the module is going.
- */
-bool smc_pin(void)
-{
-	return try_module_get(THIS_MODULE);
-}
-
-/**
- * smc_unpin() - undo smc_pin()
- *
- * Context: any.
- */
-void smc_unpin(void)
-{
-	/* smc_context_exit() waits for the instructions that follow */
-	module_put(THIS_MODULE);
 }
 
 /**

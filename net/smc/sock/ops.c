@@ -255,10 +255,10 @@ static void op_splice_eof(struct socket *sock)
 	struct smc_conn *conn = smc_sock_conn(sock->sk);
 
 	if (!conn) {
-		if (!smc_pin())
+		if (!try_module_get(THIS_MODULE))
 			return;
 		smc_sock_base(sock->sk)->splice_eof(sock);
-		smc_unpin();
+		module_put(THIS_MODULE);
 		return;
 	}
 	if (!test_bit(SMC_SK_CORK, &smc_of_conn(conn)->bits))

@@ -34,6 +34,7 @@
 #ifndef SMC_SOCK_H
 #define SMC_SOCK_H
 
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/sched/signal.h>
@@ -328,8 +329,6 @@ void smc_sock_end(struct smc_sock *smc);
 const struct proto_ops *smc_sock_base(const struct sock *sk);
 extern const struct proto_ops *smc_base6;
 extern void (*smc_core_ready)(struct sock *sk);
-bool smc_pin(void);
-void smc_unpin(void);
 void smc_tcp_call_begin(void);
 void smc_tcp_call_end(void);
 int smc_context_init(void);
@@ -338,15 +337,16 @@ void smc_context_exit(void);
 /*
  * Make a call for a socket that may have no context, or lose it meanwhile, and
  * with it the module's pin.  If the module is going the socket has TCP's
- * operations by now: the system call is begun anew.
+ * operations by now: the system call is begun anew.  smc_context_exit() waits
+ * for the instructions that follow module_put().  For smc.ko only.
  */
 #define smc_sock_pinned(call)						\
 ({									\
 	typeof(call) __rc;						\
 									\
-	if (smc_pin()) {						\
+	if (try_module_get(THIS_MODULE)) {				\
 		__rc = (call);						\
-		smc_unpin();						\
+		module_put(THIS_MODULE);				\
 	} else {							\
 		__rc = restart_syscall();				\
 	}								\
