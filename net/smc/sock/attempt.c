@@ -134,13 +134,11 @@ static void hs_done(void *arg, const struct smc_hs_result *res)
 		drop_hs(smc);
 	if (res->outcome == SMC_HS_SMC) {
 		established(smc, res->conn);
-	} else if (res->holds_back) {
-		count_fallback(smc, res->reason, res->peer_diagnosis);
-		smc_sock_cork_tcp(smc);
-		smc_sock_set_phase(smc, SMC_PHASE_LATE);
 	} else if (usable) {
 		count_fallback(smc, res->reason, res->peer_diagnosis);
-		if (defers)
+		if (res->holds_back)
+			smc_sock_cork_tcp(smc);
+		if (res->holds_back || defers)
 			smc_sock_set_phase(smc, SMC_PHASE_LATE);
 		else
 			smc_sock_fallback(smc);
