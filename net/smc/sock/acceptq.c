@@ -36,12 +36,9 @@
 
 static bool settled(struct sock *child)
 {
-	struct smc_sock *smc;
+	struct smc_sock *smc = smc_sock_get(child);
 	bool yes;
 
-	if (!smc_sock_has_context(child))
-		return true;
-	smc = smc_sock_get(child);
 	if (!smc)
 		return true;
 	yes = !smc_sock_rules(smc)->attempt &&
