@@ -94,20 +94,15 @@ static void end_gone(struct smc_sock *smc)
 	    (failed || smc_hs_tcp_peek(smc->sk, &byte, 1) > 0))
 		smc_close_killed(conn, failed ? READ_ONCE(smc->tcp_err) :
 						ECONNRESET,
-				 SMC_REASON_LOSTPEER);
+				 SMC_REASON_LOSTPEER, false);
 	smc_conn_put(conn);
 }
 
 /* Reset TCP, but keep the program's error, or that SO_ERROR has taken it. */
 static void abort_tcp(struct smc_sock *smc)
 {
-	struct sock *sk = smc->sk;
-
-	spin_lock_bh(&smc->state_lock);
-	if (!READ_ONCE(sk->sk_err))
-		WRITE_ONCE(smc->err, 0);
-	spin_unlock_bh(&smc->state_lock);
-	smc_hs_tcp_reset(sk);
+	smc_sock_look_error(smc);
+	smc_hs_tcp_reset(smc->sk);
 	smc_close_tcp_event(smc);
 }
 
@@ -242,7 +237,7 @@ int smc_sock_abort(struct sock *sk)
 	int rc = -ENOENT;
 
 	if (conn) {
-		smc_close_killed(conn, ECONNABORTED, SMC_REASON_OK);
+		smc_close_killed(conn, ECONNABORTED, SMC_REASON_OK, false);
 		smc_conn_put(conn);
 		return 0;
 	}
@@ -467,7 +462,7 @@ static void release_conn(struct smc_sock *smc, struct socket *sock)
 	lose_file(sk, sock);
 	release_sock(sk);
 	/* the worker drops the file's reference in free_orphan() */
-	smc_sock_kick_work(smc);
+	smc_sock_kick_work(smc, 0);
 	sock_put(sk);
 }
 

@@ -109,10 +109,8 @@ static void conn_flushed(struct smc_conn *conn)
 
 static void conn_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 {
-	WRITE_ONCE(conn->abort_err, err);
-	WRITE_ONCE(conn->abort_reason, why);
 	/* Ignored before ESTABLISHED; established() looks again. */
-	smc_conn_event(conn, SMC_EV_KILLED, 0, true);
+	smc_close_killed(conn, err, why, true);
 	smc_defer_ready(smc_of_conn(conn));
 }
 

@@ -24,7 +24,14 @@
 #include "sock.h"
 #include "trace.h"
 
-static void kick_work(struct smc_sock *smc, unsigned long delay)
+/**
+ * smc_sock_kick_work() - have the worker look what is left to do
+ * @smc: context, the caller has a reference of it and of the socket
+ * @delay: in jiffies
+ *
+ * Context: any.
+ */
+void smc_sock_kick_work(struct smc_sock *smc, unsigned long delay)
 {
 	struct sock *sk = smc->sk;
 
@@ -37,17 +44,6 @@ static void kick_work(struct smc_sock *smc, unsigned long delay)
 }
 
 /**
- * smc_sock_kick_work() - have the worker look what is left to do
- * @smc: context, the caller has a reference of it and of the socket
- *
- * Context: any.
- */
-void smc_sock_kick_work(struct smc_sock *smc)
-{
-	kick_work(smc, 0);
-}
-
-/**
  * smc_sock_queue_work() - leave something that sleeps to the worker
  * @smc: context, the caller has a reference of it and of the socket
  * @bit: SMC_SK_WORK_*
@@ -57,7 +53,7 @@ void smc_sock_kick_work(struct smc_sock *smc)
 void smc_sock_queue_work(struct smc_sock *smc, int bit)
 {
 	set_bit(bit, &smc->bits);
-	smc_sock_kick_work(smc);
+	smc_sock_kick_work(smc, 0);
 }
 
 /*
@@ -72,22 +68,20 @@ static void put_error(struct smc_sock *smc, int err)
 }
 
 /**
- * smc_conn_look_error() - is the error still there?  For smc_conn_has_error()
- * @conn: connection
+ * smc_sock_look_error() - is the error still there?  For smc_conn_has_error()
+ * @smc: context of a socket in phase SMC
  *
  * TCP's errors in sk_err do not count.  If sk_err is 0, SO_ERROR has taken the
  * error.
  *
  * Context: any, state_lock not held.
  */
-bool smc_conn_look_error(const struct smc_conn *conn)
+bool smc_sock_look_error(struct smc_sock *smc)
 {
-	struct smc_sock *smc = smc_of_conn(conn);
 	bool has;
 
 	spin_lock_bh(&smc->state_lock);
-	has = READ_ONCE(conn->sk->sk_err);
-	if (!has)
+	if (!READ_ONCE(smc->sk->sk_err))
 		WRITE_ONCE(smc->err, 0);
 	has = smc->err;
 	spin_unlock_bh(&smc->state_lock);
@@ -184,7 +178,7 @@ void smc_close_tcp_event(struct smc_sock *smc)
 	if (!conn)
 		return;
 	if (unlikely(err == ECONNABORTED))
-		smc_close_killed(conn, err, SMC_REASON_OK);
+		smc_close_killed(conn, err, SMC_REASON_OK, false);
 	else if (unlikely(smc_close_peer_gone(conn)))
 		smc_sock_queue_work(smc, SMC_SK_WORK_PEER_GONE);
 	smc_conn_put(conn);
@@ -359,7 +353,7 @@ static void queue_tcp(struct smc_conn *conn, u16 todo)
 		if (todo & SMC_DO_TCP_ABORT) {
 			set_bit(SMC_SK_WORK_TCP_ABORT, &smc->bits);
 			/* the program takes its error first */
-			kick_work(smc, SMC_RETRY_DELAY);
+			smc_sock_kick_work(smc, SMC_RETRY_DELAY);
 		}
 	}
 	spin_unlock_bh(&smc->state_lock);
@@ -447,7 +441,6 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
  */
 void smc_close_unwanted(struct smc_conn *conn, bool upcall)
 {
-	struct sock *sk = conn->sk;
 	bool gone;
 
 	/* The peer has reset us: send no reset, and keep the error. */
@@ -468,22 +461,24 @@ void smc_close_unwanted(struct smc_conn *conn, bool upcall)
 		return;
 	smc_conn_event(conn, SMC_EV_CLOSE_ABORT, 0, upcall);
 	if (!gone)
-		smc_of_conn(conn)->error_report(sk);
+		smc_of_conn(conn)->error_report(conn->sk);
 }
 
 /**
  * smc_close_killed() - the connection cannot go on
- * @conn: connection of a socket in phase SMC
+ * @conn: connection; before phase SMC only @err and @why are kept
  * @err: positive errno for its program
  * @why: what the tools tell of it
+ * @upcall: called from the core, which must not be called back
  *
- * Context: process or softirq; no lock of the core is held.
+ * Context: process or softirq; no lock of the core is held if not @upcall.
  */
-void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why)
+void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why,
+		      bool upcall)
 {
 	WRITE_ONCE(conn->abort_err, err);
 	WRITE_ONCE(conn->abort_reason, why);
-	smc_conn_event(conn, SMC_EV_KILLED, 0, false);
+	smc_conn_event(conn, SMC_EV_KILLED, 0, upcall);
 }
 
 /**
@@ -497,10 +492,8 @@ void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why)
  */
 void smc_close_no_reader(struct smc_conn *conn)
 {
-	struct sock *sk = conn->sk;
-
 	if (!set_error(conn, EPIPE))
 		return;
 	smc_conn_event(conn, SMC_EV_CLOSE_ABORT, 0, false);
-	smc_of_conn(conn)->error_report(sk);
+	smc_of_conn(conn)->error_report(conn->sk);
 }

@@ -137,7 +137,7 @@ void smc_keepalive_timer(struct timer_list *t)
 		idle = look_alive(conn);
 	}
 	if (data < 0 || idle < 0)
-		smc_close_killed(conn, ETIMEDOUT, SMC_REASON_PEERSILENT);
+		smc_close_killed(conn, ETIMEDOUT, SMC_REASON_PEERSILENT, false);
 	else if (data || idle)
 		smc_conn_start_timer(conn, &conn->keepalive.timer, jiffies +
 				     (data && idle ? min(data, idle) :

@@ -401,13 +401,13 @@ static inline struct smc_conn *smc_sock_conn(struct sock *sk)
 	return conn;
 }
 
-bool smc_conn_look_error(const struct smc_conn *conn);
+bool smc_sock_look_error(struct smc_sock *smc);
 
 /* Is there an error of the connection for the program?  See event.c. */
 static inline bool smc_conn_has_error(const struct smc_conn *conn)
 {
 	return unlikely(READ_ONCE(smc_of_conn(conn)->err)) &&
-	       smc_conn_look_error(conn);
+	       smc_sock_look_error(smc_of_conn(conn));
 }
 
 /**
@@ -508,7 +508,7 @@ void smc_sock_early_flags(struct smc_conn *conn);
 void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 		    unsigned int set, bool upcall);
 void smc_sock_queue_work(struct smc_sock *smc, int bit);
-void smc_sock_kick_work(struct smc_sock *smc);
+void smc_sock_kick_work(struct smc_sock *smc, unsigned long delay);
 int smc_conn_error(const struct smc_conn *conn);
 bool smc_close_over(const struct smc_conn *conn);
 bool smc_close_shut_both(const struct smc_conn *conn);
@@ -516,7 +516,8 @@ bool smc_close_tcp_failed(const struct smc_sock *smc);
 bool smc_close_peer_gone(const struct smc_conn *conn);
 void smc_close_tcp_event(struct smc_sock *smc);
 void smc_close_unwanted(struct smc_conn *conn, bool upcall);
-void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why);
+void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why,
+		      bool upcall);
 void smc_close_no_reader(struct smc_conn *conn);
 
 /* attempt.c */
