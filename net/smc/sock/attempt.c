@@ -293,19 +293,20 @@ static void give_up(struct smc_sock *smc)
 	}
 }
 
-/* A client whose offer the server has not answered; locked. */
-static bool falls_back(const struct smc_sock *smc)
-{
-	smc_sock_assert_locked(smc->sk);
-	return !test_bit(SMC_SK_SERVER, &smc->bits) && !smc_hs_agreed(smc->sk);
-}
-
-static void fall_back(struct smc_sock *smc)
+/*
+ * A client whose offer the server has not answered becomes TCP's; locked.
+ * False: it is to have a handshake.
+ */
+static bool try_fallback(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
+	smc_sock_assert_locked(sk);
+	if (test_bit(SMC_SK_SERVER, &smc->bits) || smc_hs_agreed(sk))
+		return false;
 	smc_attempt_fallback(smc, SMC_REASON_PEERNOSMC);
 	sk->sk_state_change(sk);
+	return true;
 }
 
 /**
@@ -329,8 +330,7 @@ bool smc_attempt_begin(struct smc_sock *smc)
 	if (waits_for_hs(smc)) {
 		if (sock_owned_by_user_nocheck(sk) || attempt != smc->attempts) {
 			again = true;
-		} else if (falls_back(smc)) {
-			fall_back(smc);
+		} else if (try_fallback(smc)) {
 			sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 		} else if (hs) {
 			start(smc, hs);
@@ -350,10 +350,8 @@ static void opened(struct smc_sock *smc)
 {
 	struct smc_hs *hs;
 
-	if (falls_back(smc)) {
-		fall_back(smc);
+	if (try_fallback(smc))
 		return;
-	}
 	/* the peer may be a client, too, and propose what has to be declined */
 	if (!test_bit(SMC_SK_SERVER, &smc->bits) &&
 	    smc_synopt_crossed(smc->sk))
