@@ -147,13 +147,13 @@ static int qp_to_init(struct smc_rdma_link *link, struct ib_qp *qp, int access)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
-		.port_num = link->port,
+		.port_num = link->lgr->path.port,
 		.qp_access_flags = access,
 	};
 
 	/* the only one that RoCE has */
-	if (ib_find_cached_pkey(link->ibdev, link->port, IB_DEFAULT_PKEY_FULL,
-				&attr.pkey_index))
+	if (ib_find_cached_pkey(link->ibdev, attr.port_num,
+				IB_DEFAULT_PKEY_FULL, &attr.pkey_index))
 		return -ENODEV;
 	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
 			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
@@ -265,13 +265,13 @@ static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 
 	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
 	ether_addr_copy(ah->roce.dmac, mac);
-	rdma_ah_set_port_num(ah, link->port);
+	rdma_ah_set_port_num(ah, path->port);
 	rdma_ah_set_sl(ah, path->sl);
 	rdma_ah_set_grh(ah, &gid, 0, link->gid_index, hops, path->tclass);
 	rc = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
 			  IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			  IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
-	if (!rc && smc_rdma_gid_lost(path, link->lgr->version == 1))
+	if (!rc && smc_rdma_gid_lost(link->lgr))
 		rc = -ENODEV;
 	return rc;
 }

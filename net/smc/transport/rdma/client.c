@@ -53,13 +53,6 @@ static void query_ports(struct work_struct *work)
 		queue_delayed_work(smc_rdma_wq, &rdev->ports_work, ASK_AGAIN);
 }
 
-static bool gid_lost(const struct smc_rdma_link *link)
-{
-	const struct smc_lgr *lgr = link->lgr;
-
-	return smc_rdma_gid_lost(&lgr->path, lgr->version == 1);
-}
-
 /*
  * The reason for which an event ends a link, or SMC_REASON_OK.  A port that
  * goes down ends no link: it may come back before the queue pair gives up.  The
@@ -71,7 +64,8 @@ static enum smc_reason link_hit(struct smc_rdma_link *link,
 	if (event->event == IB_EVENT_DEVICE_FATAL)
 		return SMC_REASON_LINK_FATAL;
 	if (event->event == IB_EVENT_GID_CHANGE &&
-	    link->port == event->element.port_num && gid_lost(link))
+	    link->lgr->path.port == event->element.port_num &&
+	    smc_rdma_gid_lost(link->lgr))
 		return SMC_REASON_LINK_GID;
 	return SMC_REASON_OK;
 }

@@ -683,15 +683,14 @@ struct net *smc_rdma_gid_net(const struct smc_path *path, bool v1)
 }
 
 /**
- * smc_rdma_gid_lost() - is the index of a path's GID no longer that GID's?
- * @path: from smc_rdma_find_path()
- * @v1: its GID of version 1
+ * smc_rdma_gid_lost() - is the index of a group's GID no longer that GID's?
+ * @lgr: group
  *
  * Context: any.
  */
-bool smc_rdma_gid_lost(const struct smc_path *path, bool v1)
+bool smc_rdma_gid_lost(const struct smc_lgr *lgr)
 {
-	struct net *net = smc_rdma_gid_net(path, v1);
+	struct net *net = smc_rdma_gid_net(&lgr->path, lgr->version == 1);
 
 	if (!net)
 		return true;

@@ -95,7 +95,6 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	link->lgr = lgr;
 	link->bringup = &smc_rdma_bringup_roce;
 	link->ibdev = smc_rdma_dev(path->dev)->ibdev;
-	link->port = path->port;
 	link->gid_index = is_v1(lgr) ? path->gid_v1_index : path->gid_index;
 	memcpy(link->gid.raw, is_v1(lgr) ? path->gid_v1 : path->gid,
 	       sizeof(link->gid.raw));
@@ -148,7 +147,7 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 	int mtu = lgr->path.mtu_code;
 	int rc;
 
-	if (smc_rdma_gid_lost(&lgr->path, is_v1(lgr)))
+	if (smc_rdma_gid_lost(lgr))
 		return -ENODEV;
 	link_init(link, lgr);
 	if (lgr->role == SMC_SERV)

@@ -320,7 +320,6 @@ struct smc_bringup {
  * @bringup: how it is connected
  * @dev_node: in rdev->links
  * @ibdev: the device, valid until lgr_down
- * @port: its port
  * @gid_index: of the own GID
  * @gid: own GID
  * @link_id: number of the link, from the server
@@ -400,7 +399,6 @@ struct smc_rdma_link {
 	const struct smc_bringup *bringup;
 	struct list_head dev_node;
 	struct ib_device *ibdev;
-	u32 port;
 	u16 gid_index;
 	union ib_gid gid;
 	u8 link_id;
@@ -499,7 +497,7 @@ static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 				   struct smc_path *path);
 struct net *smc_rdma_gid_net(const struct smc_path *path, bool v1);
-bool smc_rdma_gid_lost(const struct smc_path *path, bool v1);
+bool smc_rdma_gid_lost(const struct smc_lgr *lgr);
 struct net *smc_rdma_path_net(const struct smc_path *path);
 bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid);
 bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,
