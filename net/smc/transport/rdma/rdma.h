@@ -361,7 +361,6 @@ struct smc_bringup {
  * @rx_num: how many
  * @rx_size: bytes of each that are read
  * @rx_free: chain of receives to be posted (completion handler only)
- * @rx_tail: its last
  * @rx_free_num: its length
  * @rx_posted: receives the device has (completion handler only)
  * @rx_count: receives so far, modulo 2^32
@@ -439,7 +438,6 @@ struct smc_rdma_link {
 	u32 rx_num;
 	u32 rx_size;
 	struct ib_recv_wr *rx_free;
-	struct ib_recv_wr *rx_tail;
 	u32 rx_free_num;
 	u32 rx_posted;
 	u32 rx_count;

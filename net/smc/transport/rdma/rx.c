@@ -44,19 +44,14 @@ int smc_rdma_rx_post(struct smc_rdma_link *link)
 	}
 	spin_unlock_bh(&link->post_lock);
 	link->rx_free = NULL;
-	link->rx_tail = NULL;
 	link->rx_free_num = 0;
 	return rc;
 }
 
 static void chain_free(struct smc_rdma_link *link, struct smc_rdma_rx *rx)
 {
-	rx->wr.next = NULL;
-	if (link->rx_tail)
-		link->rx_tail->next = &rx->wr;
-	else
-		link->rx_free = &rx->wr;
-	link->rx_tail = &rx->wr;
+	rx->wr.next = link->rx_free;
+	link->rx_free = &rx->wr;
 	link->rx_free_num++;
 }
 
@@ -240,7 +235,4 @@ void smc_rdma_rx_exit(struct smc_rdma_link *link)
 	kvfree(link->rx);
 	link->rx = NULL;
 	link->rx_rest = NULL;
-	link->rx_free = NULL;
-	link->rx_tail = NULL;
-	link->rx_free_num = 0;
 }
