@@ -283,7 +283,6 @@ static int rdma_lgr_connect(struct smc_lgr *lgr,
 			    const struct smc_clc_accept *peer)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
-	enum smc_reason why;
 	int rc;
 
 	rc = peer_learn(link, prop, peer);
@@ -293,8 +292,7 @@ static int rdma_lgr_connect(struct smc_lgr *lgr,
 	rc = link->bringup->connect(link);
 	if (rc || lgr->role == SMC_CLNT)
 		return rc;
-	why = smc_rdma_link_ready(link);
-	return why == SMC_REASON_OK ? 0 : -EIO;
+	return smc_rdma_link_ready(link);
 }
 
 static void rdma_lgr_test(struct smc_lgr *lgr)

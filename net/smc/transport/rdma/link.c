@@ -220,16 +220,16 @@ struct ib_qp *smc_rdma_qp_create(struct smc_rdma_link *link,
  * @link: RECEIVING or later
  *
  * Context: process.  Idempotent.
- * Return: SMC_REASON_OK or why not.
+ * Return: 0 or -EIO.
  */
-enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link)
+int smc_rdma_link_ready(struct smc_rdma_link *link)
 {
 	if (READ_ONCE(link->state) >= SMC_RDMA_READY)
-		return SMC_REASON_OK;
+		return 0;
 	if (link->bringup->ready(link))
-		return SMC_REASON_ERR_RDYLNK;
+		return -EIO;
 	smc_rdma_link_raise(link, SMC_RDMA_READY);
-	return SMC_REASON_OK;
+	return 0;
 }
 
 /**

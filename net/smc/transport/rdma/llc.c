@@ -142,21 +142,19 @@ static void now_active(struct smc_rdma_link *link)
 static int rx_confirm_request(struct smc_rdma_link *link,
 			      const struct smc_llc_msg *msg)
 {
-	enum smc_reason why;
-
 	if (link->lgr->role != SMC_CLNT || READ_ONCE(link->confirmed) ||
 	    READ_ONCE(link->confirm_end)) {
 		queue_dropped(link);
 		return 0;
 	}
-	why = SMC_REASON_RMBE_EC;
-	if (msg->flags & SMC_LLC_CL_NO_EYEC) {
-		WRITE_ONCE(link->link_id, msg->confirm_link.link_id);
-		WRITE_ONCE(link->peer_uid, msg->confirm_link.user_id);
-		why = smc_rdma_link_ready(link);
+	if (!(msg->flags & SMC_LLC_CL_NO_EYEC)) {
+		link_confirmed(link, SMC_REASON_RMBE_EC);
+		return 0;
 	}
-	if (why != SMC_REASON_OK) {
-		link_confirmed(link, why);
+	WRITE_ONCE(link->link_id, msg->confirm_link.link_id);
+	WRITE_ONCE(link->peer_uid, msg->confirm_link.user_id);
+	if (smc_rdma_link_ready(link)) {
+		link_confirmed(link, SMC_REASON_ERR_RDYLNK);
 		return 0;
 	}
 	return send_confirm_link(link, true);

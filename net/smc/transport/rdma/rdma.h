@@ -515,7 +515,7 @@ void smc_rdma_events_init(struct smc_rdma_link *link);
 void smc_rdma_events_exit(struct smc_rdma_link *link);
 struct ib_qp *smc_rdma_qp_create(struct smc_rdma_link *link,
 				 struct ib_qp_cap *cap);
-enum smc_reason smc_rdma_link_ready(struct smc_rdma_link *link);
+int smc_rdma_link_ready(struct smc_rdma_link *link);
 void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
 bool smc_rdma_stalled(struct smc_rdma_link *link,
