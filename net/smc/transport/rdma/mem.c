@@ -49,15 +49,10 @@ static enum dma_data_direction dma_dir(const struct smc_rdma_buf *rbuf)
 static int pages_alloc(struct smc_rdma_buf *rbuf)
 {
 	gfp_t gfp = SMC_BUF_GFP | __GFP_COMP | __GFP_ZERO;
-	struct page *page;
 
-	rbuf->order = get_order(rbuf->buf.size);
 	/* an order that is too large fails, too, without a warning */
-	page = alloc_pages(gfp, rbuf->order);
-	if (!page)
-		return -ENOMEM;
-	rbuf->buf.cpu = page_address(page);
-	return 0;
+	rbuf->buf.cpu = (u8 *)__get_free_pages(gfp, get_order(rbuf->buf.size));
+	return rbuf->buf.cpu ? 0 : -ENOMEM;
 }
 
 static int pages_map(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
@@ -90,7 +85,7 @@ static void pages_unmap(struct ib_device *ibdev, struct smc_rdma_buf *rbuf)
 
 static void pages_free(struct smc_rdma_buf *rbuf)
 {
-	__free_pages(virt_to_page(rbuf->buf.cpu), rbuf->order);
+	free_pages((unsigned long)rbuf->buf.cpu, get_order(rbuf->buf.size));
 }
 
 /* Page aligned; 56 bits: the end of the largest ring does not wrap. */
@@ -116,8 +111,7 @@ static int mr_alloc(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	mr = ib_alloc_mr(link->pd, IB_MR_TYPE_MEM_REG, pages);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
-	sg_init_table(&sg, 1);
-	sg_set_page(&sg, virt_to_page(rbuf->buf.cpu), rbuf->buf.size, 0);
+	sg_init_one(&sg, rbuf->buf.cpu, rbuf->buf.size);
 	sg_dma_address(&sg) = rbuf->dma;
 	sg_dma_len(&sg) = rbuf->buf.size;
 	n = ib_map_mr_sg(mr, &sg, 1, NULL, PAGE_SIZE);

@@ -236,7 +236,6 @@ enum smc_rdma_reg {
  * @buf: what the core sees
  * @node: in link->bufs or link->retired until the link is down
  * @dma: address for local access
- * @order: page order
  * @mapped: @dma is valid
  * @mr: receive ring: memory region, NULL once the link is gone
  * @iova: receive ring: the address the peer uses, random
@@ -250,7 +249,6 @@ struct smc_rdma_buf {
 	struct smc_buf buf;
 	struct list_head node;
 	u64 dma;
-	unsigned int order;
 	bool mapped;
 	struct ib_mr *mr;
 	u64 iova;
