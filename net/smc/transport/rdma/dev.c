@@ -259,11 +259,6 @@ static int rank_v2(struct search *search, struct net_device *ndev,
 				 rank_remote(search, ndev, addr);
 }
 
-static bool ndev_up(const struct net_device *ndev)
-{
-	return netif_running(ndev) && netif_carrier_ok(ndev);
-}
-
 /* The network device of a GID; 0: it is not in @net, or there is none. */
 static int gid_ifindex(const struct ib_gid_attr *attr, const struct net *net)
 {
@@ -330,7 +325,7 @@ static bool ndev_fits(const struct search *search, struct ib_device *ibdev,
 	const struct smc_route *route = search->route;
 	u16 vlan_id = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
 
-	if (!ndev_up(ndev))
+	if (!netif_running(ndev) || !netif_carrier_ok(ndev))
 		return false;
 	if (is_local(route))
 		return net_eq(dev_net(ndev), route->net);
@@ -419,9 +414,7 @@ static bool same_device(const struct smc_path *a, const struct smc_path *b)
 	return a->gid_net == b->gid_net && a->gid_ifindex == b->gid_ifindex;
 }
 
-/* Store a GID and what gid_rank() has found. */
-static void take_gid(struct smc_path *path, const struct ib_gid_attr *attr,
-		     const struct smc_path *found)
+static void store_gid(struct smc_path *path, const struct ib_gid_attr *attr)
 {
 	if (attr->gid_type == IB_GID_TYPE_ROCE) {
 		path->v1 = true;
@@ -432,12 +425,6 @@ static void take_gid(struct smc_path *path, const struct ib_gid_attr *attr,
 		path->gid_index = attr->index;
 		memcpy(path->gid, attr->gid.raw, SMC_GID_LEN);
 	}
-	path->gid_net = found->gid_net;
-	path->gid_ifindex = found->gid_ifindex;
-	ether_addr_copy(path->mac, found->mac);
-	path->ifindex = found->ifindex;
-	path->mtu_code = found->mtu_code;
-	path->sl = found->sl;
 }
 
 /*
@@ -458,12 +445,16 @@ static int scan_gids(struct ib_device *ibdev, u32 port, struct search *search,
 		attr = rdma_get_gid_attr(ibdev, port, i);
 		if (IS_ERR(attr))
 			continue;
-		rank = attr->gid_type == type ?
-		       gid_rank(search, attr, &found) : 0;
+		rank = 0;
+		if (attr->gid_type == type) {
+			found = *path;
+			rank = gid_rank(search, attr, &found);
+		}
 		if (rank > best && (type != IB_GID_TYPE_ROCE || !path->v2 ||
 				    same_device(path, &found))) {
 			best = rank;
-			take_gid(path, attr, &found);
+			store_gid(&found, attr);
+			*path = found;
 		}
 		rdma_put_gid_attr(attr);
 	}
