@@ -35,13 +35,19 @@
 #define HOPS_DIRECT		1
 #define HOPS_GATEWAY		64
 
+/* The IPv4 address of a mapped GID */
+static __be32 gid_v4(const union ib_gid *gid)
+{
+	return ((const struct in6_addr *)gid->raw)->s6_addr32[3];
+}
+
 static struct dst_entry *route_v4(struct net *net,
 				  const struct smc_rdma_link *link,
 				  const union ib_gid *gid)
 {
 	struct flowi4 fl4 = {
-		.daddr = smc_rdma_gid_v4(gid),
-		.saddr = smc_rdma_gid_v4(&link->gid),
+		.daddr = gid_v4(gid),
+		.saddr = gid_v4(&link->gid),
 	};
 	struct rtable *rt = ip_route_output_key(net, &fl4);
 

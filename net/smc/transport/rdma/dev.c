@@ -33,7 +33,6 @@
 #include <linux/siphash.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
-#include <net/route.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
@@ -59,17 +58,6 @@ enum {
 	RANK_EXACT,		/* the address TCP uses */
 	RANK_V4,		/* IPv6 route, right device, IPv4 GID */
 };
-
-/**
- * smc_rdma_gid_v4() - the IPv4 address of a mapped GID
- * @gid: GID
- *
- * Context: any.
- */
-__be32 smc_rdma_gid_v4(const union ib_gid *gid)
-{
-	return ((const struct in6_addr *)gid->raw)->s6_addr32[3];
-}
 
 static int is_below(struct net_device *lower, struct netdev_nested_priv *priv)
 {

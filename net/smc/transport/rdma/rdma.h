@@ -498,7 +498,6 @@ struct net *smc_rdma_path_net(const struct smc_path *path);
 bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid);
 bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,
 		       struct smc_dev_info *info);
-__be32 smc_rdma_gid_v4(const union ib_gid *gid);
 
 /* lgr.c */
 extern const struct smc_xport smc_rdma_xport;
