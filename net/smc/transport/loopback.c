@@ -33,7 +33,6 @@
  * Tests: selftests/vm/tests.
  */
 #include <linux/hashtable.h>
-#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -112,8 +111,6 @@ static struct {
 } lo = {
 	.lock = __SPIN_LOCK_UNLOCKED(lo.lock),
 };
-
-static const struct smc_xport xport;
 
 static struct lo_buf *lo_buf(struct smc_buf *buf)
 {
@@ -210,13 +207,7 @@ static void map_ring(struct smc_conn *conn, struct lo_conn *peer)
 	hash_del(&peer->node);
 }
 
-/* Are both ends those of one TCP connection? */
-static bool same_stream(const struct smc_conn *a, const struct smc_conn *b)
-{
-	return a->stream == b->stream;
-}
-
-/* The client attaches first: join both ends. */
+/* The client attaches first: join both ends, of one TCP connection. */
 static int join_client(struct smc_conn *conn, struct lo_conn *peer,
 		       struct pair *pair)
 {
@@ -225,7 +216,7 @@ static int join_client(struct smc_conn *conn, struct lo_conn *peer,
 	lockdep_assert_held(&lo.lock);
 	if (!peer || peer == lc || peer->pair ||
 	    peer->conn->lgr->role != SMC_SERV ||
-	    !same_stream(conn, peer->conn))
+	    peer->conn->stream != conn->stream)
 		return -EPROTO;
 	rcu_assign_pointer(pair->conn[CLIENT], conn);
 	rcu_assign_pointer(pair->conn[SERVER], peer->conn);
@@ -343,7 +334,7 @@ static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 	peer = pair ? rcu_dereference_bh(pair->conn[!lc->end]) : NULL;
 	/* NULL: the peer has left */
 	if (peer && smc_conn_rx(peer, &p->cdc)) {
-		/* what there is to push before the bit: pairs with pushed() */
+		/* what there is to push before the bit: pairs with push_end() */
 		smp_mb__before_atomic();
 		set_bit(TODO_PUSH(!lc->end), &pair->todo);
 	}
@@ -352,8 +343,12 @@ static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 
 static void push_end(struct pair *pair, enum end end)
 {
-	struct smc_conn *conn = rcu_dereference(pair->conn[end]);
+	struct smc_conn *conn;
 
+	/* a full barrier: pairs with lo_push() */
+	if (!test_and_clear_bit(TODO_PUSH(end), &pair->todo))
+		return;
+	conn = rcu_dereference(pair->conn[end]);
 	if (conn)
 		smc_conn_push_rcu(conn);
 }
@@ -363,8 +358,6 @@ static void pushed(struct smc_conn *conn)
 {
 	struct lo_conn *lc;
 	struct pair *pair;
-	enum end end;
-	bool any;
 
 	rcu_read_lock();
 	/* without tx_lock: the connection may be leaving */
@@ -373,17 +366,8 @@ static void pushed(struct smc_conn *conn)
 	/* if another caller has TODO_BUSY, it sees the bit set by lo_push() */
 	while (pair && READ_ONCE(pair->todo) & ~BIT(TODO_BUSY) &&
 	       !test_and_set_bit(TODO_BUSY, &pair->todo)) {
-		do {
-			any = false;
-			for (end = CLIENT; end < ENDS; end++) {
-				/* a full barrier: pairs with lo_push() */
-				if (!test_and_clear_bit(TODO_PUSH(end),
-							&pair->todo))
-					continue;
-				any = true;
-				push_end(pair, end);
-			}
-		} while (any);
+		push_end(pair, CLIENT);
+		push_end(pair, SERVER);
 		clear_bit(TODO_BUSY, &pair->todo);
 		/* pairs with the full barrier of test_and_set_bit() */
 		smp_mb__after_atomic();
