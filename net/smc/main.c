@@ -101,21 +101,12 @@ static struct pernet_operations smc_net_ops = {
 
 static int namespaces_init(void)
 {
-	int rc;
-
-	rc = smc_account_init();
-	if (rc)
-		return rc;
-	rc = register_pernet_subsys(&smc_net_ops);
-	if (rc)
-		smc_account_exit();
-	return rc;
+	return register_pernet_subsys(&smc_net_ops);
 }
 
 static void namespaces_exit(void)
 {
 	unregister_pernet_subsys(&smc_net_ops);
-	smc_account_exit();
 }
 
 static int identity_init(void)
@@ -124,19 +115,15 @@ static int identity_init(void)
 	return 0;
 }
 
-static void identity_exit(void)
-{
-	smc_ueid_flush();
-}
-
 static const struct {
 	const char *name;
 	int (*init)(void);
 	void (*exit)(void);
 } parts[] = {
+	{ "accounts",	smc_account_init,	smc_account_exit },
 	{ "namespaces",	namespaces_init,	namespaces_exit },
 	{ "rings",	smc_buf_init,		smc_buf_exit },
-	{ "identity",	identity_init,		identity_exit },
+	{ "identity",	identity_init,		smc_ueid_flush },
 	{ "smcd",	smc_lo_init,		smc_lo_exit },
 	{ "smcr",	smc_rdma_init,		smc_rdma_exit },
 	{ "handshake",	smc_hs_init,		smc_hs_exit },
