@@ -31,41 +31,43 @@
 #include "sock/sock.h"
 #include "handshake/ueid.h"
 
+/* What a namespace has, from the bottom to the top */
+static const struct {
+	int (*init)(struct smc_net *sn);
+	void (*exit)(struct smc_net *sn);
+} net_parts[] = {
+	{ smc_stats_net_init,	smc_stats_net_exit },
+	{ smc_account_net_init,	smc_account_net_exit },
+	{ smc_lgr_net_init,	smc_lgr_net_exit },
+	{ smc_hs_net_init,	smc_hs_net_exit },
+	{ smc_sysctl_net_init,	smc_sysctl_net_exit },
+};
+
+/* Take down net_parts[n - 1] to net_parts[0]. */
+static void net_parts_exit(struct smc_net *sn, unsigned int n)
+{
+	while (n--)
+		net_parts[n].exit(sn);
+}
+
 static int __net_init net_init(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
+	unsigned int i;
 	int err;
 
 	sn->net = net;
 	smc_row_net_init(sn);
 	smc_peer_id_net_init(sn);
-	err = smc_stats_net_init(sn);
-	if (err)
-		return err;
 	INIT_LIST_HEAD(&sn->pnet);
-	err = smc_account_net_init(sn);
-	if (err)
-		goto err_stats;
-	err = smc_lgr_net_init(sn);
-	if (err)
-		goto err_account;
-	err = smc_hs_net_init(sn);
-	if (err)
-		goto err_groups;
-	err = smc_sysctl_net_init(sn);
-	if (err)
-		goto err_hs;
+	for (i = 0; i < ARRAY_SIZE(net_parts); i++) {
+		err = net_parts[i].init(sn);
+		if (err) {
+			net_parts_exit(sn, i);
+			return err;
+		}
+	}
 	return 0;
-
-err_hs:
-	smc_hs_net_exit(sn);
-err_groups:
-	smc_lgr_net_exit(sn);
-err_account:
-	smc_account_net_exit(sn);
-err_stats:
-	smc_stats_net_exit(sn);
-	return err;
 }
 
 /*
@@ -82,13 +84,9 @@ static void __net_exit net_exit(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
-	smc_sysctl_net_exit(sn);
-	smc_hs_net_exit(sn);
-	smc_lgr_net_exit(sn);
-	smc_account_net_exit(sn);
+	net_parts_exit(sn, ARRAY_SIZE(net_parts));
 	smc_pnet_del(sn, NULL);
 	smc_row_net_exit(sn);
-	smc_stats_net_exit(sn);
 }
 
 static struct pernet_operations smc_net_ops = {
