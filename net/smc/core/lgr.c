@@ -65,7 +65,9 @@ static void lgr_put(struct smc_lgr *lgr)
 	if (!refcount_dec_and_test(&lgr->refs))
 		return;
 	smc_stats_inc(sn, SMC_STAT_LGR_DESTROYED);
-	smc_lgr_uncharge(lgr);
+	smc_account_uncharge(lgr->account, lgr->gave_way ?
+			     SMC_ACCT_ENDING : SMC_ACCT_GROUPS, 1);
+	smc_account_put(lgr->account);
 	kfree_rcu(lgr, rcu);
 	uncount(sn);
 }
@@ -478,7 +480,8 @@ static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	gone = READ_ONCE(lgr->path.dev->removing);
 	*found = key && !gone ? find_locked(sn, key, &others) : NULL;
 	*full = NULL;
-	if (!gone && !*found && smc_lgr_try_charge(lgr, full))
+	if (!gone && !*found &&
+	    smc_account_try_charge(lgr->account, SMC_ACCT_GROUPS, 1, full))
 		insert(sn, lgr);
 	spin_unlock_bh(&sn->lgr_lock);
 	if (gone)

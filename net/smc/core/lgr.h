@@ -230,8 +230,6 @@ enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
 struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,
 				    struct smc_account *full);
 void smc_lgr_gave_way(struct smc_lgr *lgr, bool done);
-bool smc_lgr_try_charge(struct smc_lgr *lgr, struct smc_account **fail);
-void smc_lgr_uncharge(struct smc_lgr *lgr);
 void smc_lgr_set_idle(struct smc_lgr *lgr, bool on);
 
 #endif /* SMC_LGR_H */

@@ -140,29 +140,3 @@ void smc_lgr_gave_way(struct smc_lgr *lgr, bool done)
 	smc_account_uncharge(lgr->account, done ? SMC_ACCT_GROUPS :
 			     SMC_ACCT_ENDING, 1);
 }
-
-/**
- * smc_lgr_try_charge() - charge a new group to its account
- * @lgr: group, about to be published
- * @fail: as for smc_account_try_charge()
- *
- * Context: any.
- * Return: true if it is charged.
- */
-bool smc_lgr_try_charge(struct smc_lgr *lgr, struct smc_account **fail)
-{
-	return smc_account_try_charge(lgr->account, SMC_ACCT_GROUPS, 1, fail);
-}
-
-/**
- * smc_lgr_uncharge() - undo smc_lgr_try_charge(), and drop the account
- * @lgr: group
- *
- * Context: any.
- */
-void smc_lgr_uncharge(struct smc_lgr *lgr)
-{
-	smc_account_uncharge(lgr->account, lgr->gave_way ?
-			     SMC_ACCT_ENDING : SMC_ACCT_GROUPS, 1);
-	smc_account_put(lgr->account);
-}
