@@ -62,17 +62,6 @@ struct smc_conn *smc_conn_alloc(struct smc_net *sn,
 }
 
 /**
- * smc_conn_get() - take another reference
- * @conn: connection the caller has a reference of
- *
- * Context: any.
- */
-void smc_conn_get(struct smc_conn *conn)
-{
-	refcount_inc(&conn->refs);
-}
-
-/**
  * smc_conn_last_put() - the last reference is gone: see smc_conn_put()
  * @conn: connection
  *

@@ -39,9 +39,6 @@
 #include "lgr.h"
 #include "buf.h"
 
-struct smc_account;
-struct smc_conn;
-struct smc_tech_stats;
 struct sock;
 
 /**
@@ -345,8 +342,13 @@ static inline u32 smc_conn_unsent(const struct smc_conn *conn)
 struct smc_conn *smc_conn_alloc(struct smc_net *sn,
 				const struct smc_conn_events *events,
 				struct sock *sk, gfp_t gfp);
-void smc_conn_get(struct smc_conn *conn);
 void smc_conn_last_put(struct smc_conn *conn);
+
+/* Take another reference; the caller has one. */
+static inline void smc_conn_get(struct smc_conn *conn)
+{
+	refcount_inc(&conn->refs);
+}
 
 /* Take a reference in an RCU read section, unless the last one has gone. */
 static inline bool smc_conn_tryget(struct smc_conn *conn)

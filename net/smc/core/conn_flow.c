@@ -332,19 +332,16 @@ void smc_conn_read_done(struct smc_conn *conn, bool force)
 	smc_conn_push(conn);
 }
 
-/* Bytes that are not published yet are too late.  Any context, no lock. */
-static void end_stream(struct smc_conn *conn)
+/*
+ * The next push sends these.  Bytes that are not published yet are too late.  Any
+ * context, no lock.
+ */
+static void want_flags(struct smc_conn *conn, u8 conn_flags)
 {
 	u64 pos = READ_ONCE(conn->prod_pos);
 
 	while (!try_cmpxchg(&conn->prod_pos, &pos, pos | SMC_POS_LAST))
 		;
-}
-
-/* The next push sends these. */
-static void want_flags(struct smc_conn *conn, u8 conn_flags)
-{
-	end_stream(conn);
 	if (conn_flags & SMC_CDC_DONE)
 		set_bit(SMC_CONN_WANT_DONE, &conn->flags);
 	if (conn_flags & SMC_CDC_CLOSED)
@@ -510,14 +507,6 @@ static bool rx_stale(struct smc_conn *conn, const struct smc_cdc *cdc)
 	return false;
 }
 
-static void trace_rx(const struct smc_conn *conn, const struct smc_cdc *cdc,
-		     int err)
-{
-	trace_smc_rx(conn->sn->net->net_cookie, conn->token,
-		     conn->rcvd_pos, conn->peer_read_pos, cdc->prod_flags,
-		     cdc->conn_flags, err);
-}
-
 /* The peer's window has opened: are there bytes that waited for it? */
 static bool window_due(const struct smc_conn *conn)
 {
@@ -539,7 +528,9 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 		return false;
 	smc_stats_inc(conn->sn, SMC_STAT_RX_CDC);
 	forged = !rx_cursors(conn, cdc);
-	trace_rx(conn, cdc, forged ? -EPROTO : 0);
+	trace_smc_rx(conn->sn->net->net_cookie, conn->token,
+		     conn->rcvd_pos, conn->peer_read_pos, cdc->prod_flags,
+		     cdc->conn_flags, forged ? -EPROTO : 0);
 	if (forged) {
 		smc_stats_inc(conn->sn, SMC_STAT_CDC_FORGED);
 		rx_abort(conn, SMC_REASON_BADCURSOR);
