@@ -166,7 +166,6 @@ struct smc_stats {
 };
 
 struct smc_net;
-struct net;
 
 /* @stat is SMC_STAT_x; any context. */
 #define smc_stats_add(sn, stat, n) \

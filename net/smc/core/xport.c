@@ -93,13 +93,8 @@ bool smc_dev_get(struct smc_dev *dev)
 	return !READ_ONCE(dev->removing) && refcount_inc_not_zero(&dev->refs);
 }
 
-/**
- * smc_dev_put() - drop a reference of a device
- * @dev: device
- *
- * Context: any.
- */
-void smc_dev_put(struct smc_dev *dev)
+/* Drop a reference of a device.  Any context. */
+static void smc_dev_put(struct smc_dev *dev)
 {
 	if (refcount_dec_and_test(&dev->refs))
 		complete(&dev->gone);

@@ -393,7 +393,6 @@ int smc_xport_register(const struct smc_xport *xport);
 void smc_xport_unregister(const struct smc_xport *xport);
 const struct smc_xport *smc_xport_get(enum smc_xport_id id);
 bool smc_dev_get(struct smc_dev *dev);
-void smc_dev_put(struct smc_dev *dev);
 void smc_dev_name(const struct smc_dev *dev, char name[SMC_DEV_NAME_LEN]);
 void smc_path_put(struct smc_path *path);
 int smc_dev_walk(const struct smc_xport *xport,
