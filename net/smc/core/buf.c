@@ -321,27 +321,22 @@ static void put_group(struct smc_lgr *lgr)
 		refcount_dec(&lgr->refs);
 }
 
-static bool is_shared_and_helps(const struct smc_buf *buf,
-				const struct smc_account *full)
+static bool suits(const struct smc_buf *buf, const struct smc_account *full,
+		  bool shared)
 {
-	return buf->lgr->xport->merges && helps(buf, full);
-}
-
-static bool is_charged(const struct smc_buf *buf,
-		       const struct smc_account *full)
-{
+	if (shared)
+		return buf->lgr->xport->merges && helps(buf, full);
 	return !full || smc_account_is_below(buf->account, full);
 }
 
 /*
- * Put idle buffers that @suits on @bufs, the oldest first, with a reference to the
- * group of each, until they have @size bytes: out of the first SHED_MAX, the next
- * call goes on behind these.  Buffers that do not suit stay as long as their
- * groups.  Returns bytes.
+ * Put idle buffers on @bufs, the oldest first, with a reference to the group of
+ * each, until they have @size bytes: those of shared memory that help, or those
+ * that are charged to @full, or any.  Out of the first SHED_MAX, the next call
+ * goes on behind these.  Buffers that do not suit stay as long as their groups.
+ * Returns bytes.
  */
-static unsigned long take_idle(bool (*suits)(const struct smc_buf *buf,
-					     const struct smc_account *full),
-			       const struct smc_account *full,
+static unsigned long take_idle(const struct smc_account *full, bool shared,
 			       unsigned long size, struct list_head *bufs)
 {
 	struct smc_buf *buf, *next;
@@ -356,7 +351,7 @@ static unsigned long take_idle(bool (*suits)(const struct smc_buf *buf,
 			list_rotate_to_front(&buf->lru, &ring_pool.lru);
 			break;
 		}
-		if (!suits(buf, full))
+		if (!suits(buf, full, shared))
 			continue;
 		done += buf->size;
 		pool_del(buf);
@@ -380,7 +375,7 @@ static u32 free_shared(const struct smc_account *full, u32 size)
 	u32 done;
 
 	spin_lock_bh(&ring_pool.lock);
-	done = take_idle(is_shared_and_helps, full, size, &bufs);
+	done = take_idle(full, true, size, &bufs);
 	spin_unlock_bh(&ring_pool.lock);
 	list_for_each_entry_safe(buf, next, &bufs, node) {
 		lgr = buf->lgr;
@@ -427,7 +422,7 @@ static unsigned long shed(const struct smc_account *full, unsigned long size)
 	LIST_HEAD(bufs);
 
 	spin_lock_bh(&ring_pool.lock);
-	done = take_idle(is_charged, full, size, &bufs);
+	done = take_idle(full, false, size, &bufs);
 	list_for_each_entry_safe(buf, next, &bufs, node) {
 		list_move_tail(&buf->node, &buf->lgr->shed);
 		put_group(buf->lgr);
