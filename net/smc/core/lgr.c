@@ -215,7 +215,6 @@ static void tell_work_fn(struct work_struct *work)
 static void kill_work_fn(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, kill_work);
-	bool orderly = lgr->why == SMC_REASON_GOING;
 	bool up;
 
 	if (cancel_delayed_work_sync(&lgr->linger))
@@ -227,7 +226,7 @@ static void kill_work_fn(struct work_struct *work)
 	lgr->up = false;
 	mutex_unlock(&lgr->setup);
 	if (up && smc_xport_has_links(lgr->xport))
-		lgr->xport->lgr_down(lgr, orderly);
+		lgr->xport->lgr_down(lgr);
 	if (up)
 		smc_path_put(&lgr->path);
 	lgr_put(lgr);

@@ -304,7 +304,6 @@ struct smc_xport_info {
  *	nothing refers to the device any more, and the memory of the buffers
  *	still in use (a program may have unread data) is plain memory: keys
  *	revoked, mappings gone; buf_free comes later for each of them.
- *	@orderly: an idle group going away, not a failure.
  *	Called exactly once for each successful lgr_up.  Context: process.
  * @buf_alloc: Fill in the buffer object @buf (core-allocated, zeroed) with
  *	zeroed memory of buf->size bytes for buf->dir; -ENOMEM makes the core
@@ -369,7 +368,7 @@ struct smc_xport {
 			   const struct smc_clc_accept *peer);
 	int (*lgr_confirm)(struct smc_lgr *lgr);
 	void (*lgr_test)(struct smc_lgr *lgr);
-	void (*lgr_down)(struct smc_lgr *lgr, bool orderly);
+	void (*lgr_down)(struct smc_lgr *lgr);
 	int (*buf_alloc)(struct smc_lgr *lgr, struct smc_buf *buf);
 	void (*buf_free)(struct smc_lgr *lgr, struct smc_buf *buf);
 	int (*describe)(struct smc_conn *conn, struct smc_clc_accept *acc);

@@ -300,12 +300,12 @@ static void rdma_lgr_test(struct smc_lgr *lgr)
 	smc_rdma_llc_do(smc_rdma_link(lgr), SMC_RDMA_DO_TEST);
 }
 
-static void rdma_lgr_down(struct smc_lgr *lgr, bool orderly)
+static void rdma_lgr_down(struct smc_lgr *lgr)
 {
 	struct smc_rdma_link *link = smc_rdma_link(lgr);
 
 	count_down(link);
-	smc_rdma_llc_goodbye(link, orderly);
+	smc_rdma_llc_goodbye(link);
 	smc_rdma_link_stop(link);
 	smc_rdma_llc_exit(link);
 	dev_unlink(link);

@@ -667,17 +667,14 @@ int smc_rdma_lgr_confirm(struct smc_lgr *lgr)
 	return 0;
 }
 
-static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
+static u32 goodbye_reason(enum smc_reason why)
 {
-	if (orderly)
-		return SMC_LLC_DEL_PROGRAM;
-	switch (lgr->why) {
+	switch (why) {
 	case SMC_REASON_TIMEOUT_CL:
 		return SMC_LLC_DEL_LOST_PATH;
 	case SMC_REASON_MALFORMED:
 		return SMC_LLC_DEL_PROTOCOL;
 	case SMC_REASON_DEVGONE:
-	case SMC_REASON_GOING:
 		return SMC_LLC_DEL_OPERATOR;
 	default:
 		return SMC_LLC_DEL_PROGRAM;
@@ -687,7 +684,6 @@ static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
 /**
  * smc_rdma_llc_goodbye() - send DELETE LINK for the group
  * @link: link; nothing is sent if it is dead or was never ready to send
- * @orderly: an idle group, not a failure
  *
  * Waits a short while for the completions to come, of it and of the last
  * messages of connections; shorter if the peer has sent DELETE LINK first.  A
@@ -695,16 +691,19 @@ static u32 goodbye_reason(const struct smc_lgr *lgr, bool orderly)
  *
  * Context: process, sleeps.
  */
-void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly)
+void smc_rdma_llc_goodbye(struct smc_rdma_link *link)
 {
+	enum smc_reason why = link->lgr->why;
 	struct smc_llc_msg msg = {
 		.type = SMC_LLC_DELETE_LINK,
-		.flags = SMC_LLC_DL_ALL | (orderly ? SMC_LLC_DL_ORDERLY : 0),
+		/* orderly: an idle group, not a failure */
+		.flags = SMC_LLC_DL_ALL |
+			 (why == SMC_REASON_GOING ? SMC_LLC_DL_ORDERLY : 0),
 	};
 
 	if (READ_ONCE(link->dead) || READ_ONCE(link->state) < SMC_RDMA_READY)
 		return;
-	msg.delete_link.reason = goodbye_reason(link->lgr, orderly);
+	msg.delete_link.reason = goodbye_reason(why);
 	/* a client that was told so does not say it, but may have answered */
 	if (!(READ_ONCE(link->peer_bye) && link->lgr->role == SMC_CLNT) &&
 	    send_msg(link, &msg))

@@ -563,6 +563,6 @@ int smc_rdma_lgr_confirm(struct smc_lgr *lgr);
 void smc_rdma_llc_init(struct smc_rdma_link *link);
 void smc_rdma_llc_exit(struct smc_rdma_link *link);
 void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len);
-void smc_rdma_llc_goodbye(struct smc_rdma_link *link, bool orderly);
+void smc_rdma_llc_goodbye(struct smc_rdma_link *link);
 
 #endif /* SMC_RDMA_H */
