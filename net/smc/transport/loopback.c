@@ -378,16 +378,15 @@ static void pushed(struct smc_conn *conn)
 static void lo_fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
 			 struct smc_xport_info *info)
 {
-	const struct lo_conn *lc;
+	const struct lo_conn *lc = conn ? READ_ONCE(conn->xp) : NULL;
 
 	strscpy(info->dev, "lo", sizeof(info->dev));
 	info->ism_gid = lo.gid;
 	info->ism_gid_ext = lo.gid_ext;
 	info->peer_ism_gid = lo.gid;
 	info->peer_ism_gid_ext = lo.gid_ext;
-	if (!conn || !conn->xp)
+	if (!lc)
 		return;
-	lc = conn->xp;
 	info->token = lc->token;
 	info->peer_token = lc->peer_token;
 }
