@@ -68,13 +68,10 @@ static void end_first(struct smc_rdma_link *link, enum smc_rdma_reg how,
 static void tell_ended(struct list_head *ended)
 {
 	struct smc_rdma_buf *rbuf, *next;
-	struct smc_conn *conn;
 
 	list_for_each_entry_safe(rbuf, next, ended, reg_node) {
 		list_del_init(&rbuf->reg_node);
-		conn = rbuf->reg_conn;
-		rbuf->reg_conn = NULL;
-		smc_conn_described(conn);
+		smc_conn_described(rbuf->reg_conn);
 	}
 }
 
@@ -117,7 +114,6 @@ static int reg_begin(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
 		return -EINPROGRESS;
 	list_del_init(&rbuf->reg_node);
 	WRITE_ONCE(rbuf->reg, SMC_RDMA_REG_NONE);
-	rbuf->reg_conn = NULL;
 	return rc;
 }
 
