@@ -458,7 +458,7 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 	struct smc_account *full = NULL, *first = NULL, *at = NULL;
 	struct smc_lgr *lgr = conn->lgr;
 	struct smc_buf *buf;
-	bool reused, less;
+	bool reused;
 	u32 wanted;
 
 	if (conn->user) {
@@ -470,15 +470,12 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 	wanted = size;
 	do {
 		buf = take_or_create(conn, dir, size, at, &reused, &full);
-		less = is_short(buf);
-		if (less && make_room(lgr, at, full, size)) {
+		if (is_short(buf) && make_room(lgr, at, full, size))
 			buf = take_or_create(conn, dir, size, at, &reused,
 					     &full);
-			less = is_short(buf);
-		}
 		first = first ?: full;
 		size /= 2;
-	} while (less && size >= SMC_SIZE_MIN);
+	} while (is_short(buf) && size >= SMC_SIZE_MIN);
 	/* the next connections find room; idle buffers are no user's */
 	if (first && !smc_account_is_below(at, first))
 		shed(first, ULONG_MAX);
