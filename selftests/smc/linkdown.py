@@ -21,9 +21,10 @@ import time
 import cases
 from badverbs import HANDSHAKE_MS, bad, number
 from clcmsg import accept_r, proposal_v1
-from counters import Counters, await_ends, read as read_counters, sysctl
+from counters import Counters, await_ends, limits, read as read_counters, \
+    sysctl
 from genetlink import port_active
-from hostile import elsewhere, plain, said, waiting
+from hostile import elsewhere, plain, said, waiting, workers
 from limits import await_that, limit
 from minitcp import Net, read
 from planted import Planted
@@ -36,6 +37,7 @@ REMOTE_ACCESS = 0x62            # a NAK
 BADPORT = 0x0a0f0005
 TIMEOUT = "/proc/sys/net/smc/handshake_timeout_ms"
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
+ENDS_AT_ONCE = 256              # works that a work queue runs, of Linux 6.12
 PAUSES = Planted("pauses")
 
 
@@ -700,6 +702,71 @@ def case_confirmed_and_lost():
     assert counters.moved()["HsReconnect"] == 1, counters.moved()
     peer.disconnect()
     peer.lst.close()
+
+
+def case_told_beside_others():
+    """The ends of so many groups wait for their device that others' wait for
+    these: connections are told all the same."""
+    sysctl("smcr_testlink_time", 0)
+    Link.begin()
+    bad("rule", "off")
+    await_ends("links", seconds=LIMIT)
+    peer = Peer(Link.net, up=False)
+    many = ENDS_AT_ONCE + 1
+    PAUSES.write("at", "down")
+    try:
+        with limits(**{n: 3 * many + 6 for n in (
+                "host_max_groups", "max_groups", "max_groups_per_peer")}):
+            for _ in range(many):
+                peer.contact()
+                peer.tcp.rst()
+            peer.lst.close()
+            await_that("not so many ends",
+                       lambda: PAUSES.number("down") == ENDS_AT_ONCE, LIMIT)
+            link = Link()
+            bad("event", "queue")
+            link.told(errno.ECONNABORTED, link.sock.recv, 1)
+        # none went on meanwhile, and one waits for these
+        assert PAUSES.number("down") == ENDS_AT_ONCE
+    finally:
+        PAUSES.write("at", "go")
+    link.sock.close()
+    link.peer.tcp.rst()
+    link.peer.lst.close()
+    await_ends("links", seconds=LIMIT)
+
+
+def case_told_beside_memory():
+    """So many connections leave groups whose device is asked for memory, and
+    does not answer, that others' ends wait for these: they are told all the
+    same."""
+    sysctl("smcr_testlink_time", 0)
+    Link.begin()
+    bad("rule", "off")
+    await_ends("links", seconds=LIMIT)
+    *peers, told = [Peer(Link.net, 16384, host, PORT + host)
+                    for host in (2, 3, 4)]
+    conns = [p.another() for p in peers for _ in range(ENDS_AT_ONCE // 2 + 1)]
+    assert all(conns), "declined"
+    bad("rule", "alloc_mr hold count=2")
+    threads = [threading.Thread(target=p.another) for p in peers]
+    try:
+        for thread in threads:
+            thread.start()
+        await_that("no ring is wanted", lambda: number("hits") == 2, LIMIT)
+        for conn in conns:
+            conn.forget()
+        await_that("not so many wait", lambda: len(workers()) >= ENDS_AT_ONCE,
+                   LIMIT)
+        bad("event", "queue")
+        Link.told(errno.ECONNABORTED, told.sock.recv, 1)
+    finally:
+        bad("rule", "off")
+        for thread in threads:
+            thread.join()
+    for p in *peers, told:
+        p.leave()
+    await_ends("links", seconds=LIMIT)
 
 
 def case_keys():

@@ -13,9 +13,12 @@
  *   poll	a task named "pauses", before poll() or select() puts it in a wait
  *		queue
  *   polled	such a task, in TCP's poll(), when that has looked
+ *   down	not the next task but each worker that is about to end the link of
+ *		a group; "down", read only, is how many there are
  */
 #define pr_fmt(fmt) "pauses: " fmt
 
+#include <linux/atomic.h>
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/poll.h>
@@ -25,15 +28,17 @@
 
 #include "instead.h"
 
-enum point { ACTIVE, CONFIRM, POLL, POLLED, NONE };
+enum point { ACTIVE, CONFIRM, POLL, POLLED, DOWN, NONE };
 static const char * const names[] = {
-	"active", "confirm", "poll", "polled", "go"
+	"active", "confirm", "poll", "polled", "down", "go"
 };
 
 static int at = NONE;	/* the next task sleeps there */
 static bool held;
 static unsigned int paused;
 module_param(paused, uint, 0400);
+static atomic_t downs;
+module_param_named(down, downs.counter, int, 0400);
 
 static int at_set(const char *val, const struct kernel_param *kp)
 {
@@ -71,7 +76,8 @@ static void passed(void)
 	wake_up_var(&paused);
 }
 
-static struct kprobe active_probe, confirm_probe, poll_probe, polled_probe;
+static struct kprobe active_probe, confirm_probe, poll_probe, polled_probe,
+	down_probe;
 
 /* In place of smc_lgr_settle() */
 static void slow_settle(void *lgr, unsigned int why)
@@ -151,6 +157,25 @@ static int before_tcp_poll(struct kprobe *kp, struct pt_regs *regs)
 	return call_instead(regs, slow_tcp_poll);
 }
 
+/* In place of smc_rdma_lgr_down() */
+static void slow_lgr_down(void *lgr, bool orderly)
+{
+	void (*lgr_down)(void *lgr, bool orderly) = (void *)down_probe.addr;
+
+	sleep_here();
+	lgr_down(lgr, orderly);
+	if (atomic_dec_and_test(&downs))
+		wake_up_var(&downs);
+}
+
+static int before_lgr_down(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (READ_ONCE(at) != DOWN)
+		return 0;
+	atomic_inc(&downs);
+	return call_instead(regs, slow_lgr_down);
+}
+
 static struct kprobe active_probe = {
 	.symbol_name	= "smc_lgr_settle",
 	.pre_handler	= before_settle,
@@ -175,8 +200,14 @@ static struct kprobe polled_probe = {
 	.post_handler	= not_optimized,
 };
 
+static struct kprobe down_probe = {
+	.symbol_name	= "rdma_lgr_down",
+	.pre_handler	= before_lgr_down,
+	.post_handler	= not_optimized,
+};
+
 static struct kprobe *probes[] = {
-	&active_probe, &confirm_probe, &poll_probe, &polled_probe
+	&active_probe, &confirm_probe, &poll_probe, &polled_probe, &down_probe
 };
 
 static int __init pauses_init(void)
@@ -190,6 +221,7 @@ static void __exit pauses_exit(void)
 	wake_up_var(&held);
 	unregister_kprobes(probes, ARRAY_SIZE(probes));
 	wait_var_event(&paused, READ_ONCE(paused) != 1);
+	wait_var_event(&downs, !atomic_read(&downs));
 	/* the task may be on its way out of a function of this module */
 	synchronize_rcu_tasks();
 }
