@@ -19,6 +19,7 @@
 #include <linux/tcp.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
+#include "addr.h"
 #include "priv.h"
 
 static void build_proposal(struct smc_hs *hs)
@@ -99,16 +100,12 @@ static enum smc_reason propose(struct smc_hs *hs)
 /* TCP lets a socket connect to itself. */
 static bool to_itself(const struct sock *tcp)
 {
-	const struct inet_sock *inet = inet_sk(tcp);
+	struct in6_addr own, peer;
 
-	if (inet->inet_sport != inet->inet_dport)
-		return false;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (tcp->sk_family == AF_INET6)
-		return ipv6_addr_equal(&tcp->sk_v6_rcv_saddr,
-				       &tcp->sk_v6_daddr);
-#endif
-	return inet->inet_rcv_saddr == inet->inet_daddr;
+	smc_addr_own(&own, tcp);
+	smc_addr_peer(&peer, tcp);
+	return ipv6_addr_equal(&own, &peer) &&
+	       inet_sk(tcp)->inet_sport == inet_sk(tcp)->inet_dport;
 }
 
 /**

@@ -103,8 +103,7 @@ static struct dst_entry *lookup(struct net *net, const struct way *way)
 		rt = ip_route_output_flow(net, &fl4, NULL);
 		return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
 	}
-#if IS_ENABLED(CONFIG_IPV6)
-	{
+	if (IS_ENABLED(CONFIG_IPV6)) {
 		struct flowi6 fl6 = {
 			.flowi6_proto = way->proto,
 			.saddr = way->src,
@@ -115,9 +114,7 @@ static struct dst_entry *lookup(struct net *net, const struct way *way)
 
 		return ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
 	}
-#else
 	return ERR_PTR(-ENETUNREACH);
-#endif
 }
 
 /* Policies may look at marks, or at addresses that have been translated. */
@@ -132,12 +129,8 @@ static bool has_policies(const struct net *net)
 
 static bool is_xfrm(const struct dst_entry *dst)
 {
-#ifdef CONFIG_XFRM
 	/* with the flag packets are queued until there is a key */
 	return dst_xfrm(dst) || dst->flags & DST_XFRM_QUEUE;
-#else
-	return false;
-#endif
 }
 
 /*
@@ -175,11 +168,7 @@ static bool is_local(struct net *net, struct net_device *ndev,
 {
 	if (ipv6_addr_v4mapped(addr))
 		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
-#if IS_ENABLED(CONFIG_IPV6)
-	return ipv6_chk_addr(net, addr, ndev, 0);
-#else
-	return false;
-#endif
+	return IS_ENABLED(CONFIG_IPV6) && ipv6_chk_addr(net, addr, ndev, 0);
 }
 
 static bool cross_pair(struct way *way, struct net_device *peer)
@@ -289,10 +278,8 @@ static void own_addr(const struct way *way, struct in6_addr *addr)
 		ipv6_addr_set_v4mapped(inet_select_addr(ndev, hop,
 							RT_SCOPE_UNIVERSE),
 				       addr);
-#if IS_ENABLED(CONFIG_IPV6)
-	else
+	else if (IS_ENABLED(CONFIG_IPV6))
 		ipv6_dev_get_saddr(dev_net(ndev), ndev, &way->dst, 0, addr);
-#endif
 }
 
 /* The priority of a socket is for devices of its own namespace. */
