@@ -182,7 +182,7 @@ TRACE_EVENT(smc_hs_step,
 );
 
 /*
- * One push: @len bytes up to @end_pos, then a CDC.  @peer: the receiver's
+ * One push: @len bytes up to @end_pos, then an update.  @peer: the receiver's
  * token, which its smc_rx shows.  @err: the transport's.
  */
 TRACE_EVENT(smc_push,
@@ -219,7 +219,7 @@ TRACE_EVENT(smc_push,
 		  __entry->prod_flags, __entry->conn_flags, __entry->err)
 );
 
-/* A CDC arrived for the connection @token; positions after it. */
+/* An update arrived for the connection @token; positions after it. */
 TRACE_EVENT(smc_rx,
 	TP_PROTO(u64 net_cookie, u32 token, u64 rcvd_pos, u64 peer_read_pos,
 		 u8 prod_flags, u8 conn_flags, int err),

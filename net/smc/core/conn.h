@@ -21,7 +21,7 @@
  * calls no event after smc_conn_stop() has taken it.  Order: tx_lock of one
  * connection, then rx_lock of its loopback peer; never tx_lock inside rx_lock.
  * So an event must not push: it calls smc_conn_mark_flags(), and the caller of
- * smc_conn_rx() pushes when it holds no lock.
+ * smc_conn_rx() or smc_conn_rx_cdc() pushes when it holds no lock.
  * tx_mutex and rx_mutex belong to the socket: one writer of prod_pos, one of
  * read_pos.  They are outer to both spinlocks.
  */
@@ -35,6 +35,7 @@
 #include <linux/refcount.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
+#include "wire/ring.h"
 #include "xport.h"
 #include "lgr.h"
 #include "buf.h"

@@ -2,11 +2,12 @@
 /*
  * What flows on a connection: the push engine and what arrives from the peer.
  *
- * The sender's program advances prod_pos; smc_conn_push() moves what fits into
- * the peer's window and publishes it with one CDC message, under tx_lock, so
- * that messages leave in the order of their sequence numbers.  The receive
- * side turns each cursor of the peer into a position by smc_cursor_get(), which
- * refuses forged ones, stores it with release semantics and calls the socket.
+ * The sender's program advances prod_pos; smc_conn_push() has the transport move
+ * what fits into the peer's window and publish it, under tx_lock, so that CDC
+ * messages leave in the order of their sequence numbers.  The receive side turns
+ * each cursor of a message into a position by smc_cursor_get(), which refuses
+ * forged ones, stores it with release semantics and calls the socket.  An end on
+ * this host passes its positions as they are.
  *
  * A state flag (done, closed) is sent only with or after the last byte, so that
  * the peer reads all data before end of file.  An abort is sent at once.  What
@@ -84,27 +85,36 @@ static u32 stop_at_urgent(struct smc_conn *conn, u32 len, u8 *prod_flags)
 	return ahead;
 }
 
-static void fill_cdc(struct smc_conn *conn, struct smc_push *p, u64 read,
-		     u8 prod_flags, u8 conn_flags)
+/**
+ * smc_conn_to_cdc() - an update as the wire has it
+ * @conn: its connection
+ * @up: of the push that goes on
+ * @cdc: filled in
+ *
+ * Context: tx_lock is held.
+ */
+void smc_conn_to_cdc(const struct smc_conn *conn, const struct smc_update *up,
+		     struct smc_cdc *cdc)
 {
-	p->cdc.seq = conn->tx_seq + 1;
-	p->cdc.token = conn->peer_token;
-	smc_cursor_put(conn->peer_size, p->end_pos, &p->cdc.prod);
-	smc_cursor_put(conn->rcv_size, read, &p->cdc.cons);
-	p->cdc.prod_flags = prod_flags;
-	p->cdc.conn_flags = conn_flags;
+	lockdep_assert_held(&conn->tx_lock);
+	cdc->seq = conn->tx_seq + 1;
+	cdc->token = conn->peer_token;
+	smc_cursor_put(conn->peer_size, up->prod_pos, &cdc->prod);
+	smc_cursor_put(conn->rcv_size, up->cons_pos, &cdc->cons);
+	cdc->prod_flags = up->prod_flags;
+	cdc->conn_flags = up->conn_flags;
 }
 
-static void push_account(struct smc_conn *conn, const struct smc_push *p,
-			 u64 read)
+static void push_account(struct smc_conn *conn, const struct smc_push *p)
 {
+	const struct smc_update *up = &p->up;
 	struct smc_net *sn = conn->sn;
 
 	conn->tx_seq++;
-	WRITE_ONCE(conn->announced_pos, read);
-	WRITE_ONCE(conn->tx_prod_flags, p->cdc.prod_flags);
-	WRITE_ONCE(conn->tx_conn_flags, p->cdc.conn_flags);
-	if (p->cdc.prod_flags & SMC_CDC_URG_PRESENT)
+	WRITE_ONCE(conn->announced_pos, up->cons_pos);
+	WRITE_ONCE(conn->tx_prod_flags, up->prod_flags);
+	WRITE_ONCE(conn->tx_conn_flags, up->conn_flags);
+	if (up->prod_flags & SMC_CDC_URG_PRESENT)
 		conn->urg_tx_pos = SMC_NO_POS;
 	smc_stats_inc(sn, SMC_STAT_TX_CDC);
 	if (p->len) {
@@ -112,7 +122,7 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
 		smc_stats_inc(sn, SMC_STAT_TX_PUSHES);
 		smc_stats_add(sn, SMC_STAT_TX_BYTES, p->len);
 	}
-	if (p->cdc.conn_flags & SMC_CDC_ABORT)
+	if (up->conn_flags & SMC_CDC_ABORT)
 		set_bit(SMC_CONN_DEAD, &conn->flags);
 }
 
@@ -120,7 +130,7 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p,
  * Take a bit of conn->flags.  It is seldom set: without the look two CPUs would
  * write the cache line with each message.  A full barrier if true.
  */
-static bool take_bit(struct smc_conn *conn, enum smc_conn_bits bit)
+static inline bool take_bit(struct smc_conn *conn, enum smc_conn_bits bit)
 {
 	return test_bit(bit, &conn->flags) &&
 	       test_and_clear_bit(bit, &conn->flags);
@@ -137,10 +147,10 @@ static int push_one(struct smc_conn *conn)
 	bool abort = test_bit(SMC_CONN_WANT_ABORT, &conn->flags);
 	u64 sent = conn->sent_pos;
 	u32 window, unsent, len;
-	struct smc_push p;
 	u8 prod_flags = 0;
+	struct smc_push p;
 	bool state_due;
-	u64 prod_pos, read;
+	u64 prod_pos;
 	u8 flags;
 	int rc;
 
@@ -151,7 +161,7 @@ static int push_one(struct smc_conn *conn)
 	/* then read_pos: pairs with smc_conn_read_done() and rx_locked() */
 	state_due = take_bit(conn, SMC_CONN_NEED_CDC);
 	prod_pos = smp_load_acquire(&conn->prod_pos);
-	read = smp_load_acquire(&conn->read_pos);
+	p.up.cons_pos = smp_load_acquire(&conn->read_pos);
 	unsent = (prod_pos & ~SMC_POS_LAST) - sent;
 	window = peer_window(conn);
 	/* the peer then announces room as soon as there is some */
@@ -159,18 +169,15 @@ static int push_one(struct smc_conn *conn)
 		prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	len = abort ? 0 : min(unsent, window);
 	p.len = stop_at_urgent(conn, len, &prod_flags);
-	p.end_pos = sent + p.len;
-	flags = flags_due(conn, p.end_pos, prod_pos);
+	p.up.prod_pos = sent + p.len;
+	flags = flags_due(conn, p.up.prod_pos, prod_pos);
 	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
 		if (unsent)
 			count_window(conn);
 		return -ENODATA;
 	}
-	p.nseg = 0;
-	if (p.len && !conn->merged)
-		p.nseg = smc_ring_plan(conn->snd_size, conn->peer_size, sent,
-				       p.len, p.seg);
-	fill_cdc(conn, &p, read, prod_flags, flags);
+	p.up.prod_flags = prod_flags;
+	p.up.conn_flags = flags;
 	p.may_wait = !state_due && !prod_flags &&
 		     flags == conn->tx_conn_flags &&
 		     unsent < READ_ONCE(conn->sn->autocork);
@@ -178,13 +185,13 @@ static int push_one(struct smc_conn *conn)
 		 take_bit(conn, SMC_CONN_SIGNAL);
 
 	/* before the push: the peer may acknowledge it at once */
-	WRITE_ONCE(conn->sent_pos, p.end_pos);
+	WRITE_ONCE(conn->sent_pos, p.up.prod_pos);
 	rc = conn->xport->push(conn, &p);
 	trace_smc_push(conn->sn->net->net_cookie, conn->token,
-		       conn->peer_token, p.len, p.end_pos, read, prod_flags,
-		       flags, rc);
+		       conn->peer_token, p.len, p.up.prod_pos, p.up.cons_pos,
+		       prod_flags, flags, rc);
 	if (!rc) {
-		push_account(conn, &p, read);
+		push_account(conn, &p);
 		if (len == window && len < unsent)
 			count_window(conn);
 		return p.len < len;
@@ -452,53 +459,54 @@ static void rx_abort(struct smc_conn *conn, enum smc_reason why)
  * before it has the signal.  As in TCP, an urgent byte that is next to be read
  * is dropped when another one arrives; one further away becomes data.
  */
-static void rx_urgent(struct smc_conn *conn, const struct smc_cdc *cdc,
-		      u64 prod)
+static void rx_urgent(struct smc_conn *conn, const struct smc_update *up)
 {
-	if (!(cdc->prod_flags & SMC_CDC_URG_PRESENT) || conn->rcvd_pos == prod)
+	if (!(up->prod_flags & SMC_CDC_URG_PRESENT) ||
+	    conn->rcvd_pos == up->prod_pos)
 		return;
 	if (conn->urg_rx_pos == READ_ONCE(conn->read_pos) &&
 	    conn->events->out_of_line(conn))
 		WRITE_ONCE(conn->urg_drop_pos, conn->urg_rx_pos);
 	/* after the byte: pairs with recv_urgent(), sock/rx.c */
-	smp_store_release(&conn->urg_rx_pos, prod - 1);
+	smp_store_release(&conn->urg_rx_pos, up->prod_pos - 1);
 	conn->events->urgent(conn);
 }
 
-/* Take both cursors or none.  False: the message is refused. */
-static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
+static void rx_positions(struct smc_conn *conn, const struct smc_update *up)
 {
-	u64 read = smp_load_acquire(&conn->read_pos);
-	u64 prod, cons = conn->peer_read_pos;
-
-	if (smc_cursor_get(conn->rcv_size, conn->rcvd_pos,
-			   read + conn->rcv_size, &cdc->prod, &prod))
-		return false;
-	/* nothing is sent before the peer's ring is known by its Confirm */
-	if (!test_bit_acquire(SMC_CONN_ATTACHED, &conn->flags)) {
-		if (cdc->cons.count || cdc->cons.wrap)
-			return false;
-	} else if (smc_cursor_get(conn->peer_size, cons,
-				  READ_ONCE(conn->sent_pos), &cdc->cons,
-				  &cons)) {
-		return false;
-	}
-	if (prod != conn->rcvd_pos) {
+	if (up->prod_pos != conn->rcvd_pos) {
 		WRITE_ONCE(conn->rx_stamp, jiffies);
 		smc_stats_add(conn->sn, SMC_STAT_RX_BYTES,
-			      prod - conn->rcvd_pos);
+			      up->prod_pos - conn->rcvd_pos);
 	}
-	rx_urgent(conn, cdc, prod);
-	smp_store_release(&conn->rcvd_pos, prod);
-	smp_store_release(&conn->peer_read_pos, cons);
-	return true;
+	rx_urgent(conn, up);
+	smp_store_release(&conn->rcvd_pos, up->prod_pos);
+	smp_store_release(&conn->peer_read_pos, up->cons_pos);
+}
+
+/* Turn a message into an update.  False: a cursor is refused. */
+static bool rx_cursors(struct smc_conn *conn, const struct smc_cdc *cdc,
+		       struct smc_update *up)
+{
+	u64 read = smp_load_acquire(&conn->read_pos);
+
+	up->cons_pos = conn->peer_read_pos;
+	up->prod_flags = cdc->prod_flags;
+	up->conn_flags = cdc->conn_flags;
+	if (smc_cursor_get(conn->rcv_size, conn->rcvd_pos,
+			   read + conn->rcv_size, &cdc->prod, &up->prod_pos))
+		return false;
+	/* nothing is sent before the peer's ring is known by its Confirm */
+	if (!test_bit_acquire(SMC_CONN_ATTACHED, &conn->flags))
+		return !cdc->cons.count && !cdc->cons.wrap;
+	return !smc_cursor_get(conn->peer_size, conn->peer_read_pos,
+			       READ_ONCE(conn->sent_pos), &cdc->cons,
+			       &up->cons_pos);
 }
 
 /* Older than the last message? */
 static bool rx_stale(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
-	if (!conn->xport->has_seq)
-		return false;
 	if (smc_cdc_seq_before(cdc->seq, conn->rx_seq)) {
 		smc_stats_inc(conn->sn, SMC_STAT_CDC_OLD);
 		return true;
@@ -515,29 +523,20 @@ static bool window_due(const struct smc_conn *conn)
 	return smc_conn_unsent(conn);
 }
 
-static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
+static bool rx_locked(struct smc_conn *conn, const struct smc_update *up)
 {
 	u64 old_read = conn->peer_read_pos;
 	u64 old_rcvd = conn->rcvd_pos;
-	bool readable, forged;
+	bool readable;
 	u8 news;
 
 	lockdep_assert_held(&conn->rx_lock);
-	/* Failover validation: with one link nothing can be lost. */
-	if (cdc->prod_flags & SMC_CDC_FAILOVER || rx_stale(conn, cdc))
-		return false;
 	smc_stats_inc(conn->sn, SMC_STAT_RX_CDC);
-	forged = !rx_cursors(conn, cdc);
-	trace_smc_rx(conn->sn->net->net_cookie, conn->token,
-		     conn->rcvd_pos, conn->peer_read_pos, cdc->prod_flags,
-		     cdc->conn_flags, forged ? -EPROTO : 0);
-	if (forged) {
-		smc_stats_inc(conn->sn, SMC_STAT_CDC_FORGED);
-		rx_abort(conn, SMC_REASON_BADCURSOR);
-		return true;
-	}
-	WRITE_ONCE(conn->rx_prod_flags, cdc->prod_flags);
-	news = cdc->conn_flags & SMC_CDC_CONN_FLAGS & ~conn->rx_conn_flags;
+	rx_positions(conn, up);
+	trace_smc_rx(conn->sn->net->net_cookie, conn->token, up->prod_pos,
+		     up->cons_pos, up->prod_flags, up->conn_flags, 0);
+	WRITE_ONCE(conn->rx_prod_flags, up->prod_flags);
+	news = up->conn_flags & SMC_CDC_CONN_FLAGS & ~conn->rx_conn_flags;
 	WRITE_ONCE(conn->rx_conn_flags, conn->rx_conn_flags | news);
 
 	readable = conn->rcvd_pos != old_rcvd;
@@ -550,7 +549,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 		conn->events->writable(conn);
 	}
 	/* the flags before read_pos: pairs with smc_conn_read_done() */
-	if (cdc->prod_flags & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ))
+	if (up->prod_flags & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ))
 		smp_mb();
 	if (update_due(conn)) {
 		/* the read_pos seen above, then the bit: see push_one() */
@@ -561,26 +560,68 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 	       (conn->peer_read_pos != old_read && window_due(conn));
 }
 
+static bool rx_cdc_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	struct smc_update up;
+
+	lockdep_assert_held(&conn->rx_lock);
+	/* Failover validation: with one link nothing can be lost. */
+	if (cdc->prod_flags & SMC_CDC_FAILOVER || rx_stale(conn, cdc))
+		return false;
+	if (rx_cursors(conn, cdc, &up))
+		return rx_locked(conn, &up);
+	smc_stats_inc(conn->sn, SMC_STAT_RX_CDC);
+	smc_stats_inc(conn->sn, SMC_STAT_CDC_FORGED);
+	trace_smc_rx(conn->sn->net->net_cookie, conn->token,
+		     conn->rcvd_pos, conn->peer_read_pos, cdc->prod_flags,
+		     cdc->conn_flags, -EPROTO);
+	rx_abort(conn, SMC_REASON_BADCURSOR);
+	return true;
+}
+
 /**
- * smc_conn_rx() - a CDC message for this connection arrived
- * @conn: found by smc_lgr_conn_find() in an RCU read section, or alive for the
- *	call otherwise
- * @cdc: decoded, nothing in it is trusted
+ * smc_conn_rx() - the other end of a connection on this host has an update
+ * @conn: alive for the call
+ * @up: what the other end's push says; its positions are right
  *
  * Context: any, BH disabled; takes rx_lock.
  * Return: true if the caller has to call smc_conn_push() once it holds no
  * lock.
  */
-bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc)
+bool smc_conn_rx(struct smc_conn *conn, const struct smc_update *up)
+{
+	bool push = false;
+
+	lockdep_assert(up->prod_pos <=
+		       READ_ONCE(conn->read_pos) + conn->rcv_size);
+	lockdep_assert(up->cons_pos <= READ_ONCE(conn->sent_pos));
+	spin_lock(&conn->rx_lock);
+	if (!conn->detached) {
+		sk_incoming_cpu_update(conn->sk);
+		push = rx_locked(conn, up);
+		push |= take_bit(conn, SMC_CONN_KICK);
+	}
+	spin_unlock(&conn->rx_lock);
+	return push;
+}
+
+/**
+ * smc_conn_rx_cdc() - a CDC message for a connection arrived
+ * @conn: found by smc_lgr_conn_find() in an RCU read section
+ * @cdc: decoded, nothing in it is trusted
+ *
+ * Context: any, BH disabled; takes rx_lock.
+ * Return: as smc_conn_rx().
+ */
+bool smc_conn_rx_cdc(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	bool push = false;
 
 	spin_lock(&conn->rx_lock);
 	if (!conn->detached) {
 		sk_incoming_cpu_update(conn->sk);
-		push = rx_locked(conn, cdc);
-		if (take_bit(conn, SMC_CONN_KICK))
-			push = true;
+		push = rx_cdc_locked(conn, cdc);
+		push |= take_bit(conn, SMC_CONN_KICK);
 	}
 	spin_unlock(&conn->rx_lock);
 	return push;

@@ -3,10 +3,10 @@
  * The interface between the core and a transport.
  *
  * A transport moves bytes from a local ring into the peer's ring and then
- * publishes one CDC message.  It is a const table of down-calls; the core does
- * not depend on which one it has.  A transport does not use struct sock and
- * exports no other header: it reports everything by the up-calls at the end of
- * this file, whose kernel-doc is in the .c files.
+ * publishes how far both rings are: over RDMA, by one CDC message.  It is a const
+ * table of down-calls; the core does not depend on which one it has.  A transport
+ * does not use struct sock and exports no other header: it reports everything by
+ * the up-calls at the end of this file, whose kernel-doc is in the .c files.
  *
  * Every down-call is mandatory unless its description says "optional";
  * smc_xport_register() refuses an incomplete table.
@@ -21,7 +21,6 @@
 #include <linux/socket.h>
 #include <linux/completion.h>
 #include <linux/smc_reason.h>
-#include "wire/ring.h"
 #include "wire/cdc.h"
 #include "wire/clc.h"
 
@@ -190,22 +189,33 @@ struct smc_path {
 };
 
 /**
+ * struct smc_update - what one end of a connection tells the other
+ * @prod_pos: how far it has written into the other's ring
+ * @cons_pos: how far it has read its own
+ * @prod_flags: enum smc_cdc_prod_flags
+ * @conn_flags: enum smc_cdc_conn_flags
+ *
+ * A CDC message without what only the wire needs.
+ */
+struct smc_update {
+	u64 prod_pos;
+	u64 cons_pos;
+	u8 prod_flags;
+	u8 conn_flags;
+};
+
+/**
  * struct smc_push - one step of a connection's data: write, then publish
- * @nseg: number of copies to do; 0 for a CDC alone and for merged rings
- * @seg: source offset in the own send ring, destination offset in the peer's
- * @cdc: the state to publish after the copies
- * @end_pos: send position reached by this push; handed back in
- *           smc_conn_tx_done() when the source bytes may be overwritten
- * @len: sum of the segments' lengths
+ * @up: the state to publish after the bytes; its @prod_pos is handed back in
+ *	smc_conn_tx_done() when they may be overwritten
+ * @len: bytes before @up.prod_pos to be written into the peer's ring; 0: none.
+ *	They are there already if rings are merged
  * @may_wait: a little data and nothing else
  * @last: nothing may follow for a while (close, abort, a full ring): the
  *        transport must ask for a completion
  */
 struct smc_push {
-	int nseg;
-	struct smc_ring_seg seg[SMC_RING_SEGS];
-	struct smc_cdc cdc;
-	u64 end_pos;
+	struct smc_update up;
 	u32 len;
 	bool may_wait;
 	bool last;
@@ -267,7 +277,6 @@ struct smc_xport_info {
  * @conn_size: size of the private area the core allocates zeroed for every
  *	connection (conn->xp)
  * @ring_offset: bytes in front of the ring inside a receive buffer (SMC-D: 32)
- * @has_seq: CDC messages carry a sequence number (SMC-R)
  * @merges: the send ring is the peer's receive ring, mapped by conn_attach;
  *	no send buffer is allocated
  * @max_size_code: largest receive-buffer size code (SMC-R 15, SMC-D 6)
@@ -350,7 +359,6 @@ struct smc_xport {
 	u32 buf_size;
 	u32 conn_size;
 	u32 ring_offset;
-	bool has_seq;
 	bool merges;
 	u8 max_size_code;
 
@@ -406,7 +414,10 @@ void smc_dev_del(struct smc_dev *dev);
 struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why);
 void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why);
-bool smc_conn_rx(struct smc_conn *conn, const struct smc_cdc *cdc);
+bool smc_conn_rx(struct smc_conn *conn, const struct smc_update *up);
+bool smc_conn_rx_cdc(struct smc_conn *conn, const struct smc_cdc *cdc);
+void smc_conn_to_cdc(const struct smc_conn *conn, const struct smc_update *up,
+		     struct smc_cdc *cdc);
 void smc_conn_push(struct smc_conn *conn);
 void smc_conn_push_rcu(struct smc_conn *conn);
 void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos);

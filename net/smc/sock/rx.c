@@ -2,8 +2,8 @@
 /*
  * Receiving on an SMC connection.
  *
- * The peer writes into our ring; rcvd_pos says how far (it was checked against
- * the ring before it was stored).  A reader copies to the program and then
+ * The peer writes into our ring; rcvd_pos says how far (what the wire says was
+ * checked against the ring before it was stored).  A reader copies to the program and then
  * advances read_pos by exactly what was copied, so a fault in the program's
  * buffer delivers no byte twice.  The peer learns of the room when that is due
  * (smc_conn_read_done()).

@@ -9,7 +9,7 @@
  * receive ring.
  *
  * conn_attach finds the peer's ring by that token and makes it the send ring:
- * sendmsg makes the only copy, and a push only passes the CDC.  A struct pair
+ * sendmsg makes the only copy, and a push only passes positions.  A struct pair
  * joins the two ends.  The client's conn_attach makes it and joins both ends, if
  * they have the same TCP connection: to know a token is no right to its ring.
  * The server's accepts only the token of the end that it was joined to.
@@ -333,7 +333,7 @@ static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 	pair = READ_ONCE(lc->pair);
 	peer = pair ? rcu_dereference_bh(pair->conn[!lc->end]) : NULL;
 	/* NULL: the peer has left */
-	if (peer && smc_conn_rx(peer, &p->cdc)) {
+	if (peer && smc_conn_rx(peer, &p->up)) {
 		/* what there is to push before the bit: pairs with push_end() */
 		smp_mb__before_atomic();
 		set_bit(TODO_PUSH(!lc->end), &pair->todo);

@@ -43,9 +43,9 @@ struct smc_cursor {
 };
 
 /**
- * struct smc_cdc - one CDC message, SMC-R or SMC-D
- * @seq: sequence number, first message 1 (SMC-R only, else 0)
- * @token: alert token of the receiver (SMC-R only, else 0)
+ * struct smc_cdc - one CDC message
+ * @seq: sequence number, first message 1
+ * @token: alert token of the receiver
  * @prod: producer cursor, counts in the receiver's ring
  * @cons: consumer cursor, counts in the sender's own ring
  * @prod_flags: enum smc_cdc_prod_flags

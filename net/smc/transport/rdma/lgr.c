@@ -440,7 +440,6 @@ const struct smc_xport smc_rdma_xport = {
 	.lgr_size	= sizeof(struct smc_rdma_lgr),
 	.buf_size	= sizeof(struct smc_rdma_buf),
 	.conn_size	= sizeof(struct smc_rdma_conn),
-	.has_seq	= true,
 	.max_size_code	= SMC_SIZE_CODE_MAX,
 	.find_path	= smc_rdma_find_path,
 	.path_net	= smc_rdma_path_net,

@@ -69,7 +69,7 @@ static void rx_cdc(struct smc_rdma_link *link, const u8 *data, u32 len)
 	conn = smc_lgr_conn_find(lgr, cdc.token);
 	if (!conn)
 		smc_stats_inc(lgr->sn, SMC_STAT_CDC_UNKNOWN);
-	else if (smc_conn_rx(conn, &cdc))
+	else if (smc_conn_rx_cdc(conn, &cdc))
 		smc_conn_push_rcu(conn);
 	rcu_read_unlock();
 }

@@ -29,6 +29,14 @@
 #include "wire/llc.h"
 #include "rdma.h"
 
+/* A push as the wire has it: made before post_lock is taken. */
+struct wire_push {
+	const struct smc_push *p;
+	struct smc_cdc cdc;
+	struct smc_ring_seg seg[SMC_RING_SEGS];
+	int segs;
+};
+
 /* Work requests of one push */
 struct push_wrs {
 	struct ib_rdma_wr write[SMC_RING_SEGS];
@@ -88,22 +96,22 @@ static void build_send(struct smc_rdma_link *link, u32 i, bool signal,
 
 /* The WRITEs of a push, chained in front of @wrs->send. */
 static void build_writes(struct smc_rdma_link *link, struct smc_rdma_tx *tx,
-			 const struct smc_push *p, struct push_wrs *wrs)
+			 const struct wire_push *wp, struct push_wrs *wrs)
 {
 	struct smc_rdma_conn *xp = tx->xp;
 	struct smc_rdma_buf *snd = smc_rdma_buf(xp->conn->sndbuf);
 	int i;
 
-	for (i = 0; i < p->nseg; i++) {
-		const struct smc_ring_seg *seg = &p->seg[i];
+	for (i = 0; i < wp->segs; i++) {
+		const struct smc_ring_seg *seg = &wp->seg[i];
 		struct ib_rdma_wr *write = &wrs->write[i];
 		struct ib_sge *src = &wrs->src[i];
 
 		src->addr = snd->dma + seg->src_off;
 		src->length = seg->len;
 		src->lkey = link->pd->local_dma_lkey;
-		write->wr.next = i + 1 < p->nseg ? &wrs->write[i + 1].wr :
-						   &wrs->send;
+		write->wr.next = i + 1 < wp->segs ? &wrs->write[i + 1].wr :
+						    &wrs->send;
 		write->wr.wr_cqe = &tx->cqe;
 		write->wr.sg_list = src;
 		write->wr.num_sge = 1;
@@ -181,8 +189,9 @@ static bool want_signal(const struct smc_rdma_link *link,
 }
 
 static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
-		       const struct smc_push *p)
+		       const struct wire_push *wp)
 {
+	const struct smc_push *p = wp->p;
 	u32 i = slot_index(link->tx_head);
 	struct push_wrs wrs;
 	bool signal;
@@ -190,14 +199,14 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	count_burst(xp);
 	signal = want_signal(link, xp, p);
 
-	smc_cdc_encode(slot_data(link, i), &p->cdc);
+	smc_cdc_encode(slot_data(link, i), &wp->cdc);
 	link->tx[i].xp = xp;
-	build_writes(link, &link->tx[i], p, &wrs);
+	build_writes(link, &link->tx[i], wp, &wrs);
 	build_send(link, i, signal, &wrs.send, &wrs.msg);
 	xp->quiet_len = signal ? 0 : xp->quiet_len + p->len;
 	xp->turn = false;
-	return slot_post(link, xp, p->end_pos, p->nseg + 1, signal,
-			 p->nseg ? &wrs.write[0].wr : &wrs.send);
+	return slot_post(link, xp, p->up.prod_pos, wp->segs + 1, signal,
+			 wp->segs ? &wrs.write[0].wr : &wrs.send);
 }
 
 /*
@@ -241,19 +250,23 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 {
 	struct smc_rdma_link *link = smc_rdma_link(conn->lgr);
 	struct smc_rdma_conn *xp = conn->xp;
+	struct wire_push wp = { .p = p };
 	bool lost = false;
 	int rc;
 
 	lockdep_assert_held(&conn->tx_lock);
+	smc_conn_to_cdc(conn, &p->up, &wp.cdc);
+	wp.segs = smc_ring_plan(conn->snd_size, conn->peer_size,
+				p->up.prod_pos - p->len, p->len, wp.seg);
 	spin_lock(&link->post_lock);
 	if (link->dead) {
 		rc = -ENOLINK;
-	} else if ((xp->revoked && p->nseg) || !may_push(link, xp)) {
+	} else if ((xp->revoked && p->len) || !may_push(link, xp)) {
 		rc = -EAGAIN;
 	} else if (cork(xp, p)) {
 		rc = -EINPROGRESS;
 	} else {
-		rc = push_locked(link, xp, p);
+		rc = push_locked(link, xp, &wp);
 		lost = rc;
 	}
 	spin_unlock(&link->post_lock);
