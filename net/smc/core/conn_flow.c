@@ -140,9 +140,9 @@ static inline bool take_bit(struct smc_conn *conn, enum smc_conn_bits bit)
  * One push.  1: something was pushed up to an urgent byte, and there may be
  * more; 0: all that could be was pushed; -ENODATA: nothing to do; -EAGAIN: no
  * slot, -EINPROGRESS: enough is on its way, the transport calls again; another
- * error: the link is dead.
+ * error: the link is dead.  @follow: set if pushed() has to follow.
  */
-static int push_one(struct smc_conn *conn)
+static int push_one(struct smc_conn *conn, bool *follow)
 {
 	bool abort = test_bit(SMC_CONN_WANT_ABORT, &conn->flags);
 	u64 sent = conn->sent_pos;
@@ -189,8 +189,9 @@ static int push_one(struct smc_conn *conn)
 	rc = conn->xport->push(conn, &p);
 	trace_smc_push(conn->sn->net->net_cookie, conn->token,
 		       conn->peer_token, p.len, p.up.prod_pos, p.up.cons_pos,
-		       prod_flags, flags, rc);
-	if (!rc) {
+		       prod_flags, flags, min(rc, 0));
+	if (rc >= 0) {
+		*follow |= rc;
 		push_account(conn, &p);
 		if (len == window && len < unsent)
 			count_window(conn);
@@ -241,7 +242,7 @@ bool smc_conn_last_sent(const struct smc_conn *conn)
  */
 void smc_conn_push(struct smc_conn *conn)
 {
-	bool any = false, flushed = false;
+	bool any = false, follow = false, flushed = false;
 	int rc;
 
 	spin_lock_bh(&conn->tx_lock);
@@ -253,7 +254,7 @@ void smc_conn_push(struct smc_conn *conn)
 		smp_mb__after_atomic();
 	}
 	do {
-		rc = push_one(conn);
+		rc = push_one(conn, &follow);
 		any |= rc >= 0;
 	} while (rc > 0);
 	if (test_bit(SMC_CONN_FLUSH, &conn->flags) &&
@@ -264,9 +265,9 @@ void smc_conn_push(struct smc_conn *conn)
 		mod_delayed_work(conn->sn->end_wq, &conn->release, 0);
 	spin_unlock_bh(&conn->tx_lock);
 
+	if (follow)
+		conn->xport->pushed(conn);
 	if (any) {
-		if (conn->xport->pushed)
-			conn->xport->pushed(conn);
 		/* sent_pos before the bit: pairs with limited(), sock/tx.c */
 		smp_mb();
 		if (test_bit(SMC_CONN_TELL_SENT, &conn->flags))

@@ -340,13 +340,13 @@ struct smc_xport_info {
  *	lock held.
  * @writer_gone: optional; the program will not write any more.  What it has
  *	written is still pushed.  Context: process.
- * @push: Copy and publish, all or nothing.  -EAGAIN: no room now, and
- *	-EINPROGRESS: it waits for earlier ones (smc_push.may_wait):
- *	smc_conn_push() will be called; any other error: the link is dead and
- *	smc_lgr_lost() has been or will be called.
+ * @push: Copy and publish, all or nothing: 0, or 1 if @pushed has to follow.
+ *	-EAGAIN: no room now, and -EINPROGRESS: it waits for earlier ones
+ *	(smc_push.may_wait): smc_conn_push() will be called; any other error:
+ *	the link is dead and smc_lgr_lost() has been or will be called.
  *	Context: conn->tx_lock held, BH disabled.
- * @pushed: optional; called after tx_lock has been dropped when at least one
- *	push succeeded, for what must not be done under it.  Context: any.
+ * @pushed: optional, if @push never returns 1; called after tx_lock has been
+ *	dropped, for what must not be done under it.  Context: any.
  * @fill_info: For sock_diag and netlink; @info is zeroed.  Context: process or
  *	BH, no sleep.
  * @fill_dev: For netlink; @info is zeroed.  False: the device cannot be used

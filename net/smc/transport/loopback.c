@@ -333,12 +333,12 @@ static int lo_push(struct smc_conn *conn, const struct smc_push *p)
 	pair = READ_ONCE(lc->pair);
 	peer = pair ? rcu_dereference_bh(pair->conn[!lc->end]) : NULL;
 	/* NULL: the peer has left */
-	if (peer && smc_conn_rx(peer, &p->up)) {
-		/* what there is to push before the bit: pairs with push_end() */
-		smp_mb__before_atomic();
-		set_bit(TODO_PUSH(!lc->end), &pair->todo);
-	}
-	return 0;
+	if (!peer || !smc_conn_rx(peer, &p->up))
+		return 0;
+	/* what there is to push before the bit: pairs with push_end() */
+	smp_mb__before_atomic();
+	set_bit(TODO_PUSH(!lc->end), &pair->todo);
+	return 1;
 }
 
 static void push_end(struct pair *pair, enum end end)
