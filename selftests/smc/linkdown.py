@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """linkdown - each cause of a link's end happens once
 
-The peer of every case is a host of its own (smcpeer.py), so that the link
-has one end here.  The cause is counted, no other one is, and the program is
-told what include/uapi/linux/smc_reason.h says.  The next case begins with a new
-link to the same peer.  Needs what hostile_rdma.py needs; some cases need the
-modules badverbs (selftests/vm/planted) on clcrxe, or pauses.
+The peer of every case is a host of its own (smcpeer.py), so that the link has
+one end here.  The cause is counted and traced, no other one is, and the program
+is told what include/uapi/linux/smc_reason.h says.  The next case begins with a
+new link to the same peer.  Needs what hostile_rdma.py needs, and the event
+enabled; some cases need badverbs (vm/planted) on clcrxe, or pauses.
 """
 import errno
 import glob
@@ -41,6 +41,10 @@ ENDS_AT_ONCE = 256              # works that a work queue runs, of Linux 6.12
 PAUSES = Planted("pauses")
 
 
+def events():
+    return read("/sys/kernel/tracing/trace").count(" smcr_link_down: ")
+
+
 def port(up):
     """the state of the port, as SMC has it"""
     bad("event", "port_up" if up else "port_down")
@@ -61,6 +65,7 @@ class Link:
         bad("rule", "off")
         # those of the case before end in their own time
         await_ends("connections")
+        self.events = events()
         self.counters = Counters()
         self.peer = Peer(Link.net, ring)
         self.sock = self.peer.sock
@@ -84,6 +89,9 @@ class Link:
         except OSError as e:
             assert e.errno == want, e
 
+    def traced(self):
+        assert events() == self.events + 1
+
     def goodbye(self):
         """the peer is told, before the program"""
         self.peer.llc(DELETE_LINK)
@@ -102,6 +110,7 @@ class Link:
         assert moved["LinkCreated"] == moved["LgrLost"] == 1, moved
         downs = {n: v for n, v in moved.items() if n.startswith("LinkDown")}
         assert downs == {cause: 1}, downs
+        self.traced()
 
 
 def served():
@@ -403,6 +412,7 @@ def case_flap():
     await_that("the link stays",
                lambda: link.counters.moved().get("LinkDestroyed") == 1, LIMIT)
     assert link.counters.moved()["LinkDownPeer"] == 1
+    link.traced()
 
 
 class Loaded(Link):

@@ -14,8 +14,14 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
 	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
 	insmod /lab/badverbs.ko dev=clcrxe && insmod /lab/pauses.ko || exit
+	mountpoint -q /sys/kernel/tracing || mount -t tracefs t /sys/kernel/tracing
+	# not the names of commands: that patches the scheduler
+	echo 0 >/sys/kernel/tracing/options/record-cmd
+	event=/sys/kernel/tracing/events/smc/smcr_link_down/enable
+	echo 1 >\$event || exit
 	$s/linkdown.py ${LINKDOWN_CASES:-}
 	rc=\$?
+	echo 0 >\$event
 	rmmod badverbs pauses || exit
 	exit \$rc" || fail "causes"
 g A 'sysctl -q net.smc.smcr_testlink_time=30'

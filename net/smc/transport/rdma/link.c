@@ -68,11 +68,25 @@ static const struct {
 	DOWN(PEER),
 };
 
+static void end(struct smc_rdma_link *link, enum smc_reason why, void *from)
+{
+	int i;
+
+	if (!smc_lgr_lost(link->lgr, why))
+		return;
+	trace_smcr_link_down(link, link->lgr, link->lgr->sn->net->net_cookie,
+			     READ_ONCE(link->state), link->lgr->dev, from);
+	for (i = 0; i < ARRAY_SIZE(downs); i++) {
+		if (downs[i].why == why)
+			smc_stats_inc(link->lgr->sn, downs[i].stat);
+	}
+}
+
 /**
  * smc_rdma_link_end() - end the group because of its link
  * @link: link
- * @why: one of SMC_REASON_LIST_LINK; counted, unless the group has ended
- *	already
+ * @why: one of SMC_REASON_LIST_LINK; counted and traced (smcr_link_down), unless
+ *	the group has ended already
  *
  * The link can still be used, for DELETE LINK.
  *
@@ -80,14 +94,7 @@ static const struct {
  */
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why)
 {
-	int i;
-
-	if (!smc_lgr_lost(link->lgr, why))
-		return;
-	for (i = 0; i < ARRAY_SIZE(downs); i++) {
-		if (downs[i].why == why)
-			smc_stats_inc(link->lgr->sn, downs[i].stat);
-	}
+	end(link, why, __builtin_return_address(0));
 }
 
 /**
@@ -122,11 +129,8 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 {
 	if (!smc_rdma_link_mark_dead(link, why))
 		return;
-	trace_smcr_link_down(link, link->lgr, link->lgr->sn->net->net_cookie,
-			     READ_ONCE(link->state), link->lgr->dev,
-			     __builtin_return_address(0));
 	wake_up_all(&link->wait);
-	smc_rdma_link_end(link, why);
+	end(link, why, __builtin_return_address(0));
 }
 
 static void event_work(struct work_struct *work)
