@@ -137,8 +137,8 @@ static enum smc_reason step_open(struct smc_hs *hs)
 	}
 	smc_hs_start_clock(hs);
 	/* let_go_late() may have given the place back */
-	if (!hs->account && !smc_hs_count(hs))
-		set_bit(SMC_HS_LIMITED, &hs->bits);
+	if (!hs->account && !test_bit(SMC_HS_LIMITED, &hs->bits))
+		smc_hs_count(hs);
 	return propose(hs);
 }
 

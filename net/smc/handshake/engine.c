@@ -401,10 +401,7 @@ void smc_hs_start(struct smc_hs *hs)
 {
 	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
 	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_STARTED);
-	if (!smc_hs_count(hs)) {
-		set_bit(SMC_HS_LIMITED, &hs->bits);
-		smc_stats_inc(hs->setup.sn, SMC_STAT_HS_LIMIT);
-	}
+	smc_hs_count(hs);
 	refcount_inc(&hs->refs);	/* until it has ended */
 	hs->conn->account = smc_account_get(hs->account);
 	hs->conn->stream = stream_of(hs);

@@ -42,13 +42,14 @@ bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa)
 }
 
 /**
- * smc_hs_count() - charge a handshake that begins to its peer
- * @hs: handshake
+ * smc_hs_count() - charge a handshake to its peer
+ * @hs: handshake that begins, or goes on without a place
+ *
+ * One too many is not charged: it is to be declined (SMC_HS_LIMITED).
  *
  * Context: process or BH.
- * Return: false if it is one too many; then it is not charged.
  */
-bool smc_hs_count(struct smc_hs *hs)
+void smc_hs_count(struct smc_hs *hs)
 {
 	struct smc_account *acct;
 	struct in6_addr addr;
@@ -57,10 +58,11 @@ bool smc_hs_count(struct smc_hs *hs)
 	acct = smc_account_peer(hs->setup.sn, &addr, GFP_ATOMIC | __GFP_NOWARN);
 	if (!acct || !smc_account_try_charge(acct, kind_of(hs), 1, NULL)) {
 		smc_account_put(acct);
-		return false;
+		set_bit(SMC_HS_LIMITED, &hs->bits);
+		smc_stats_inc(hs->setup.sn, SMC_STAT_HS_LIMIT);
+		return;
 	}
 	hs->account = acct;
-	return true;
 }
 
 /**

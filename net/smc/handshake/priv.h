@@ -206,7 +206,7 @@ struct smc_hs_step {
  * @steps: by state; none for states of the other role
  * @first: first state
  * @start: optional, for smc_hs_start().  Any context, the socket is locked
- * @conclude: for smc_hs_conclude(); @in_use: the peer uses SMC, and reads no
+ * @conclude: for smc_hs_conclude(); @in_use: the peer may use SMC, and read no
  *	Decline
  * @unsent: the Decline could not be sent: the verdict, or SMC_HS_V_GO_ON and
  *	another state
@@ -326,7 +326,7 @@ bool smc_hs_may_charge(const struct smc_hs *hs);
 
 /* limit.c */
 bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa);
-bool smc_hs_count(struct smc_hs *hs);
+void smc_hs_count(struct smc_hs *hs);
 void smc_hs_uncount(struct smc_hs *hs);
 
 /* egress.c */
