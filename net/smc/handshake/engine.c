@@ -278,8 +278,12 @@ static void step(struct smc_hs *hs)
  */
 static void let_go_late(struct smc_hs *hs)
 {
-	if (!time_after(jiffies, hs->limit +
-				 msecs_to_jiffies(SMC_HS_CONFIRM_MS)))
+	unsigned long end = hs->limit;
+
+	/* a later state may go on for longer */
+	if (hs->deadline_set && time_after(hs->deadline, end))
+		end = hs->deadline;
+	if (!time_after(jiffies, end + msecs_to_jiffies(SMC_HS_CONFIRM_MS)))
 		return;
 	if (hs->data)
 		smc_hs_paths_drop(hs);
