@@ -627,7 +627,7 @@ static struct smc_lgr *kill_next(struct smc_net *sn, const struct smc_dev *dev,
 	spin_lock_bh(&sn->lgr_lock);
 	lgr = smc_lgr_first_after(sn, *seq);
 	while (lgr && dev && lgr->path.dev != dev)
-		lgr = rb_entry_safe(rb_next(&lgr->node), struct smc_lgr, node);
+		lgr = smc_lgr_next(lgr);
 	if (lgr) {
 		*seq = lgr->seq;
 		kill_locked(lgr, why, KILL_ANY);

@@ -38,6 +38,19 @@ static struct smc_lgr *group_of(struct rb_node *node)
 }
 
 /**
+ * smc_lgr_next() - the next newer group
+ * @lgr: group in the table
+ *
+ * Context: any; the table lock is held.
+ * Return: the group or NULL.
+ */
+struct smc_lgr *smc_lgr_next(const struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&lgr->sn->lgr_lock);
+	return group_of(rb_next(&lgr->node));
+}
+
+/**
  * smc_lgr_first_after() - the oldest group that is newer than another one
  * @sn: namespace
  * @seq: of the other one, which may have ended; 0: none
@@ -86,7 +99,7 @@ int smc_lgr_walk(struct smc_net *sn, u64 seq,
 		left = WALK_MAX;
 		spin_lock_bh(&sn->lgr_lock);
 		for (lgr = smc_lgr_first_after(sn, seq); lgr && !rc && left--;
-		     lgr = group_of(rb_next(&lgr->node))) {
+		     lgr = smc_lgr_next(lgr)) {
 			rc = fn(lgr, arg);
 			seq = lgr->seq;
 		}
