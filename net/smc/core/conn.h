@@ -184,7 +184,8 @@ enum smc_conn_end {
  * @tx_want: free bytes waited for, 0: none
  * @refs: see above; written by each call and by a message that is to be answered;
  *	what every message reads of the other end is in other cache lines
- * @completion_pos: position of the last completion that was requested
+ * @completion_pos: a completion has been requested for this position, by the
+ *	transport (tx_lock) or for a writer that waits
  * @rx_mutex: the socket's, one reader
  * @shut_pos: @rcvd_pos when both ways were shut
  * @urg_read_pos: taken by recv(MSG_OOB)

@@ -84,8 +84,9 @@ static inline bool has_room(struct smc_conn *conn, u32 need, bool wake)
  * smc_tx_request_completion() - have done_pos catch up with what has been sent
  * @conn: attached connection
  *
- * A completion is asked for once for each position: a program that polls a full
- * ring in a loop must not cause a message each time.
+ * A completion is asked for once for each position, and not if the push was
+ * signalled: a program that polls a full ring in a loop must not cause a message
+ * each time.
  *
  * Context: process or softirq, no lock of the connection held; not from
  * smc_conn_events.

@@ -204,6 +204,8 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	build_writes(link, &link->tx[i], wp, &wrs);
 	build_send(link, i, signal, &wrs.send, &wrs.msg);
 	xp->quiet_len = signal ? 0 : xp->quiet_len + p->len;
+	if (signal)
+		WRITE_ONCE(xp->conn->completion_pos, p->up.prod_pos);
 	xp->turn = false;
 	return slot_post(link, xp, p->up.prod_pos, wp->segs + 1, signal,
 			 wp->segs ? &wrs.write[0].wr : &wrs.send);
