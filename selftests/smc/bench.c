@@ -12,14 +12,16 @@
  *					connection at rest after such an echo
  *
  * KIND is tcp, ipproto, afsmc or unix.  A client and a server process, both of
- * one thread.  One line: KIND PATTERN SIZE CONNS VALUE, nanoseconds (the mean by
- * CLOCK_MONOTONIC: instructions, in a guest under -icount) or bytes.  With one
+ * one thread.  One line: KIND PATTERN SIZE CONNS VALUE COUNT, nanoseconds (the mean
+ * by CLOCK_MONOTONIC: instructions, in a guest under -icount) or bytes, and of how
+ * many messages, round trips, writes or connections it is the mean.  With one
  * connection both block; with more both use epoll.
  */
 #include <sys/epoll.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "lib/mark.h"
 #include "lib/util.h"
 
 #define MAX_CONNS	1024
@@ -31,6 +33,7 @@ static int conns;
 static struct sockaddr_storage addr;
 static socklen_t addr_len;
 static char *buf;
+static long count;	/* what the mean is of */
 
 static int new_socket(void)
 {
@@ -170,6 +173,20 @@ static void serve(int listener, long num)
 
 /* -- the client -- */
 
+static uint64_t begin(void)
+{
+	MARK(MARK_BEGIN);
+	return now_ns();
+}
+
+static double ns_since(uint64_t start)
+{
+	uint64_t end = now_ns();
+
+	MARK(MARK_END);
+	return end - start;
+}
+
 static double latency(long num)
 {
 	int fd = new_client();
@@ -178,12 +195,13 @@ static double latency(long num)
 
 	for (i = -num / 10; i < num; i++) {
 		if (!i)
-			start = now_ns();
+			start = begin();
 		put(fd, size);
 		if (!get(fd, size))
 			die("end of file");
 	}
-	return (double)(now_ns() - start) / num / 2;
+	count = 2 * num;
+	return ns_since(start) / count;
 }
 
 static double rate(long num)
@@ -206,30 +224,30 @@ static double rate(long num)
 		n = epoll_wait(ep, ev, ARRAY_LEN(ev), -1);
 		for (i = 0; i < n; i++, done++) {
 			if (!done)
-				start = now_ns();
+				start = begin();
 			if (!get(ev[i].data.fd, size))
 				die("end of file");
 			put(ev[i].data.fd, size);
 		}
 	}
-	ns = now_ns() - start;
+	ns = ns_since(start);
 	for (i = 0; i < conns; i++)
 		get(fd[i], size);
-	return ns / num;
+	count = num;
+	return ns / count;
 }
 
 static double stream(long num)
 {
 	int fd[MAX_CONNS], i;
 	uint64_t start = 0;
-	double ns;
 	long n;
 
 	for (i = 0; i < conns; i++)
 		fd[i] = new_client();
 	for (n = -num / 10; n < num; n++) {
 		if (!n)
-			start = now_ns();
+			start = begin();
 		for (i = 0; i < conns; i++)
 			put(fd[i], size);
 	}
@@ -237,8 +255,8 @@ static double stream(long num)
 		shutdown(fd[i], SHUT_WR);
 	for (i = 0; i < conns; i++)
 		get(fd[i], 1);
-	ns = now_ns() - start;
-	return ns / num / conns / size;
+	count = num * conns;
+	return ns_since(start) / count / size;
 }
 
 static double setup(long num)
@@ -249,14 +267,15 @@ static double setup(long num)
 
 	for (i = -20; i < num; i++) {
 		if (!i)
-			start = now_ns();
+			start = begin();
 		fd = new_client();
 		put(fd, size);
 		if (!get(fd, size))
 			die("end of file");
 		close(fd);
 	}
-	return (double)(now_ns() - start) / num;
+	count = num;
+	return ns_since(start) / count;
 }
 
 /* Bytes of pages that are free, and of those that a CPU keeps for itself. */
@@ -300,7 +319,8 @@ static double memory(long num)
 		if (!get(fd[i], size))
 			die("end of file");
 	}
-	return (before - free_memory()) / (conns - 1);
+	count = conns - 1;
+	return (before - free_memory()) / count;
 }
 
 static const struct {
@@ -358,7 +378,8 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	value = patterns[i].measure(num);
-	printf("%s %s %zu %d %.4f\n", kind_name, pattern, size, conns, value);
+	printf("%s %s %zu %d %.4f %ld\n", kind_name, pattern, size, conns, value,
+	       count);
 	fflush(stdout);
 	/* the server ends by itself: no connection is reset */
 	if (close_range(3, ~0U, 0))

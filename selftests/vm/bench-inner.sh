@@ -47,7 +47,8 @@ way() {
 	rows | grep -E "${3:-.}" >"$LAB_RUN/rows"
 	while read -r row; do
 		line=$(g A "$s/bench $2 $row" </dev/null) || fail "$1: $row"
-		echo "$1 ${line#* }" >>"$table"
+		line="$1 ${line#* }"
+		echo "${line% *}" >>"$table"
 	done <"$LAB_RUN/rows"
 	note "$1: measured"
 }
