@@ -19,6 +19,8 @@ directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
  --env "SMC_X=Y ..."    for the environment of commands in the guests
  --cpus N     of each guest
  --accel A    tcg (default) or kvm
+ --plugin S   "-plugin S" of the emulator; of the host's files, those in the run
+              directory are in /mnt/run there
  --qemu P     program in the emulator's root
 
 How it works: each guest's agent (guest/agent.py) is at the other end of a
@@ -152,6 +154,8 @@ class Guest:
                      else a.accel]
         args += ["-cpu", "max,erms=off,fsrm=off,fsrs=off,fzrm=off" if a.accel == "tcg"
                  else "host"]
+        if a.plugin:
+            args += ["-plugin", a.plugin]
         for tag, path, ro in shares:
             args += ["-virtfs", f"local,path={path},mount_tag={tag},"
                      f"security_model=none,multidevs=remap"
@@ -355,6 +359,7 @@ def parse():
     p.add_argument("--append", default="")
     p.add_argument("--env", default="")
     p.add_argument("--accel", default="tcg")
+    p.add_argument("--plugin")
     p.add_argument("--qemu", default="qemu-system-x86_64")
     p.add_argument("command", nargs="+")
     return p.parse_args()
