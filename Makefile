@@ -156,7 +156,8 @@ One thing at a time
                          kernel changes, they are purged: in clean roots
   make coverage [TEST=name]              lines of net/smc that tests reach
   make bench [ROWS=short]                instructions for messages, streams and
-                                         connections: TCP, SMC, the kernel's own
+                                         connections: TCP, SMC, the kernel's own;
+                                         and whose they are
   make bench-compare A=FILE B=FILE       what has changed between two of them
   make bench-plots FILE=FILE             the plots and tables of performance.rst
   make vm [TEST=name] [K=6.1|6.12|7.2|debug|kcsan]

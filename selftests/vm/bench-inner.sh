@@ -4,8 +4,11 @@
 # bench-inner.sh - the part of bench.sh, and of the test bench_ratios, that runs
 # while the guest lives, after test-lib.sh: measures WAYS, with all rows or
 # (ROWS=short) a few.  Lines of results/bench.txt: WAY PATTERN SIZE CONNS VALUE
+# With ROWS=parts the emulator has bench-plugin.c, and bench-parts.py reads what is
+# kept in the directory "spans".
 s=/lab/selftests/smc
 table=$LAB_RUN/results/bench.txt
+spans=$LAB_RUN/spans
 
 # stream SIZE CONNS: five times, and the median counts (benchdata.py).  How often
 # its two ends sleep differs from one to the next: over SMC-R one in five of 1 KiB
@@ -18,6 +21,12 @@ stream() {
 
 # memory first: rings of connections that are gone are used again
 rows() {
+	case $ROWS in
+	parts)
+		printf '%s\n' 'latency 64 1' 'latency 131072 1' 'stream 1024 1' \
+			'stream 131072 1' 'stream 16384 4'
+		return ;;
+	esac
 	echo "memory 64 256"
 	case $ROWS in
 	short)
@@ -42,6 +51,20 @@ rows() {
 	echo "setup 64 1"
 }
 
+# keep_span WAY PATTERN SIZE CONNS VALUE COUNT: what the plugin has counted in it
+keep_span() {
+	[ -s "$LAB_RUN/span" ] || fail "$*: nothing of the plugin"
+	mv "$LAB_RUN/span" "$spans/$1.$2.$3.$4"
+	echo "$*" >>"$spans/list"
+}
+
+# keep_map WAY: where modules are, and what the kernel has of soft-RoCE's checksum,
+# each symbol with the one that ends it
+keep_map() {
+	g A 'cat /proc/modules' >"$spans/$1.modules"
+	g A "grep -A 1 ' crc32' /proc/kallsyms" >"$spans/$1.symbols"
+}
+
 # way NAME KIND [REGEX]: measure all rows, or those that match
 way() {
 	rows | grep -E "${3:-.}" >"$LAB_RUN/rows"
@@ -49,7 +72,10 @@ way() {
 		line=$(g A "$s/bench $2 $row" </dev/null) || fail "$1: $row"
 		line="$1 ${line#* }"
 		echo "${line% *}" >>"$table"
+		# shellcheck disable=SC2086
+		[ "$ROWS" != parts ] || keep_span $line
 	done <"$LAB_RUN/rows"
+	[ "$ROWS" != parts ] || keep_map "$1"
 	note "$1: measured"
 }
 
@@ -116,6 +142,7 @@ own_lo() {
 }
 
 : >"$table"
+[ "$ROWS" != parts ] || mkdir -p "$spans"
 g A 'uname -r' >"$LAB_RUN/results/kernel"
 # no TIME_WAIT: where ports are taken connect() looks for one that is not
 g A 'sysctl -q net.ipv4.tcp_max_tw_buckets=0; module.sh rdma lo'

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """bench-report - what bench.sh has measured, as a table or JSON, and compared
 
-    table FILE          each way, and its time (or memory) in relation to TCP's
-    json FILE COMMIT KERNEL
-                        the same for programs
+    table FILE          each way, and its time (or memory) in relation to TCP's;
+                        then where the instructions are, if FILE says it
+    json FILE COMMIT KERNEL PARTS
+                        the same for programs; PARTS is from bench-parts.py
     compare OLD NEW     rows that differ by 1 % or more, in relation to TCP in
                         the same boot; exit code 1 if one is 3 % slower
     ratios FILE BEST    the ratios that BEST lists; exit code 1 if one is 3 %
@@ -18,7 +19,8 @@ COMMIT: what WAY takes of the time or memory of OTHER.
 import json
 import sys
 
-from benchdata import LABEL, UNIT, load, row_text, shown
+from benchdata import (LABEL, PARTS, UNIT, load, load_parts, row_text,
+                       shown)
 
 WORSE = 1.03
 
@@ -44,15 +46,40 @@ def table(ways):
     print("in brackets: time or memory of TCP's; below 1 is better")
 
 
-def as_json(ways, commit, kernel):
+def parts_table(ways):
+    rows = {row: None for of in ways.values() for row in of}
+    if rows:
+        print("instructions of a message, and where they are:")
+        print(" " * 40 + "all" + "".join(f"{name:>12}" for name in
+                                         PARTS.values()))
+    for row in rows:
+        for way in (w for w in LABEL if row in ways.get(w, ())):
+            _, parts = ways[way][row]
+            print(f"  {row_text(row):18}{LABEL[way]:>18} "
+                  f"{sum(parts.values()):11.0f}  " +
+                  "".join(f"{n:10.0f}  " for n in parts.values()).rstrip())
+
+
+def json_ways(ways):
     """a line for each row, so that two files can be compared"""
-    text = []
-    for way, rows in ways.items():
-        lines = [json.dumps([*row, value]) for row, value in rows.items()]
-        text.append(f" {json.dumps(way)}: [\n  " + ",\n  ".join(lines) + "]")
+    return "{\n" + ",\n".join(
+        f" {json.dumps(way)}: [\n  " +
+        ",\n  ".join(json.dumps(row) for row in rows) + "]"
+        for way, rows in ways.items()) + "}"
+
+
+def as_json(ways, parts, commit, kernel):
+    ways = {way: [[*row, value] for row, value in rows.items()]
+            for way, rows in ways.items()}
+    parts = {way: [[*row, ns, *counts.values()]
+                   for row, (ns, counts) in rows.items()]
+             for way, rows in parts.items()}
+    row = ["pattern", "size", "conns", "ns of a message", *PARTS]
     print(f'{{"commit": {json.dumps(commit)},\n"kernel": {json.dumps(kernel)},\n'
           '"row": ["pattern", "size", "conns", "ns, or bytes of memory"],\n'
-          '"ways": {\n' + ",\n".join(text) + "}}")
+          f'"ways": {json_ways(ways)},\n'
+          f'"parts": {{"commit": {json.dumps(commit)},\n'
+          f'"row": {json.dumps(row)},\n"ways": {json_ways(parts)}}}}}')
 
 
 def compare(old, new):
@@ -127,8 +154,9 @@ def main():
     ways = load(args[0])
     if what == "table":
         table(ways)
+        parts_table(load_parts(args[0]))
     elif what == "json":
-        as_json(ways, args[1], args[2])
+        as_json(ways, load_parts(args[3]), args[1], args[2])
     elif what == "compare":
         return compare(ways, load(args[1]))
     elif what == "ratios":

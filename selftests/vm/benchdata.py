@@ -4,6 +4,9 @@
 A file has lines WAY PATTERN SIZE CONNS VALUE, or is JSON made from them.  A value
 is nanoseconds (of a message, a round trip, a byte, a connection), or bytes of
 memory.  Less is better.  Of lines that differ in nothing else the median counts.
+
+Where instructions go is in another file, with lines WAY PATTERN SIZE CONNS NS and
+those of each of PARTS, all of one message; or under "parts" of the same JSON.
 """
 import json
 import statistics
@@ -16,6 +19,9 @@ LABEL = {"tcp": "TCP", "unix": "AF_UNIX", "smcd": "SMC-D",
          "own-smcr": "kernel's own SMC-R", "verbs": "RDMA verbs alone",
          "fallback": "after fallback",
          "tcp-option": "TCP, option's hook", "smcd-option": "SMC-D, own option"}
+# where an instruction is
+PARTS = {"program": "program", "kernel": "kernel", "smc": "SMC module",
+         "rdma": "RDMA core", "rxe": "soft-RoCE"}
 
 
 def load(path):
@@ -33,6 +39,32 @@ def load(path):
             (pattern, int(size), int(conns)), []).append(float(value))
     return {way: {row: statistics.median(values) for row, values in rows.items()}
             for way, rows in ways.items()}
+
+
+def load_parts(path):
+    """{way: {(pattern, size, conns): (ns, {part: instructions})}}"""
+    with open(path, encoding="ascii") as f:
+        text = f.read()
+    if text.startswith("{"):
+        parts = json.loads(text).get("parts", {"ways": {}})["ways"]
+        lines = [(way, *row) for way, rows in parts.items() for row in rows]
+    else:
+        lines = [line.split() for line in text.splitlines()]
+    ways = {}
+    for way, pattern, size, conns, ns, *counts in lines:
+        if not counts:      # a line of the other file
+            continue
+        ways.setdefault(way, {})[pattern, int(size), int(conns)] = (
+            float(ns), dict(zip(PARTS, map(float, counts), strict=True)))
+    return ways
+
+
+def off_by(ns, parts):
+    """by how much parts miss their time, of which each instruction takes 1 ns,
+    or 0.0 if it is little: they are counted by blocks, of which an interrupt may
+    leave the rest for a second time"""
+    off = sum(parts.values()) / ns - 1
+    return off if abs(off) > 0.02 else 0.0
 
 
 def shown(pattern, value):
