@@ -4,7 +4,8 @@
 
     write [FILE]    from performance.json beside it, which FILE of "make bench"
                     replaces
-    check           are they made from it?  Part of "make check-static"
+    check           are they made from it, and do the parts of a message add up
+                    to it?  Part of "make check-static"
 
 The same figures make the same bytes: nothing here depends on the day or the
 machine.
@@ -14,7 +15,8 @@ import math
 import os
 import sys
 
-from benchdata import LABEL, load, row_text, shown, size_text
+from benchdata import (LABEL, PARTS, load, load_parts, off_by, row_text, shown,
+                       size_text)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOC = os.path.normpath(HERE + "/../../Documentation/networking/smc")
@@ -174,6 +176,8 @@ ROWS = (("latency", 64, 1), ("latency", 4096, 1), ("latency", 32768, 1),
         ("stream", 1024, 1), ("stream", 16384, 1), ("stream", 131072, 1),
         ("stream", 16384, 16), ("rate", 64, 4), ("rate", 64, 64),
         ("setup", 64, 1), ("memory", 64, 256))
+# ours, and the kernel's own that it is compared with
+PARTS_PAIRS = (("smcr", "own-smcr"), ("smcd", "own-smcd"))
 UNITS = {"latency": "µs", "stream": "MB/s", "rate": "k/s", "setup": "µs",
          "memory": "KiB"}
 
@@ -254,6 +258,71 @@ def wrapped(text, width=78):
     return "\n".join(lines + [line])
 
 
+def parts_table(parts):
+    """the instructions of a message, by where they are"""
+    rows = {row: None for of in parts.values() for row in of}
+    body = []
+    for row in rows:
+        for way in (w for w in LABEL if row in parts.get(w, ())):
+            counts = parts[way][row][1]
+            body.append([row_text(row), LABEL[way],
+                         f"{sum(counts.values()):.0f}"] +
+                        [f"{n:.0f}" for n in counts.values()])
+    return rst_table(["", "", "all", *PARTS.values()], body)
+
+
+def parts_pairs(parts):
+    return [p for p in PARTS_PAIRS if p[0] in parts and p[1] in parts]
+
+
+def bound(parts, way, other, row):
+    """of the SMC module: its part of all, all to the other's, and that without it"""
+    ours, own = (sum(parts[w][row][1].values()) for w in (way, other))
+    module = parts[way][row][1]["smc"]
+    return module / ours, ours / own, (ours - module) / own
+
+
+def bounds(parts):
+    pairs = parts_pairs(parts)
+    head = [""]
+    for way, _ in pairs:
+        head += [f"{LABEL[way]}: module", "ours : own", "without it : own"]
+    body = []
+    for row in parts[pairs[0][0]]:
+        cells = [row_text(row)]
+        for way, other in pairs:
+            if row in parts[way] and row in parts[other]:
+                share, now, without = bound(parts, way, other, row)
+                cells += [f"{100 * share:.0f} %", f"{now:.2f}", f"{without:.2f}"]
+            else:
+                cells += [""] * 3
+        body.append(cells)
+    return rst_table(head, body)
+
+
+def bounds_said(parts):
+    """the ends of the columns of bounds()"""
+    out = []
+    for way, other in parts_pairs(parts):
+        shares, least = [], []
+        for row in parts[way].keys() & parts[other].keys():
+            share, _, without = bound(parts, way, other, row)
+            shares.append(share)
+            least.append(without)
+        out.append(f"{LABEL[way]}: the module is {100 * min(shares):.0f} to "
+                   f"{100 * max(shares):.0f} % of all instructions. One that took "
+                   f"no instructions at all would be {min(least):.2f} to "
+                   f"{max(least):.2f} times the kernel's own.")
+    return "\n".join(wrapped(text) for text in out)
+
+
+def parts_text(parts, commit):
+    if not parts_pairs(parts):
+        return "Not measured."
+    return (parts_table(parts) + f"\n\nMeasured on {commit}. What that leaves to "
+            f"a better module:\n\n{bounds(parts)}\n\n{bounds_said(parts)}")
+
+
 def files():
     """{path: what it must contain}"""
     ways = load(DATA)
@@ -263,17 +332,29 @@ def files():
         of = json.load(f)
     with open(PAGE, encoding="utf-8") as f:
         page = f.read()
-    parts = {
+    sections = {
         "figures": figures(ways) + f"\n\nMeasured on {of['commit']}, Linux "
                    f"{of['kernel']}." + option(ways),
         "behind": "\n".join(wrapped(text) for text in behind(ways)),
+        "parts": parts_text(load_parts(DATA), of.get("parts", of)["commit"]),
     }
-    for name, text in parts.items():
+    for name, text in sections.items():
         begin, end = f".. {name} begin\n", f".. {name} end\n"
         before, rest = page.split(begin)
         page = f"{before}{begin}\n{text}\n\n{end}{rest.split(end)[1]}"
     out[PAGE] = page
     return out
+
+
+def incomplete(parts):
+    """1 if something of a message is in no part, or in two"""
+    rc = 0
+    for way, rows in parts.items():
+        for row, (ns, counts) in rows.items():
+            if off_by(ns, counts):
+                print(f"{way} {row_text(row)}: its parts are not its time")
+                rc = 1
+    return rc
 
 
 def main():
@@ -285,7 +366,7 @@ def main():
             text = f.read()
         with open(DATA, "w", encoding="ascii") as f:
             f.write(text)
-    rc = 0
+    rc = incomplete(load_parts(DATA))
     for path, text in files().items():
         if what == "write":
             with open(path, "w", encoding="utf-8") as f:
