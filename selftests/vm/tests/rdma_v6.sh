@@ -31,14 +31,15 @@ stream() {
 # its packets, as tcpdump shows them
 smcr() {
 	g A 'rm -f /tmp/tcpdump.log'
-	g A 'exec tcpdump -c 20 -nn -t -v -i eth0 udp port 4791 \
+	g A 'exec tcpdump -nn -t -v -i eth0 udp port 4791 \
 		>/tmp/roce 2>/tmp/tcpdump.log' &
 	dump=$!
 	wait_for 60 A 'grep -q listening /tmp/tcpdump.log'
 	stream "$1" "$2" "$3" 'HsClientSmcr=4 HsClientTcp=0' \
 		'HsServerSmcr=4 HsServerTcp=0'
+	g A 'pkill -INT -x tcpdump'
 	wait $dump || fail "tcpdump: $(g A 'cat /tmp/tcpdump.log')"
-	# an older link may have had something to say, too
+	# older links have something to say, too
 	[ "$(g A "grep -Ec '$6' /tmp/roce")" -ge 10 ] ||
 		fail "packets: $(g A 'cat /tmp/roce')"
 	g A "$s/tooljson.py '(\"$4\", \"$5\") in
