@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # boot.sh [K] - make (or find) what a guest with kernel K boots from; print
-# its directory, which holds: vmlinuz, initrd, and the links root, emulator (the
-# root whose QEMU boots it) and, where the kernel's modules are not those of the
-# root, modules.
+# its directory, which holds: vmlinuz, initrd, the root as a disk, and the links
+# root, emulator (the root whose QEMU boots it) and, where the kernel's modules
+# are not those of the root, modules.
 #
-# The initramfs is ours: busybox, the modules that reach the root over 9p, and
-# the script guest/initramfs-init.
+# The initramfs is ours: busybox, the modules that reach the root, and the script
+# guest/initramfs-init.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
 k=${1:-6.12}
-drivers="virtio_pci virtio_net virtio_console virtio_rng 9pnet_virtio 9p overlay"
+drivers="virtio_pci virtio_net virtio_console virtio_rng virtio_blk erofs 9pnet_virtio
+	9p overlay"
 root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
 emulator=$(sh "$vm_dir/root.sh" "$lab_suite")
 kernel=
@@ -28,6 +29,8 @@ make_boot() {
 	rm -rf "$tmp"
 	mkdir -p "$tmp/fs/bin" "$tmp/fs/modules"
 	ln -s "$root" "$tmp/root"
+	[ -e "$root.disk" ] || disk_of "$root" "$root.disk"
+	ln "$root.disk" "$tmp/disk"
 	ln -s "$emulator" "$tmp/emulator"
 	cp "$root/bin/busybox" "$tmp/fs/bin/"
 	cp "$vm_dir/guest/initramfs-init" "$tmp/fs/init"

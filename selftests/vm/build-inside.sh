@@ -40,7 +40,7 @@ kmodule() {
 		echo "$1: warnings are errors"
 		exit 1
 	fi
-	# guests load these: without debug information, which takes long over 9p
+	# guests load these: without debug information, which takes long to read
 	mkdir -p .strip
 	for ko in "$1"/*.ko; do
 		to=.strip/${ko##*/}

@@ -38,8 +38,9 @@ apt() {
 		' "$2" >>"$log" 2>&1 || die "apt: $log"
 }
 
-share() {
-	echo "-virtfs local,path=/mnt/$1,mount_tag=$1,security_model=none,multidevs=remap"
+disk() {
+	echo "-drive if=none,id=$1,format=raw,readonly=on,file=/mnt/disks/$1" \
+		"-device virtio-blk-pci,drive=$1"
 }
 
 # guest BOOT: ends when packaged/setup has powered it off
@@ -51,7 +52,10 @@ guest() {
 		mount -t overlay -o \
 			"lowerdir=$LOWER,upperdir=$WORK/upper,workdir=$WORK/work" \
 			overlay "$WORK/merged"
-		ROOT=$EMULATOR BINDS="$WORK/merged:/mnt/root $WORK/lab:/mnt/lab \
+		mkdir "$WORK/disks"
+		mkfs.erofs --quiet "$WORK/disks/root" "$WORK/merged"
+		mkfs.erofs --quiet "$WORK/disks/lab" "$WORK/lab"
+		ROOT=$EMULATOR BINDS="$WORK/disks:/mnt/disks:ro \
 			$WORK/results:/mnt/results $BOOT:/mnt/boot:ro" \
 		exec unshare --mount --pid --fork --kill-child \
 			sh "$DIR/in-root.sh" "$@"
@@ -61,7 +65,9 @@ guest() {
 		-kernel /mnt/boot/vmlinuz -initrd /mnt/boot/initrd \
 		-append "console=ttyS0 loglevel=4 panic=-1 no_timer_check lab.name=A" \
 		-serial file:/mnt/results/console -device virtio-rng-pci \
-		$(share root) $(share lab) $(share results) >>"$log" 2>&1 || :
+		$(disk root) $(disk lab) -virtfs \
+		"local,path=/mnt/results,mount_tag=results,security_model=none" \
+		>>"$log" 2>&1 || :
 	cat "$work/results/console" "$work/results/out" >>"$log" || :
 }
 

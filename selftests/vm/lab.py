@@ -71,8 +71,7 @@ class Guest:
         self.lab, self.name = lab, name
         self.modules = os.path.exists(boot + "/modules")
         # what QEMU sees of the host; bind mounts that end with it
-        binds = [(boot + "/root", "root:ro"), (boot, "boot:ro"),
-                 (tree, "lab:ro"), (lab.args.run, "run")]
+        binds = [(boot, "boot:ro"), (tree, "lab:ro"), (lab.args.run, "run")]
         if self.modules:
             binds.append((boot + "/modules", "modules:ro"))
         self.binds = " ".join(f"{os.path.realpath(x)}:/mnt/{y}"
@@ -130,8 +129,7 @@ class Guest:
                   f"no_timer_check "
                   f"log_buf_len=4M lab.name={self.name} lab.mtu={a.mtu} "
                   f"{a.env} ")
-        shares = [("root", "/mnt/root", True), ("lab", "/mnt/lab", True),
-                  ("results", "/mnt/run/results", False)]
+        shares = [("results", "/mnt/run/results", False)]
         if self.modules:
             shares.append(("modules", "/mnt/modules", True))
             append += "lab.modules "
@@ -156,6 +154,10 @@ class Guest:
                  else "host"]
         if a.plugin:
             args += ["-plugin", a.plugin]
+        for disk, path in (("root", "/mnt/boot/disk"),
+                           ("lab", "/mnt/lab/.disk")):
+            args += ["-drive", f"if=none,id={disk},format=raw,readonly=on,"
+                     f"file={path}", "-device", f"virtio-blk-pci,drive={disk}"]
         for tag, path, ro in shares:
             args += ["-virtfs", f"local,path={path},mount_tag={tag},"
                      f"security_model=none,multidevs=remap"

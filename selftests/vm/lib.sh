@@ -85,6 +85,15 @@ new_run() {
 	mktemp -d "$cache/runs/$(date +%m%d-%H%M%S)-XXXX"
 }
 
+# disk_of DIRECTORY FILE: a disk image that a guest can mount to see the
+# directory.  To open a file over 9p takes three messages, and a program opens a
+# dozen: on the debug kernel that was most of what a program took to start.
+disk_of() {
+	rm -f "$2.tmp"
+	mkfs.erofs --quiet "$2.tmp" "$1" >&2 || die "no image of $1"
+	mv "$2.tmp" "$2"
+}
+
 # stage_tree K RUN BUILD: build (unless BUILD is empty) and copy what the
 # guests see as /lab, so that later builds and edits do not disturb the run
 stage_tree() {
@@ -99,6 +108,9 @@ stage_tree() {
 	for _ko in "$_out"/.strip/*.ko; do
 		[ ! -e "$_ko" ] || cp "$_ko" "$2/lab/"
 	done
+	sh "$vm_dir/host-setup.sh" >&2
+	disk_of "$2/lab" "$2/lab.disk"
+	mv "$2/lab.disk" "$2/lab/.disk"
 }
 
 build_dir() {
