@@ -29,7 +29,6 @@ make_boot() {
 	rm -rf "$tmp"
 	mkdir -p "$tmp/fs/bin" "$tmp/fs/modules"
 	ln -s "$root" "$tmp/root"
-	[ -e "$root.disk" ] || disk_of "$root" "$root.disk"
 	ln "$root.disk" "$tmp/disk"
 	ln -s "$emulator" "$tmp/emulator"
 	cp "$root/bin/busybox" "$tmp/fs/bin/"
@@ -45,7 +44,7 @@ make_boot() {
 	fi
 	(cd "$tmp/fs" && find . | cpio -o -H newc --quiet) |
 		gzip -1 >"$tmp/initrd"
-	rm -rf "$tmp/fs"
+	rm -rf "$tmp/fs" "$boot"
 	mv "$tmp" "$boot"
 }
 
@@ -67,5 +66,7 @@ collect_modules() {
 
 exec 9>"$cache/.lock-boot"
 flock 9
-[ -d "$boot" ] || make_boot
+# a root that was made anew has a disk and a kernel that are new, too
+[ "$root.disk" -nt "$root.ok" ] || disk_of "$root" "$root.disk"
+[ "$boot/disk" -ef "$root.disk" ] || make_boot
 echo "$boot"

@@ -47,19 +47,20 @@ disk() {
 guest() {
 	# shellcheck disable=SC2046,SC2016
 	BOOT=$1 EMULATOR=$(readlink "$1/emulator") WORK=$work LOWER=$clean \
-	DIR=$vm_dir unshare --mount sh -euc '
+	unshare --mount sh -euc '
+		. "$(dirname "$0")/lib.sh"
 		mount --make-rprivate /
 		mount -t overlay -o \
 			"lowerdir=$LOWER,upperdir=$WORK/upper,workdir=$WORK/work" \
 			overlay "$WORK/merged"
 		mkdir "$WORK/disks"
-		mkfs.erofs --quiet "$WORK/disks/root" "$WORK/merged"
-		mkfs.erofs --quiet "$WORK/disks/lab" "$WORK/lab"
+		disk_of "$WORK/merged" "$WORK/disks/root"
+		disk_of "$WORK/lab" "$WORK/disks/lab"
 		ROOT=$EMULATOR BINDS="$WORK/disks:/mnt/disks:ro \
 			$WORK/results:/mnt/results $BOOT:/mnt/boot:ro" \
 		exec unshare --mount --pid --fork --kill-child \
-			sh "$DIR/in-root.sh" "$@"
-		' sh timeout 300 qemu-system-x86_64 -nodefaults -no-user-config \
+			sh "$vm_dir/in-root.sh" "$@"
+		' "$0" timeout 300 qemu-system-x86_64 -nodefaults -no-user-config \
 		-display none -no-reboot -M q35 -m 1024 -accel tcg,thread=multi \
 		-cpu max,erms=off,fsrm=off,fsrs=off,fzrm=off \
 		-kernel /mnt/boot/vmlinuz -initrd /mnt/boot/initrd \

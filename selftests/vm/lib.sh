@@ -149,7 +149,6 @@ scale_of() {
 # lab_up K RUN GUESTS LAB.PY-OPTIONS... -- COMMAND...; in a shell of its own
 lab_up() {
 	lab_slots "$3"
-	sh "$vm_dir/host-setup.sh"
 	_boot=$(sh "$vm_dir/boot.sh" "$1") || return
 	_mem=1024
 	[ "$1" = 6.12 ] || _mem=2560
