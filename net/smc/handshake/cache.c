@@ -201,6 +201,13 @@ static void cache_store(struct smc_net *sn, enum kind kind,
 	kvfree(sets);
 }
 
+/* Is it worth while to make a key?  Most hosts have nothing to remember. */
+static bool cache_in_use(const struct smc_net *sn, enum kind kind)
+{
+	return READ_ONCE(sn->hs_cache->sets[kind]) &&
+	       READ_ONCE(sn->fallback_memory_s);
+}
+
 static bool cache_has(struct smc_net *sn, enum kind kind,
 		      const struct cache_key *key)
 {
@@ -208,8 +215,6 @@ static bool cache_has(struct smc_net *sn, enum kind kind,
 	struct entry *entry;
 	bool known = false;
 
-	if (!READ_ONCE(cache->sets[kind]) || !READ_ONCE(sn->fallback_memory_s))
-		return false;
 	spin_lock_bh(&cache->lock);
 	entry = cache_find(cache, kind, key);
 	if (entry) {
@@ -249,14 +254,19 @@ void smc_hs_remember(const struct sock *sk, const struct sockaddr_in6 *addr)
 
 /**
  * smc_hs_remembered() - was this peer incompatible a short while ago?
+ * @sn: state of the namespace of @sk
  * @sk: socket
  * @addr: where connect() goes, as for smc_hs_want()
  */
-bool smc_hs_remembered(const struct sock *sk, const struct sockaddr_in6 *addr)
+bool smc_hs_remembered(struct smc_net *sn, const struct sock *sk,
+		       const struct sockaddr_in6 *addr)
 {
-	const struct cache_key key = key_of_addr(sk, addr);
+	struct cache_key key;
 
-	return cache_has(smc_net(sock_net(sk)), NO_CLC, &key);
+	if (!cache_in_use(sn, NO_CLC))
+		return false;
+	key = key_of_addr(sk, addr);
+	return cache_has(sn, NO_CLC, &key);
 }
 
 /*
@@ -316,9 +326,13 @@ void smc_hs_path_remember(struct smc_hs *hs)
  */
 bool smc_hs_path_remembered(const struct smc_hs *hs, u64 id)
 {
-	const struct cache_key key = key_of_path(hs, no_link_kind(hs), id);
+	enum kind kind = no_link_kind(hs);
+	struct cache_key key;
 
-	return id && cache_has(hs->setup.sn, no_link_kind(hs), &key);
+	if (!id || !cache_in_use(hs->setup.sn, kind))
+		return false;
+	key = key_of_path(hs, kind, id);
+	return cache_has(hs->setup.sn, kind, &key);
 }
 
 /**

@@ -464,7 +464,7 @@ enum smc_reason smc_hs_want(const struct sock *sk,
 		return SMC_REASON_UNSUPPADDR;
 	if (!READ_ONCE(sn->transports))
 		return SMC_REASON_DISABLED;
-	if (smc_hs_remembered(sk, addr)) {
+	if (smc_hs_remembered(sn, sk, addr)) {
 		smc_stats_inc(sn, SMC_STAT_HS_REMEMBERED);
 		return SMC_REASON_REMEMBERED;
 	}

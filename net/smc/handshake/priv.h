@@ -312,7 +312,8 @@ bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg);
 
 /* cache.c */
 void smc_hs_remember(const struct sock *sk, const struct sockaddr_in6 *addr);
-bool smc_hs_remembered(const struct sock *sk, const struct sockaddr_in6 *addr);
+bool smc_hs_remembered(struct smc_net *sn, const struct sock *sk,
+		       const struct sockaddr_in6 *addr);
 void smc_hs_path_remember(struct smc_hs *hs);
 bool smc_hs_path_remembered(const struct smc_hs *hs, u64 id);
 void smc_hs_path_works(const struct smc_hs *hs);
