@@ -332,13 +332,15 @@ static int dump_sock(const struct smc_row *row, void *arg)
 static int diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct smc_diag_req *req = nlmsg_data(cb->nlh);
+	/* kept for the next message of this dump */
+	u64 *last = (u64 *)cb->ctx;
 	struct diag_dump d = {
 		.skb = skb,
 		.cb = cb,
 		.user_ns = sk_user_ns(NETLINK_CB(cb->skb).sk),
 		.ext = req->diag_ext,
 		.admin = netlink_net_capable(cb->skb, CAP_NET_ADMIN),
-		.last = cb->args[0],
+		.last = *last,
 	};
 	int rc;
 
@@ -351,7 +353,7 @@ static int diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return -ENOMEM;
 	smc_sock_walk(sock_net(skb->sk), d.last, dump_sock, &d);
 	kfree(d.si);
-	cb->args[0] = d.last;
+	*last = d.last;
 	return skb->len;
 }
 
