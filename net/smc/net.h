@@ -25,6 +25,7 @@ struct smc_hs_cache;
 #define SMC_USE_SMCD	0x02
 
 #define SMC_LGR_HEADS	256
+#define SMC_ROW_LISTS	256
 
 /**
  * struct smc_net - per-namespace state
@@ -66,9 +67,9 @@ struct smc_hs_cache;
  * @lgr_last_id: smc_lgr.id of the newest
  * @lgr_seq: smc_lgr.seq of the newest
  * @lgr_count: groups not yet freed (dead ones included)
- * @socks_lock: protects @socks, @socks_nr, @past
+ * @socks_lock: protects @socks, @socks_count, @past
  * @socks: struct smc_row of all our sockets, by number (rows.c)
- * @socks_nr: number of the newest
+ * @socks_count: how many there have been
  * @past: rows of connections that fell back
  * @pnet: table of physical networks (pnet.c)
  * @pnet_num: its length
@@ -112,8 +113,8 @@ struct smc_net {
 	atomic_t lgr_count;
 
 	spinlock_t socks_lock;
-	struct rb_root socks;
-	u64 socks_nr;
+	struct hlist_head socks[SMC_ROW_LISTS];
+	u64 socks_count;
 	struct list_head past;
 
 	struct list_head pnet;

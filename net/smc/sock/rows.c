@@ -2,7 +2,8 @@
 /*
  * The sockets of a namespace, for sock_diag: a row for each.
  *
- * Rows are numbered and sorted by number.  A context contains the row of its
+ * Rows are numbered, and in lists by number, so that adding one costs next to
+ * nothing and a walk can go on where it stopped.  A context contains the row of its
  * socket.  A socket that fell back has no context: its row is replaced by a
  * past_row with the hash by which TCP's table is searched: that tells whether
  * the socket still exists.  A listener's child that is TCP's from birth gets a
@@ -13,8 +14,9 @@
  * Context: any, unless a function says otherwise.
  * Tests: selftests/vm/tests/diag.sh, netns.sh.
  */
+#include <linux/bitops.h>
 #include <linux/export.h>
-#include <linux/rbtree.h>
+#include <linux/list.h>
 #include <linux/slab.h>
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
@@ -32,30 +34,28 @@
  * struct past_row - a connection that fell back
  * @row: among the others; its @sk is compared only
  * @node: in smc_net.past
- * @hash: of the connection, in TCP's table
  */
 struct past_row {
 	struct smc_row row;
 	struct list_head node;
-	u32 hash;
 };
 
-static struct smc_row *row_of(struct rb_node *node)
+/* The list of smc_net.socks that has the row with number @nr. */
+static unsigned int list_of(u64 nr)
 {
-	return rb_entry_safe(node, struct smc_row, node);
+	BUILD_BUG_ON(SMC_ROW_LISTS != 256);
+	return nr >> 56;
 }
 
-/* Insert @row as the newest. */
+/*
+ * Insert @row.  Its number is the count of rows with the last byte in front: that
+ * deals rows out to the lists, and each list is sorted, the greatest number first.
+ */
 static void insert(struct smc_net *sn, struct smc_row *row)
 {
-	struct rb_node **link, *parent = NULL;
-
 	lockdep_assert_held(&sn->socks_lock);
-	row->nr = ++sn->socks_nr;
-	for (link = &sn->socks.rb_node; *link; link = &parent->rb_right)
-		parent = *link;
-	rb_link_node(&row->node, parent, link);
-	rb_insert_color(&row->node, &sn->socks);
+	row->nr = ror64(++sn->socks_count, 8);
+	hlist_add_head(&row->node, &sn->socks[list_of(row->nr)]);
 }
 
 /**
@@ -81,14 +81,14 @@ void smc_row_add(struct smc_net *sn, struct smc_row *row, struct sock *sk)
 void smc_row_del(struct smc_net *sn, struct smc_row *row)
 {
 	spin_lock_bh(&sn->socks_lock);
-	rb_erase(&row->node, &sn->socks);
+	hlist_del(&row->node);
 	spin_unlock_bh(&sn->socks_lock);
 }
 
 static void unlink_past(struct smc_net *sn, struct past_row *past)
 {
 	lockdep_assert_held(&sn->socks_lock);
-	rb_erase(&past->row.node, &sn->socks);
+	hlist_del(&past->row.node);
 	list_del(&past->node);
 }
 
@@ -98,7 +98,7 @@ static void drop_past(struct smc_net *sn, struct past_row *past)
 	kfree(past);
 }
 
-/* Is @sk in the table of connections?  RCU read section. */
+/* Is @sk in the table of connections?  BH is disabled: RCU keeps what is in it. */
 static bool is_connection(const struct smc_net *sn, const struct sock *sk,
 			  u32 hash)
 {
@@ -126,16 +126,13 @@ static struct sock *row_find_sock(const struct smc_net *sn,
 				  const struct past_row *past)
 {
 	struct sock *sk = past->row.sk;
-	bool found;
 
-	rcu_read_lock();
-	found = is_connection(sn, sk, past->hash) &&
-		refcount_inc_not_zero(&sk->sk_refcnt);
-	rcu_read_unlock();
-	if (!found)
+	lockdep_assert_held(&sn->socks_lock);
+	if (!is_connection(sn, sk, past->row.hash) ||
+	    !refcount_inc_not_zero(&sk->sk_refcnt))
 		return NULL;
 	/* a socket that the program has closed is not shown */
-	if (sk_fullsock(sk) && READ_ONCE(sk->sk_hash) == past->hash &&
+	if (sk_fullsock(sk) && READ_ONCE(sk->sk_hash) == past->row.hash &&
 	    !smc_sock_has_context(sk) && !sock_flag(sk, SOCK_DEAD))
 		return sk;
 	sock_gen_put(sk);
@@ -149,21 +146,20 @@ static struct sock *row_find_sock(const struct smc_net *sn,
 static struct past_row *reap(struct smc_net *sn)
 {
 	struct past_row *past, *spare = NULL;
-	struct sock *sk;
 	int i;
 
 	lockdep_assert_held(&sn->socks_lock);
 	for (i = 0; i < REAP && !list_empty(&sn->past); i++) {
 		past = list_first_entry(&sn->past, struct past_row, node);
-		sk = row_find_sock(sn, past);
-		if (sk) {
+		if (is_connection(sn, past->row.sk, past->row.hash)) {
 			list_move_tail(&past->node, &sn->past);
-			sock_gen_put(sk);
 			continue;
 		}
 		unlink_past(sn, past);
-		kfree(spare);
-		spare = past;
+		if (!spare)
+			spare = past;
+		else
+			kfree(past);
 	}
 	return spare;
 }
@@ -179,7 +175,7 @@ static struct past_row *new_past(struct smc_net *sn, struct sock *sk, u32 hash)
 	*past = (struct past_row){
 		.row.sk = sk,
 		.row.past = true,
-		.hash = hash,
+		.row.hash = hash,
 	};
 	list_add_tail(&past->node, &sn->past);
 	return past;
@@ -207,10 +203,9 @@ void smc_row_past(struct smc_net *sn, struct smc_row *row)
 		past->row.reason = row->reason;
 		past->row.peer_diagnosis = row->peer_diagnosis;
 		past->row.nr = row->nr;
-		rb_replace_node(&row->node, &past->row.node, &sn->socks);
-	} else {
-		rb_erase(&row->node, &sn->socks);
+		hlist_add_before(&past->row.node, &row->node);
 	}
+	hlist_del(&row->node);
 	spin_unlock_bh(&sn->socks_lock);
 }
 
@@ -260,22 +255,16 @@ void smc_row_plain_child(struct smc_net *sn, const struct request_sock *req,
 	spin_unlock(&sn->socks_lock);
 }
 
-/* The newest row that is older than number @before. */
-static struct smc_row *newest(const struct smc_net *sn, u64 before)
+/* The row with a number, or NULL. */
+static struct smc_row *find(const struct smc_net *sn, u64 nr)
 {
-	struct rb_node *node = sn->socks.rb_node;
-	struct smc_row *row, *found = NULL;
+	struct smc_row *row;
 
-	while (node) {
-		row = row_of(node);
-		if (row->nr < before) {
-			found = row;
-			node = node->rb_right;
-		} else {
-			node = node->rb_left;
-		}
-	}
-	return found;
+	lockdep_assert_held(&sn->socks_lock);
+	hlist_for_each_entry(row, &sn->socks[list_of(nr)], node)
+		if (row->nr == nr)
+			return row;
+	return NULL;
 }
 
 /**
@@ -291,59 +280,69 @@ bool smc_row_reason(const struct smc_row *row, u32 *reason, u32 *peer_diagnosis)
 {
 	struct smc_net *sn = smc_net(sock_net(row->sk));
 	const struct smc_row *now;
-	bool found;
 
 	spin_lock_bh(&sn->socks_lock);
-	now = newest(sn, row->nr + 1);
-	found = now && now->nr == row->nr;
-	if (found) {
+	now = find(sn, row->nr);
+	if (now) {
 		*reason = READ_ONCE(now->reason);
 		*peer_diagnosis = READ_ONCE(now->peer_diagnosis);
 	}
 	spin_unlock_bh(&sn->socks_lock);
-	return found;
+	return now;
+}
+
+/* The socket of @row with a reference, or NULL: it is gone. */
+static struct sock *hold_sock(struct smc_net *sn, struct smc_row *row)
+{
+	struct past_row *past;
+	struct sock *sk;
+
+	lockdep_assert_held(&sn->socks_lock);
+	if (!row->past)
+		return refcount_inc_not_zero(&row->sk->sk_refcnt) ? row->sk :
+								    NULL;
+	past = container_of(row, struct past_row, row);
+	sk = row_find_sock(sn, past);
+	if (!sk)
+		drop_past(sn, past);
+	return sk;
 }
 
 /*
- * Up to BATCH rows older than *@before, newest first, each with a reference of
- * its socket; *@before becomes the number of the last one looked at.
+ * Up to BATCH rows with numbers below *@before, the greatest first, each with a
+ * reference of its socket; *@before becomes the number of the last one looked at,
+ * and 0 at the end.
  */
 static int collect(struct smc_net *sn, u64 *before, struct smc_row *rows)
 {
-	struct smc_row *row, *next;
+	int list, num = 0, left = BATCH;
+	struct hlist_node *next;
+	struct smc_row *row;
 	struct sock *sk;
-	int num = 0, i;
 
 	spin_lock_bh(&sn->socks_lock);
-	row = newest(sn, *before);
-	for (i = 0; row && i < BATCH; i++, row = next) {
-		next = row_of(rb_prev(&row->node));
-		*before = row->nr;
-		if (row->past) {
-			sk = row_find_sock(sn, container_of(row, struct past_row,
-							    row));
-			if (!sk) {
-				drop_past(sn, container_of(row, struct past_row,
-							   row));
+	for (list = list_of(*before); list >= 0; list--) {
+		hlist_for_each_entry_safe(row, next, &sn->socks[list], node) {
+			if (row->nr >= *before)
 				continue;
-			}
-		} else {
-			sk = row->sk;
-			if (!refcount_inc_not_zero(&sk->sk_refcnt))
-				continue;
+			if (!left--)
+				goto out;
+			*before = row->nr;
+			rows[num] = (struct smc_row){
+				.nr = row->nr,
+				.past = row->past,
+				/* written with the socket locked */
+				.family = READ_ONCE(row->family),
+				.reason = READ_ONCE(row->reason),
+				.peer_diagnosis = READ_ONCE(row->peer_diagnosis),
+			};
+			sk = hold_sock(sn, row);
+			if (sk)
+				rows[num++].sk = sk;
 		}
-		rows[num++] = (struct smc_row){
-			.nr = row->nr,
-			.sk = sk,
-			.past = row->past,
-			/* written with the socket locked */
-			.family = READ_ONCE(row->family),
-			.reason = READ_ONCE(row->reason),
-			.peer_diagnosis = READ_ONCE(row->peer_diagnosis),
-		};
 	}
-	if (!row)
-		*before = 0;
+	*before = 0;
+out:
 	spin_unlock_bh(&sn->socks_lock);
 	return num;
 }
@@ -351,8 +350,8 @@ static int collect(struct smc_net *sn, u64 *before, struct smc_row *rows)
 /**
  * smc_sock_walk() - call a function for every socket of a namespace
  * @net: namespace
- * @from: 0, or only sockets older than this number; a socket that lives on
- *	is met once by walks that go on where the one before stopped
+ * @from: 0, or only sockets with smaller numbers; a socket that lives on is met
+ *	once by walks that go on where the one before stopped
  * @fn: returns != 0 to stop; gets a copy of the socket's row
  * @arg: handed to @fn
  *
@@ -388,7 +387,6 @@ EXPORT_SYMBOL_GPL(smc_sock_walk);
 void smc_row_net_init(struct smc_net *sn)
 {
 	spin_lock_init(&sn->socks_lock);
-	sn->socks = RB_ROOT;
 	INIT_LIST_HEAD(&sn->past);
 }
 

@@ -34,9 +34,9 @@
 #ifndef SMC_SOCK_H
 #define SMC_SOCK_H
 
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/rbtree.h>
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
 #include <net/inet_connection_sock.h>
@@ -108,23 +108,25 @@ enum smc_sock_bits {
 
 /**
  * struct smc_row - a socket in the list of its namespace
- * @node: in smc_net.socks, by number
- * @nr: number of the socket in its namespace
+ * @node: in smc_net.socks
+ * @nr: number of the socket in its namespace; 0 is none's
  * @sk: the socket; with @past only compared, it may be freed.  In the copy that
  *	smc_sock_walk() passes it is referenced
  * @past: it fell back, there is no context
  * @family: AF_SMC, AF_INET or AF_INET6: what socket() was asked for
  * @reason: why it fell back
  * @peer_diagnosis: code of the Decline received
+ * @hash: with @past: of the connection, in TCP's table
  */
 struct smc_row {
-	struct rb_node node;
+	struct hlist_node node;
 	u64 nr;
 	struct sock *sk;
 	bool past;
 	u16 family;
 	u32 reason;
 	u32 peer_diagnosis;
+	u32 hash;
 };
 
 /**
