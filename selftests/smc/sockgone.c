@@ -220,6 +220,19 @@ TEST_F_TIMEOUT(gone, user_timeout_window, 200)
 	EXPECT_ERR(EPIPE, send(c, block, 1, MSG_NOSIGNAL));
 }
 
+/* The peer has all that was written: a poll for its answer waits for nothing else. */
+TEST_F_TIMEOUT(gone, user_timeout_of_a_reader, 200)
+{
+	static char block[49152];
+	int c = self->p.c;
+
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT,
+			     limit_ms(1000)));
+	ASSERT_EQ(sizeof(block), send(c, block, sizeof(block), 0));
+	EXPECT_EQ(0, poll_for(c, POLLIN, limit_ms(2500)));
+	EXPECT_EQ(0, so_error(c));
+}
+
 /* Nothing outstanding, or a slow reader: the peer is there. */
 TEST_F_TIMEOUT(gone, false_alarm, 200)
 {

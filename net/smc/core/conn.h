@@ -90,6 +90,9 @@ enum smc_conn_bits {
 	SMC_CONN_UNWANTED,	/* bytes came after shut_pos was set: reset */
 };
 
+/* In tx_want: not poll() alone, but a write that found no room. */
+#define SMC_WANT_WRITER	BIT(31)
+
 /* No urgent mark. */
 #define SMC_NO_POS	(~0ULL)
 
@@ -100,16 +103,18 @@ enum smc_conn_bits {
  * struct smc_keepalive - is the peer still there? (sock/keepalive.c)
  * @timer: holds a reference while armed; its function writes the rest
  * @waiting: something was waiting at the last look
+ * @probing: SO_KEEPALIVE was set at the last look
  * @stamp: jiffies when the waiting began, or the peer last took something
  * @taken: position at @stamp
  * @alive: position of the last sign of life
- * @alive_stamp: jiffies when it was seen
+ * @alive_stamp: jiffies when it was seen, or the probing began
  * @probe_stamp: jiffies of the last probe
  * @probes: unanswered ones
  */
 struct smc_keepalive {
 	struct timer_list timer;
 	bool waiting;
+	bool probing;
 	unsigned long stamp;
 	u64 taken;
 	u64 alive;
@@ -181,7 +186,7 @@ enum smc_conn_end {
  * @rx_prod_flags: its producer flags
  * @rx_conn_flags: the peer's connection flags so far, sticky
  * @tx_mutex: the socket's, one writer
- * @tx_want: free bytes waited for, 0: none
+ * @tx_want: free bytes waited for, 0: none; with SMC_WANT_WRITER if by a writer
  * @refs: see above; written by each call and by a message that is to be answered;
  *	what every message reads of the other end is in other cache lines
  * @completion_pos: a completion has been requested for this position, by the

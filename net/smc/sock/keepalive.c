@@ -47,8 +47,11 @@ static bool waiting(const struct smc_conn *conn)
 {
 	u32 want = READ_ONCE(conn->tx_want);
 
+	/* all that was written is in the peer's ring */
 	if (conn->merged)
-		return want && smc_conn_snd_free(conn) < want;
+		return want & SMC_WANT_WRITER &&
+		       smc_conn_snd_free(conn) < (want & ~SMC_WANT_WRITER) &&
+		       !(READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT);
 	return smc_conn_prod(conn) != READ_ONCE(conn->done_pos);
 }
 
@@ -93,9 +96,12 @@ static long look_alive(struct smc_conn *conn)
 	u64 pos = alive(conn);
 	unsigned long quiet;
 
-	if (!keepalive(conn))
+	if (!keepalive(conn)) {
+		w->probing = false;
 		return 0;
-	if (pos != w->alive) {
+	}
+	if (!w->probing || pos != w->alive) {
+		w->probing = true;
 		w->alive = pos;
 		w->alive_stamp = jiffies;
 		w->probes = 0;
@@ -112,6 +118,14 @@ static long look_alive(struct smc_conn *conn)
 	w->probe_stamp = jiffies;
 	smc_conn_probe(conn);
 	return max(keepalive_intvl_when(tp), 1);
+}
+
+/* Look at @expires, or earlier if that was asked for meanwhile. */
+static void look_later(struct smc_conn *conn, unsigned long expires)
+{
+	smc_conn_get(conn);
+	if (timer_reduce(&conn->keepalive.timer, expires))
+		smc_conn_put(conn);
 }
 
 static bool over(const struct smc_conn *conn)
@@ -139,9 +153,8 @@ void smc_keepalive_timer(struct timer_list *t)
 	if (data < 0 || idle < 0)
 		smc_close_killed(conn, ETIMEDOUT, SMC_REASON_PEERSILENT, false);
 	else if (data || idle)
-		smc_conn_start_timer(conn, &conn->keepalive.timer, jiffies +
-				     (data && idle ? min(data, idle) :
-						     data ?: idle));
+		look_later(conn, jiffies + (data && idle ? min(data, idle) :
+							   data ?: idle));
 	/* pairs with smc_conn_stop(): STOPPED is set, then the timer stops */
 	smp_mb();
 	if (test_bit(SMC_CONN_STOPPED, &conn->flags))
@@ -158,7 +171,7 @@ void smc_keepalive_timer(struct timer_list *t)
 void smc_keepalive_start(struct smc_conn *conn)
 {
 	if (READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout) || keepalive(conn))
-		smc_conn_start_timer(conn, &conn->keepalive.timer, jiffies + 1);
+		look_later(conn, jiffies + 1);
 }
 
 /**

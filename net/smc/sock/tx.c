@@ -40,15 +40,19 @@ static u32 third(const struct smc_conn *conn)
 	return max(conn->snd_size / 3, 1U);
 }
 
-/* Ask for a wake-up at @bytes free.  Full barrier: the caller looks again. */
-static void want(struct smc_conn *conn, u32 bytes)
+/*
+ * Ask for a wake-up at @bytes free; @who: SMC_WANT_WRITER, or 0 for poll().  Full
+ * barrier: the caller looks again.
+ */
+static void want(struct smc_conn *conn, u32 bytes, u32 who)
 {
-	u32 cur = READ_ONCE(conn->tx_want);
+	u32 cur = READ_ONCE(conn->tx_want), new;
 
 	/* keep the smaller request: its waiter must be woken, too */
-	while ((!cur || bytes < cur) &&
-	       !try_cmpxchg(&conn->tx_want, &cur, bytes))
-		;
+	do {
+		new = min_not_zero(cur & ~SMC_WANT_WRITER, bytes) |
+		      (cur & SMC_WANT_WRITER) | who;
+	} while (new != cur && !try_cmpxchg(&conn->tx_want, &cur, new));
 	smp_mb();
 	if (unlikely(READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout)))
 		smc_keepalive_written(conn);
@@ -113,7 +117,7 @@ void smc_tx_writable(struct smc_conn *conn)
 	u32 cur;
 
 	smp_mb();	/* pairs with want() */
-	cur = READ_ONCE(conn->tx_want);
+	cur = READ_ONCE(conn->tx_want) & ~SMC_WANT_WRITER;
 	/* limited(): the waiter may have looked at the room alone */
 	if (!cur || !has_room(conn, cur, true))
 		return;
@@ -138,7 +142,7 @@ bool smc_tx_poll(struct smc_conn *conn)
 	if (has_room(conn, min, true))
 		return true;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
-	want(conn, min);
+	want(conn, min, 0);
 	smc_tx_request_completion(conn);
 	return has_room(conn, min, true);
 }
@@ -264,7 +268,7 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 /* The caller is in the wait queue: smc_tx_writable() wakes it. */
 static bool room_or_news(struct smc_conn *conn, u32 need)
 {
-	want(conn, need);
+	want(conn, need, SMC_WANT_WRITER);
 	smc_tx_request_completion(conn);
 	return check(conn) || has_room(conn, need, false);
 }
@@ -294,7 +298,7 @@ static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 		return 0;
 	if (!*timeo) {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
-		want(conn, need);
+		want(conn, need, SMC_WANT_WRITER);
 		smc_tx_request_completion(conn);
 		return has_room(conn, need, false) ? 0 : -EAGAIN;
 	}
