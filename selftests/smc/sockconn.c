@@ -116,6 +116,42 @@ TEST_F(conn, unspec_while_connecting)
 	close(fill[1]);
 }
 
+struct calls {
+	int fd;
+	struct where to;
+};
+
+/* connect(), errno is the result */
+static void *connect_paused(void *arg)
+{
+	struct calls *c = arg;
+
+	prctl(PR_SET_NAME, "pauses");
+	return (void *)(intptr_t)(CONNECT(c->fd, &c->to) ? errno : 0);
+}
+
+/* before connect() waits, where that can be had, or while it does */
+TEST_F(conn, shutdown_beside_connect)
+{
+	int fill[2];
+	struct calls c = { self->fd, nowhere(variant->family, fill) };
+	bool pauses = !put_text(PAUSES_AT, "unlocked");
+	struct task t;
+	char line[8];
+
+	/* another attempt would end, too */
+	ASSERT_EQ(0, set_int(self->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500));
+	task_start(&t, connect_paused, &c);
+	EXPECT_TRUE(task_sleeps(&t));
+	if (pauses && variant->kind != KIND_TCP)
+		EXPECT_EQ(1, atoi(first_line(PAUSED, line, sizeof(line))));
+	EXPECT_EQ(0, shutdown(self->fd, SHUT_RDWR));
+	put_text(PAUSES_AT, "go");
+	EXPECT_EQ(ECONNRESET, (intptr_t)task_join(&t));
+	close(fill[0]);
+	close(fill[1]);
+}
+
 TEST_F(conn, unspec_stops_listening)
 {
 	struct sockaddr none = { .sa_family = AF_UNSPEC };

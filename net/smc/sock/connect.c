@@ -256,12 +256,22 @@ static int smc_connect(struct call *c)
 
 /* -- what it says when the attempt that it waited for has ended -- */
 
-/* The attempt was given up, or another thread has returned its outcome. */
-static int idle_outcome(struct call *c)
+/*
+ * TCP's answer, for its own attempt or one that was given up.  Another thread may
+ * have had it, or have shut the attempt down: TCP's connect() would begin another.
+ */
+static int tcp_outcome(struct call *c)
 {
-	if (c->sock->state == SS_CONNECTING)
+	struct socket *sock = c->sock;
+
+	switch (sock->state) {
+	case SS_CONNECTING:
 		return connect_as_tcp(c);
-	return sock_error(c->smc->sk) ?: -ECONNABORTED;
+	case SS_CONNECTED:
+		return 0;
+	default:
+		return sock_error(sock->sk) ?: -ECONNABORTED;
+	}
 }
 
 /* Another thread has begun the next one. */
@@ -273,11 +283,6 @@ static int attempt_outcome(struct call *c)
 static int smc_outcome(struct call *c)
 {
 	return c->sock->state == SS_CONNECTING ? tell_connected(c) : 0;
-}
-
-static int tcp_outcome(struct call *c)
-{
-	return c->sock->state == SS_CONNECTING ? connect_as_tcp(c) : 0;
 }
 
 /* -- connect(AF_UNSPEC) -- */
@@ -325,7 +330,7 @@ static const struct {
 	int (*outcome)(struct call *c);
 	int (*disconnect)(struct call *c);
 } in_phase[SMC_PHASES] = {
-	[SMC_PHASE_INIT] = { idle_connect, idle_outcome, idle_disconnect },
+	[SMC_PHASE_INIT] = { idle_connect, tcp_outcome, idle_disconnect },
 	[SMC_PHASE_HS] = {
 		attempt_connect, attempt_outcome, attempt_disconnect
 	},
@@ -356,7 +361,7 @@ static int first_step(struct call *c)
 }
 
 /* TCP's connect() has begun, and the socket is TCP's. */
-static int wait_for_tcp(const struct call *c, int disconnects)
+static int wait_for_tcp(struct call *c, int disconnects)
 {
 	struct sock *sk = c->sock->sk;
 	int rc = -EPIPE;
@@ -364,7 +369,7 @@ static int wait_for_tcp(const struct call *c, int disconnects)
 	/* our reference of the context pins the module */
 	lock_sock(sk);
 	if (sk->sk_disconnects == disconnects)
-		rc = issue(c, c->flags);
+		rc = tcp_outcome(c);
 	release_sock(sk);
 	return rc == -EALREADY ? -EINPROGRESS : rc;
 }
