@@ -45,7 +45,8 @@ static int create_init(struct sock *sk)
 	rc = prot->init(sk);
 	if (!rc)
 		rc = smc_sock_attach(sk, BIT(SMC_SK_NEW));
-	/* the reference of the proto that the core took */
+	/* the core has pinned the owner of our proto, and lets go of TCP's */
+	__module_get(prot->owner);
 	module_put(THIS_MODULE);
 	return rc;
 }
