@@ -18,7 +18,11 @@
 /* Bit 0: a child without a context has a callback of ours. */
 static unsigned long pinned;
 
-/* -- TCP's callbacks; the socket is locked, but for error_report() -- */
+/*
+ * -- TCP's callbacks; the socket is locked, as a rule: the core tells of errors
+ * without a lock, and so does TCP of a child, of which the listener may have let
+ * go and be a client by now --
+ */
 
 static void tcp_event(struct smc_sock *smc)
 {
@@ -32,10 +36,12 @@ static void tcp_event(struct smc_sock *smc)
 
 static void data_ready(struct sock *sk)
 {
-	struct smc_sock *smc = smc_sock_locked(sk);
+	struct smc_sock *smc = smc_sock_get(sk);
 
-	if (smc)
-		tcp_event(smc);
+	if (!smc)
+		return;
+	tcp_event(smc);
+	smc_sock_put(smc);
 }
 
 static void state_change(struct sock *sk)
