@@ -7,7 +7,7 @@
  * as programs are used to, but attributes that follow it are.  Any other
  * request is accepted and answered with nothing.  A dump goes on where the
  * previous message ended, by the sockets' numbers: one that lives all the time
- * is shown once, one that is made meanwhile is left out.
+ * is shown once, one that is made meanwhile may be shown.
  *
  * Each socket is shown from a snapshot of plain values, never from the live
  * object.  A token is enough to name a connection to the peer, so tokens are

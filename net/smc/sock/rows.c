@@ -7,8 +7,8 @@
  * socket.  A socket that fell back has no context: its row is replaced by a
  * past_row with the hash by which TCP's table is searched: that tells whether
  * the socket still exists.  A listener's child that is TCP's from birth gets a
- * past_row, too.  Each new past_row looks at REAP old ones, so that few stale
- * rows are left.
+ * past_row, too.  Each new past_row looks at REAP old ones, so that there are not
+ * many more stale rows than others.
  *
  * Locks: smc_net.socks_lock (spinlock, BH; leaf) protects the rows.
  * Context: any, unless a function says otherwise.
@@ -30,14 +30,22 @@
 /* Old past_rows that each new one looks at. */
 #define REAP		2
 
+/*
+ * How long a row is left that has no connection, in jiffies: TCP puts a child into
+ * its table a moment after it has told us of it.
+ */
+#define GRACE		(HZ / 8)
+
 /**
  * struct past_row - a connection that fell back
  * @row: among the others; its @sk is compared only
  * @node: in smc_net.past
+ * @born: when it was made, in jiffies
  */
 struct past_row {
 	struct smc_row row;
 	struct list_head node;
+	unsigned long born;
 };
 
 /* The list of smc_net.socks that has the row with number @nr. */
@@ -98,6 +106,11 @@ static void drop_past(struct smc_net *sn, struct past_row *past)
 	kfree(past);
 }
 
+static bool is_young(const struct past_row *past)
+{
+	return time_before(jiffies, past->born + GRACE);
+}
+
 /* Is @sk in the table of connections?  BH is disabled: RCU keeps what is in it. */
 static bool is_connection(const struct smc_net *sn, const struct sock *sk,
 			  u32 hash)
@@ -151,6 +164,8 @@ static struct past_row *reap(struct smc_net *sn)
 	lockdep_assert_held(&sn->socks_lock);
 	for (i = 0; i < REAP && !list_empty(&sn->past); i++) {
 		past = list_first_entry(&sn->past, struct past_row, node);
+		if (is_young(past))
+			break;
 		if (is_connection(sn, past->row.sk, past->row.hash)) {
 			list_move_tail(&past->node, &sn->past);
 			continue;
@@ -176,6 +191,7 @@ static struct past_row *new_past(struct smc_net *sn, struct sock *sk, u32 hash)
 		.row.sk = sk,
 		.row.past = true,
 		.row.hash = hash,
+		.born = jiffies,
 	};
 	list_add_tail(&past->node, &sn->past);
 	return past;
@@ -303,7 +319,7 @@ static struct sock *hold_sock(struct smc_net *sn, struct smc_row *row)
 								    NULL;
 	past = container_of(row, struct past_row, row);
 	sk = row_find_sock(sn, past);
-	if (!sk)
+	if (!sk && !is_young(past))
 		drop_past(sn, past);
 	return sk;
 }
@@ -400,8 +416,6 @@ void smc_row_net_exit(struct smc_net *sn)
 {
 	struct past_row *past, *next;
 
-	spin_lock_bh(&sn->socks_lock);
 	list_for_each_entry_safe(past, next, &sn->past, node)
-		drop_past(sn, past);
-	spin_unlock_bh(&sn->socks_lock);
+		kfree(past);
 }

@@ -4,7 +4,9 @@
  *
  * Needs the module smc.  The name of a point, written to "at", has the next task
  * that comes there sleep until "go" is written.  "paused", read only, is 1 then,
- * and 2 when the task has passed.  The points:
+ * and 2 when the task has passed.  One point is no pause: "dump" has all sockets
+ * looked at before TCP puts the next child into its table, and "paused" is 2 then.
+ * (A kernel with CONFIG_DEBUG_ATOMIC_SLEEP complains.)  The points:
  *
  *   active	the worker that has made a group ACTIVE, before it calls the first
  *		handshake that waits for that; 2: it has called all
@@ -13,6 +15,7 @@
  *   poll	a task named "pauses", before poll() or select() puts it in a wait
  *		queue
  *   polled	such a task, in TCP's poll(), when that has looked
+ *   unlocked	such a task that has let go of a socket in a system call of ours
  *   down	not the next task but each worker that is about to end the link of
  *		a group; "down", read only, is how many there are
  */
@@ -25,12 +28,14 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/wait_bit.h>
+#include <net/sock.h>
 
 #include "instead.h"
 
-enum point { ACTIVE, CONFIRM, POLL, POLLED, DOWN, NONE };
+enum point { ACTIVE, CONFIRM, POLL, POLLED, UNLOCKED, DUMP, DOWN, NONE };
 static const char * const names[] = {
-	"active", "confirm", "poll", "polled", "down", "go"
+	"active", "confirm", "poll", "polled", "unlocked", "dump",
+	"down", "go"
 };
 
 static int at = NONE;	/* the next task sleeps there */
@@ -77,7 +82,7 @@ static void passed(void)
 }
 
 static struct kprobe active_probe, confirm_probe, poll_probe, polled_probe,
-	down_probe;
+	unlocked_probe, dump_probe, walk_probe, down_probe;
 
 /* In place of smc_lgr_settle() */
 static void slow_settle(void *lgr, unsigned int why)
@@ -157,6 +162,50 @@ static int before_tcp_poll(struct kprobe *kp, struct pt_regs *regs)
 	return call_instead(regs, slow_tcp_poll);
 }
 
+/* In place of smc_attempt_unlocked() */
+static void slow_unlocked(void *smc)
+{
+	void (*unlocked)(void *smc) = (void *)unlocked_probe.addr;
+
+	unlocked(smc);
+	sleep_here();
+	passed();
+}
+
+static int before_unlocked(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (strcmp(current->comm, "pauses") || !hits(UNLOCKED))
+		return 0;
+	return call_instead(regs, slow_unlocked);
+}
+
+static int look_at(const void *row, void *arg)
+{
+	return 0;
+}
+
+/* In place of inet_ehash_nolisten() */
+static bool slow_hash(struct sock *sk, struct sock *osk, bool *found)
+{
+	bool (*hash)(struct sock *sk, struct sock *osk, bool *found) =
+		(void *)dump_probe.addr;
+	int (*walk)(struct net *net, u64 from,
+		    int (*fn)(const void *row, void *arg), void *arg) =
+		(void *)walk_probe.addr;
+
+	walk(sock_net(sk), 0, look_at, NULL);
+	passed();
+	return hash(sk, osk, found);
+}
+
+static int before_hash(struct kprobe *kp, struct pt_regs *regs)
+{
+	/* of a child alone */
+	if (!regs_get_kernel_argument(regs, 2) || !hits(DUMP))
+		return 0;
+	return call_instead(regs, slow_hash);
+}
+
 /* In place of smc_rdma_lgr_down() */
 static void slow_lgr_down(void *lgr, bool orderly)
 {
@@ -200,6 +249,23 @@ static struct kprobe polled_probe = {
 	.post_handler	= not_optimized,
 };
 
+static struct kprobe unlocked_probe = {
+	.symbol_name	= "smc_attempt_unlocked",
+	.pre_handler	= before_unlocked,
+	.post_handler	= not_optimized,
+};
+
+static struct kprobe dump_probe = {
+	.symbol_name	= "inet_ehash_nolisten",
+	.pre_handler	= before_hash,
+	.post_handler	= not_optimized,
+};
+
+/* for its address */
+static struct kprobe walk_probe = {
+	.symbol_name	= "smc_sock_walk",
+};
+
 static struct kprobe down_probe = {
 	.symbol_name	= "rdma_lgr_down",
 	.pre_handler	= before_lgr_down,
@@ -207,7 +273,8 @@ static struct kprobe down_probe = {
 };
 
 static struct kprobe *probes[] = {
-	&active_probe, &confirm_probe, &poll_probe, &polled_probe, &down_probe
+	&active_probe, &confirm_probe, &poll_probe, &polled_probe,
+	&unlocked_probe, &dump_probe, &walk_probe, &down_probe
 };
 
 static int __init pauses_init(void)

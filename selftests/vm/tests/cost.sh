@@ -42,6 +42,6 @@ at_most connect 1.03 client-ipproto
 at_most connect 1.07 client-afsmc
 at_most message 1.01 tcp-again client-ipproto client-afsmc listener-ipproto \
 	listener-afsmc declined
-# bytes of a connection: 64 for sock_diag at each end that was ours
+# bytes of a connection: 96 for sock_diag at each end that was ours
 at_most memory 256 client-ipproto client-afsmc listener-ipproto listener-afsmc
 at_most memory 512 declined
