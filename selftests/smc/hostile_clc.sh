@@ -60,8 +60,10 @@ for i in $(seq $jobs); do
 		>"$tmp/client$i.out" 2>&1 &
 	pids="$pids $!"
 done
+i=0
 for pid in $pids; do
-	wait "$pid" || bad "a connection failed"
+	i=$((i + 1))
+	wait "$pid" || bad "a connection failed: $(tail -n 1 "$tmp/client$i.out")"
 done
 : >"$tmp/stop"
 peer_done 60 || bad "the peer complains"
