@@ -8,7 +8,8 @@
 # where CI is set: setup.sh installs them all.  "build" and "headers" are for
 # kernel K (6.12), "clang" and "sparse" for K or, if it is not set, the one whose
 # turn it is (SMC_ROTATE).  What belongs to a kernel (headers, checkpatch,
-# kernel-doc, sparse) comes from the laboratory's root.
+# kernel-doc, sparse) comes from the laboratory's root.  What clang, sparse and
+# checkpatch have passed before is not checked again: the cache has a list.
 # The last line is "N passed, N failed" (", N skipped").
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -64,6 +65,23 @@ in_build() {
 		-- "$@"
 }
 
+# unchecked CHECK ROOT: those of the lines on standard input, "SUM FILE", that have
+# not passed this check before, by the programs in ROOT.  They have when it passes.
+unchecked() {
+	recipe=$({ cat tools/dev/static.sh tools/dev/checkpatch.ignore
+		stat -c '%n %Y' "$2.ok"; } | sha256sum | cut -c1-12)
+	touch "$cache/passed"
+	sed "s/^/$1 $recipe /" | grep -vxF -f "$cache/passed" | tee -a "$tmp/fresh" |
+		cut -d' ' -f3-
+}
+
+# module_passed CHECK: the module as a whole has, on kernel $on
+module_passed() {
+	root=$(sh "$vm_dir/root.sh" "$(lab suite_of "$on")") || return
+	! files '^(Kbuild|(net|include)/.*\.[ch])$' | xargs sha256sum | sha256sum |
+		unchecked "$1" "$root" | grep -q .
+}
+
 # W=1 and kernel-doc without a warning
 check_build() { build_dir; }
 
@@ -80,6 +98,7 @@ clang_is_not_gcc="CONFIG_CC_IS_GCC= CONFIG_CC_IS_CLANG=y
 check_clang() {
 	on=$(turn)
 	echo "clang: kernel $on"
+	! module_passed clang || return 0
 	# shellcheck disable=SC2016,SC2086
 	lab in_root "$(sh "$vm_dir/root.sh" "$(lab suite_of "$on")")" \
 		--bind "$top:/mnt/src:ro" -- sh -euc '
@@ -132,7 +151,9 @@ check_headers() {
 }
 
 check_sparse() {
-	build_dir "$(turn)" || return
+	on=$(turn)
+	! module_passed sparse || return 0
+	build_dir "$on" || return
 	# not C=2: 7.2 has that judged by a script that Debian's headers lack
 	# shellcheck disable=SC2016
 	in_build sh -c 'make -s -j"$(nproc)" -C /lib/modules/*/build \
@@ -157,9 +178,11 @@ get_checkpatch() {
 # patch_check PATTERN OPTION...: checkpatch.pl on the files PATTERN.
 # trace.h is in the layout of all trace headers, which it dislikes.
 patch_check() {
-	files "$1" | grep -v '/trace\.h$' | sed "s,^,$top/," >"$tmp/list"
+	files "$1" | grep -v '/trace\.h$' | xargs sha256sum |
+		unchecked "checkpatch${2:-}" "$root" | sed "s,^[0-9a-f]*  ,$top/," \
+		>"$tmp/list"
 	shift
-	(cd "$cp" && xargs -n 40 -P "$(nproc)" perl ./checkpatch.pl --no-tree --terse \
+	(cd "$cp" && xargs -r -n 40 -P "$(nproc)" perl ./checkpatch.pl --no-tree --terse \
 		--show-types --no-summary --quiet --file "$@" \
 		--ignore "$(sed 's/[[:space:]]*#.*//; /^$/d' \
 			"$top/tools/dev/checkpatch.ignore" | paste -sd,)" \
@@ -275,9 +298,11 @@ check_plots() {
 passed=0 failed=0 skipped=0
 for check; do
 	start=$(date +%s)
+	: >"$tmp/fresh"
 	check_"$check" >"$tmp/out" 2>&1
 	case $? in
 	0)
+		cat "$tmp/fresh" >>"$cache/passed"
 		passed=$((passed + 1))
 		printf 'ok      %-30s %3d s\n' "$check" $(($(date +%s) - start))
 		;;
