@@ -6,6 +6,7 @@
 # "ok" or "not ok" line; the exit code says whether all were there and ok.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/rotate.sh"
 export PATH=$here:$here/../../tools:$PATH
 tmp=$(mktemp -d /tmp/smctest.XXXXXX)
 # this directory may be read-only; only root may write where its code is
@@ -16,7 +17,7 @@ speakers='- -g'
 if [ -n "${QUICK:-}" ]; then
 	speakers=-
 elif [ "${SMC_MODES:-}" = rotate ]; then
-	[ $((${SMC_ROTATE:-0} % 2)) = 0 ] && speakers=- || speakers=-g
+	[ "$(turn_of 2 "$0")" = 0 ] && speakers=- || speakers=-g
 fi
 # the odd peer's TAP device, our address on it and the peer's
 export SMC_TAP=${SMC_TAP:-clc0}

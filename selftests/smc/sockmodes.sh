@@ -20,9 +20,9 @@
 #              smcd and smcr
 #
 # The environment chooses among them: SMC_MODES="smcd smcr" takes those alone,
-# SMC_MODES=rotate the one whose turn it is by the number SMC_ROTATE and its own
-# name (never the reference), all or nothing takes all.  With SMC_SKIPS=ok a test that skips
-# itself is no failure, for hosts that lack something.
+# SMC_MODES=rotate the one whose turn it is (rotate.sh; never the reference), all
+# or nothing takes all.  With SMC_SKIPS=ok a test that skips itself is no failure,
+# for hosts that lack something.
 #
 # A PROGRAM of the kselftest harness runs its variants tcp and tcp6 in the mode
 # reference, and all others in the others; a test that skips itself fails, but
@@ -34,6 +34,7 @@
 # of the modes asked for is one of the program's.
 set -u
 dir=$(cd "$(dirname "$0")" && pwd)
+. "$dir/rotate.sh"
 modes='reference smcd smcr tcp' want='>7' pure='' has_want=''
 while getopts m:w:p: o; do
 	case $o in
@@ -58,9 +59,7 @@ chosen() {
 		for m in $modes; do
 			[ "$m" = reference ] || set -- "$@" "$m"
 		done
-		# each program at another mode: a commit sees all of them
-		set -- $(((${SMC_ROTATE:-0} + $(echo "$prog" | cksum |
-			cut -d' ' -f1)) % $#)) "$@"
+		set -- "$(turn_of $# "$prog")" "$@"
 		shift $(($1 + 1))
 		echo "$1" ;;
 	*)

@@ -9,6 +9,8 @@
 # 2, or 2-waits for a pair that leaves the machine to others.  A lane that runs a
 # test takes its line away.
 
+. "$vm_dir/../smc/rotate.sh"
+
 history=$cache/seconds		# lines "K TEST SECONDS", the newest last
 
 # is_late: no time for another test
@@ -65,7 +67,7 @@ not_now() {
 	case $_w in
 	'') return 1 ;;
 	long) [ -z "${LONG:-}" ] ;;
-	[1-9]/[1-9])
+	[1-9]*/[1-9]*)
 		[ "${SMC_MODES:-}" = rotate ] &&
 			[ $((SMC_ROTATE % ${_w#*/})) != $((${_w%/*} - 1)) ] ;;
 	*) die "$1: when: $_w" ;;
@@ -81,10 +83,7 @@ cpus_of() {
 		case $2,${SMC_MODES:-} in
 		debug,*) _c=1 ;;
 		*,rotate)
-			_c=$(basename "$1" .sh | cksum)
-			# also differs between the turns of T/2, T/4, T/8
-			_r=$((SMC_ROTATE / 2 + SMC_ROTATE / 4 + SMC_ROTATE / 8))
-			_c=$(((${_c%% *} + _r) % 2 + 1)) ;;
+			_c=$(($(turn_of 2 "cpus $(basename "$1")") + 1)) ;;
 		*) _c=2 ;;
 		esac
 	fi

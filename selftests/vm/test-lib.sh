@@ -15,6 +15,8 @@
 # what the kernel under test is called
 : "${LAB_K:?}" "${LAB_RUN:?}"
 
+. "$(dirname "$0")/../smc/rotate.sh"
+
 fail() { echo "FAIL: $*"; exit 1; }
 skip() { echo "SKIP: $*"; exit 4; }
 note() { echo "# $*"; }

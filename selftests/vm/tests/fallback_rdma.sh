@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Two hosts that could use SMC-R, were it not for ...: the program gets TCP,
 # every byte right, in time, and smcss says why.
-# when: 2/4 6.12; long debug, takes minutes there
+# when: 3/4 6.12; long debug, takes minutes there
 # guests: 2
 # timeout: 900
 s=/lab/selftests/smc
@@ -95,7 +95,7 @@ cross() {
 }
 
 # which side speaks first does not matter to the checks of the debug kernel
-case $LAB_K-${SMC_MODES:-all}-$((${SMC_ROTATE:-0} % 2)) in
+case $LAB_K-${SMC_MODES:-all}-$(turn_of 2 greets) in
 debug-* | *-rotate-0) greets=no ;;
 *-rotate-1) greets=-g ;;
 *) greets="no -g" ;;
