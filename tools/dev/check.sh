@@ -25,6 +25,7 @@ check | ci | long) ;;
 *) sed -n '4,22s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 . tools/dev/budget.sh
+. selftests/smc/rotate.sh
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -86,6 +87,14 @@ guests() {
 	stage "guests-$1-two" sh selftests/vm/run.sh -k "$1" -n 2 -s
 }
 
+# some WORD TEST...: where modes are rotated one of them, all otherwise
+some() {
+	case $SMC_MODES in
+	rotate) shift "$(($(turn_of $(($# - 1)) "$1") + 1))"; echo "$1" ;;
+	*) shift; echo "$@" ;;
+	esac
+}
+
 # other KERNEL TEST...: it compiles without a warning, and these tests pass
 other() {
 	on=$1
@@ -106,22 +115,12 @@ else
 	guests "$k"
 fi
 if [ "$1" != long ] && [ "$k" = 6.12 ]; then
-	# to the kernel's own SMC: in one role on 6.1, in the other on 7.2
-	case $SMC_MODES,$((SMC_ROTATE % 2)) in
-	rotate,0) one=interop_client two=interop_server ;;
-	rotate,1) one=interop_server two=interop_client ;;
-	*) one="interop_client interop_server" two=$one ;;
-	esac
-	# 7.2 and 6.12, or 7.2 and 6.1
-	case $SMC_MODES,$((SMC_ROTATE / 2 % 2)) in
-	rotate,0) far=kernels_far ;;
-	rotate,1) far=kernels_61_72 ;;
-	*) far="kernels_far kernels_61_72" ;;
-	esac
-	# shellcheck disable=SC2086
-	other 6.1 kernels sockapi activate kernels_far $one
-	# shellcheck disable=SC2086
-	other 7.2 kernels activate rdma_netns $far $two
+	# shellcheck disable=SC2046
+	other 6.1 kernels $(some 6.1 sockapi activate) \
+		$(some far-6.1 kernels_far interop_client interop_server)
+	# shellcheck disable=SC2046
+	other 7.2 kernels $(some 7.2 activate rdma_netns kernels_61_72) \
+		$(some far-7.2 kernels_far interop_client interop_server)
 	[ "$1" = check ] || guests debug
 	stage matrix sh tools/dev/matrix.sh "$SMC_RESULTS"
 fi
