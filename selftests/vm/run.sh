@@ -12,10 +12,11 @@
 #   # module: ours|upstream|none [the same for B]     default ours
 #   # rdma: rxe|siw|lo|none [the same for B]          default rxe
 #   # mtu: N                  of eth0, default 1500
-#   # when: CLAUSE[; CLAUSE...], WHY   on kernels K, all by default:
-#                           long [K...]  left to "make check-long" (LONG=1);
+#   # when: CLAUSE[; CLAUSE...][, WHY]   on kernels K, all by default:
+#                           long [K...]  left to "make check-long" (LONG=1), and
+#                           WHY it is;
 #                           T/N [K...]   with SMC_MODES=rotate the T-th of every
-#                           N commits runs it
+#                           N commits runs it (tools/dev/turns.py)
 #   # cpus: N                 of a guest, else as cpus_of() in plan.sh says
 #   # waits: yes            most of its time, with its guests idle
 #   # icount: sleep=off|sleep=on   time counts instructions: see lab.py

@@ -3,7 +3,7 @@
 # rings, and what becomes of idle ones: selftests/smc/accounts.py, cgroups.py.  TCP's
 # memory is not charged to control groups here, as it is not with cgroup v1: the
 # rings are.
-# when: 2/4 debug, takes a minute there
+# when: 2/4 6.12; 3/16 debug
 # guests: 1
 # rdma: lo
 # append: cgroup.memory=nosocket

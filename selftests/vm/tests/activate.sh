@@ -7,6 +7,7 @@
 # timeout: 300
 # rdma: none
 # shows: activation by BPF or the reason
+# when: 3/4 6.12
 s=/lab/selftests/smc
 run=/lab/tools/smc_run
 cg=/sys/fs/cgroup

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Unmodified programs on one host: all of their connections are SMC-D.
-# when: 1/2 6.12; long debug kcsan, takes minutes there
+# when: 3/4 6.12; long debug kcsan, takes minutes there
 # guests: 1
 # timeout: 300
 # rdma: none

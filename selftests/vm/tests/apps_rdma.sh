@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Unmodified programs between two hosts: all of their connections are SMC-R,
 # their bytes go by RDMA, and TCP segments carry nothing but CLC messages.
-# when: 1/2 6.12; long debug, takes minutes there
+# when: 3/4 6.12; long debug, takes minutes there
 # guests: 2
 # mtu: 9000
 # timeout: 420

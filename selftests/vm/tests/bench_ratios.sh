@@ -2,7 +2,7 @@
 # Messages, streams and connections of ours take no more instructions than at
 # best so far, in relation to TCP and to the kernel's own SMC in the same boot:
 # vm/bench.best has the ratios, and 3 % more fails.
-# when: 2/2, takes minutes
+# when: 2/4 6.12
 # kernels: 6.12
 # guests: 1
 # timeout: 600

@@ -3,7 +3,7 @@
 # user, namespace or peer, by SMC-R and SMC-D.  planted/canary.c looks at the
 # memory of each; selftests/smc/canary.py makes the connections.  The kernel does
 # not clear memory by itself here.
-# when: 3/8 debug, takes a minute there
+# when: 1/2 6.12; 2/4 debug
 # kernels: 6.12 debug kcsan
 # guests: 1
 # rdma: lo

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a TCP connection costs more where a socket was ours, in instructions and
 # bytes, against plain TCP in the same boot: selftests/smc/cost.c.
-# when: 1/2, takes a minute
+# when: 1/4 6.12
 # kernels: 6.12
 # guests: 1
 # timeout: 300

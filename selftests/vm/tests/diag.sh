@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # sock_diag: selftests/smc/diag.py and destroy.py say what is tried.
-# when: 1/2 6.12; 4/4 debug, programs start slowly there
+# when: 1/4 6.12; 5/8 debug
 # guests: 1
 # timeout: 300
 # rdma: lo

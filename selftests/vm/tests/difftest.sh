@@ -6,6 +6,7 @@
 # guests: 1
 # timeout: 300
 # rdma: lo
+# when: 1/2 6.12; 3/4 debug
 . "$(dirname "$0")/modes.sh"
 # KASAN makes a script ten times as long.
 case $LAB_K in debug | kcsan) settings=QUICK=1 ;; esac

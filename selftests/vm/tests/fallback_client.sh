@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # An odd server: selftests/smc/fallback_client.sh says what is tried.
-# when: 2/2 6.12; long debug kcsan, takes minutes there
+# when: 1/4 6.12; long debug kcsan, takes minutes there
 # guests: 1
 # timeout: 300
 # rdma: none

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # An odd client: selftests/smc/fallback_server.sh says what is tried.
-# when: 1/2 6.12; long debug kcsan, takes minutes there
+# when: 3/4 6.12; long debug kcsan, takes minutes there
 # guests: 1
 # timeout: 300
 # rdma: none

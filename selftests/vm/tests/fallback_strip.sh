@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The option removed by a router: selftests/smc/fallback_strip.sh says what is tried.
-# when: 1/2 6.12; 6/8 debug; long kcsan, many time limits to wait for
+# when: 1/2 6.12; 4/4 debug; long kcsan, many time limits to wait for
 # guests: 1
 # timeout: 300
 # rdma: none

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Every allocation that a call makes below the module fails in turn: the call
 # works or says so, and what comes after it works: selftests/smc/failnth.c.
-# when: 1/4 debug, takes a minute there
+# when: 4/8 debug
 # guests: 1
 # kernels: debug
 # timeout: 90

@@ -5,5 +5,6 @@
 # kernels: debug
 # timeout: 90
 # rdma: none
+# when: 1/2 debug
 g A "sysctl -q net.smc.handshake_timeout_ms=2000
 	/lab/selftests/smc/failnth life 1"

@@ -3,7 +3,7 @@
 # while a link is made, lives with a connection and ends, in workers and soft
 # interrupts, too: selftests/smc/failnth.c.  The kernel shows a stack when soft-RoCE
 # gets no memory for a queue.
-# when: 7/8 debug, takes a minute there
+# when: 6/8 debug
 # guests: 1
 # kernels: debug
 # timeout: 300

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Allocations fail while the modules are loaded, with a port of soft-RoCE for
 # them to find: selftests/smc/failnth.c. One in three; all with LONG=1.
-# when: 4/4 debug, takes a minute there
+# when: 8/8 debug
 # guests: 1
 # kernels: debug
 # timeout: 90

@@ -3,7 +3,7 @@
 # and soft-RoCE.  Of every verb each call in the life of a connection fails, one
 # after the other: selftests/smc/badverbs.py.
 # kernels: 6.12 debug kcsan
-# when: 1/2 6.12; 5/8 debug; long kcsan, takes minutes
+# when: 2/4 6.12; 11/16 debug; long kcsan, takes minutes
 # guests: 1
 # timeout: 240
 # rdma: lo

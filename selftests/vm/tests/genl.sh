@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Generic netlink: selftests/smc/genl.py says what is tried.
-# when: 7/8 debug, programs start slowly there
+# when: 1/2 6.12; 4/4 debug
 # guests: 1
 # timeout: 240
 # rdma: lo

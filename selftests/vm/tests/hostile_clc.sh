@@ -2,7 +2,7 @@
 # Hostile lengths, offsets and counts in CLC messages: refused and counted or
 # plain TCP, never anything else, and good connections work all the while; 20,000
 # handshakes with LONG=1.
-# when: 1/2 6.12; 2/2 debug, takes half a minute, minutes on debug
+# when: 3/4 6.12; 1/4 debug
 # guests: 1
 # timeout: 420
 # cpus: 2

@@ -2,7 +2,7 @@
 # A peer that breaks the rules on an RDMA link: selftests/smc/hostile_rdma.py
 # says what is tried.  Then with 50 honest streams of this host beside: 100,000
 # forged CDC and 20,000 LLC messages with LONG=1.
-# when: 1/2 6.12; 1/4 debug, takes minutes there
+# when: 4/8 6.12; 1/8 debug
 # guests: 1
 # timeout: 180
 # cpus: 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # More handshakes than there may be, which do not end: others are not affected,
 # and close() takes no time (selftests/smc/hslimit.py).
-# when: long debug kcsan, takes minutes there
+# when: 2/8 6.12; long debug kcsan, takes minutes there
 # guests: 1
 # timeout: 240
 # rdma: none

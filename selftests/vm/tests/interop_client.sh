@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Our client to the server of the kernel's own SMC: SMC-R on both sides.
-# when: 2/2 6.12; 8/8 debug, takes a minute or two there
+# when: 1/4 6.12; 8/8 debug
 # guests: 2
 # peer: 6.12
 # mtu: 9000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The client of the kernel's own SMC to our server: SMC-R on both sides.
-# when: 1/2 6.12; long debug, takes minutes there
+# when: 4/4 6.12; long debug, takes minutes there
 # guests: 2
 # peer: 6.12
 # mtu: 9000

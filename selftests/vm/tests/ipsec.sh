@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # IPsec policies of the host and MACsec force plain TCP: selftests/smc/ipsec.sh.
-# when: 7/8 debug; long kcsan, a minute for what has no threads
+# when: 2/2 6.12; 3/4 debug; long kcsan, a minute for what has no threads
 # guests: 1
 # rdma: none
 g A 'modprobe -a xfrm_user esp4' ||

@@ -2,7 +2,7 @@
 # What "make kselftest" runs on a real host: suites in namespaces of their own,
 # suites that change the host only where that is allowed, a second host (here a
 # namespace), reasons for what is skipped, and a failure that is told.
-# when: 2/8, the suites run by themselves, too
+# when: 8/8 6.12
 # guests: 1
 # kernels: 6.12
 # timeout: 600

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The laboratory itself: RDMA flows between the guests over soft-RoCE.
-# when: 1/4 debug, says more of soft-RoCE than of us
+# when: 1/2 debug
 # guests: 2
 # module: none
 

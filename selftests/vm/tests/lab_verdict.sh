@@ -2,7 +2,7 @@
 # The laboratory itself: the verdict finds what it is there to find.  A module of
 # the tests plants one fault after the other (planted/planted.c).
 # kernels: 6.12 debug kcsan
-# when: 4/4 6.12; 1/8 debug, the checks are the same on either
+# when: 8/8 6.12; 4/8 debug
 # guests: 1
 # timeout: 300
 # unfit: debug kcsan

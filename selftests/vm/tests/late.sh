@@ -4,6 +4,7 @@
 # guests: 1
 # cpus: 1
 # rdma: none
+# when: 2/2 debug
 g A 'modprobe tun && insmod /lab/pauses.ko || exit
 	/lab/selftests/smc/late.py
 	rc=$?

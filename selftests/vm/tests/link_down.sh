@@ -3,7 +3,7 @@
 # selftests/smc/linkdown.py.  The device does it (planted/badverbs.c), or the
 # peer, in whose place a program is.
 # kernels: 6.12 debug kcsan
-# when: 2/2 6.12; 6/8 debug, takes a minute or two on either
+# when: 8/8 6.12; 11/16 debug
 # guests: 1
 # timeout: 240
 # rdma: none

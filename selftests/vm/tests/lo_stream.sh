@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The stream checker on one host: every connection SMC-D, SHA-256 equal.
 # SMC_SEED: of what is sent.
-# when: 2/2 6.12; 4/8 debug, takes minutes
+# when: 2/4 6.12; 7/8 debug
 # guests: 1
 # timeout: 300
 # shows: SMC-D

@@ -2,7 +2,7 @@
 # Loading: a socket() of any of the four kinds loads our module, installed in
 # updates/, and not the kernel's own; it can be loaded and unloaded over and
 # over; the kernel's own and ours do not fit beside each other.
-# when: 7/8 debug; long kcsan, a minute for what has no threads
+# when: 2/2 6.12; 2/4 debug; long kcsan, a minute for what has no threads
 # guests: 1
 # rdma: none
 # module: none

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # 10,000 connections over shared memory: smcss lists their 20,000 ends within four
 # times what ss needs for as many TCP sockets, and in 50 MB.
-# when: 3/4, 20,000 sockets take minutes
+# when: 6/8 6.12
 # guests: 1
 # kernels: 6.12
 # cpus: 1

@@ -4,6 +4,7 @@
 # guests: 1
 # timeout: 300
 # rdma: none
+# when: 1/2 debug
 s=/lab/selftests/smc
 g A "modprobe -a tun ib_uverbs rdma_rxe
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&

@@ -2,7 +2,7 @@
 # Connections of every outcome, several at a time: selftests/smc/mixed.py.
 # 10,000 with LONG=1.
 # kernels: 6.12 debug kcsan
-# when: 2/4 debug kcsan, takes minutes there
+# when: 2/8 debug
 # guests: 1
 # timeout: 240
 # cpus: 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Loading and unloading: refused while a socket is open, done at once after
 # the last, as often as one likes, also with an idle link group.
-# when: 2/2 6.12; 4/8 debug, takes a minute on either
+# when: 1/2 6.12; 2/4 debug
 # guests: 1
 # timeout: 300
 # rdma: lo

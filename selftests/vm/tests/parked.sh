@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # 320 listeners that are locked by calls which do not return, with clients: other
 # users do not wait for them (selftests/smc/parked.c).
-# when: 6/8 debug, takes minutes there
+# when: 2/2 6.12; 2/4 debug
 # guests: 1
 # timeout: 300
 # cpus: 1

@@ -3,6 +3,7 @@
 # has chosen it: selftests/smc/ownedpath.py.
 # guests: 1
 # rdma: none
+# when: 1/2 6.12; 4/4 debug
 g A "modprobe -a tun ib_uverbs rdma_rxe
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
 	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&

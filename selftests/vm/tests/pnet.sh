@@ -2,7 +2,7 @@
 # The table of networks acts: the route of these connections leaves by a
 # tunnel, which no RDMA port stands on.  Without rows they are TCP, with rows on
 # both hosts SMC-R, by the port's name or by that of its network device.
-# when: 2/2 6.12; 4/8 debug, takes a minute or two there
+# when: 2/2 6.12; 3/8 debug
 # guests: 2
 # timeout: 300
 s=/lab/selftests/smc

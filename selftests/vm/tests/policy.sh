@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The rules of smc_run: each connection is what the first rule that fits it says,
 # as smcss shows it, with its data intact.
-# when: 2/2 6.12; 8/8 debug; long kcsan, takes minutes
+# when: 2/2 6.12; 1/4 debug; long kcsan, takes minutes
 # guests: 1
 # timeout: 300
 # rdma: none

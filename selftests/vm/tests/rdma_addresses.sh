@@ -7,4 +7,5 @@
 # cpus: 1
 # icount: sleep=off
 # rdma: lo
+# when: 2/2 6.12
 g A '/lab/selftests/smc/addresses.py' || fail 'many addresses'

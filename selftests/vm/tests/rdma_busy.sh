@@ -2,7 +2,7 @@
 # Many connections at once over a long path (100 ms there and back, megabytes
 # under way): all of them are SMC-R and share one link, though none was there
 # when they began, and new rings are registered while the link is busy.
-# when: 3/4 debug, takes a minute there
+# when: 1/2 6.12; 3/4 debug
 # guests: 2
 # mtu: 9000
 # timeout: 420

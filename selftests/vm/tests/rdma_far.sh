@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # A path longer (300 ms there and back) than any device waits by default: no
 # message is sent again before its acknowledgment can have come.
-# when: 8/8 debug, takes a minute or two there
+# when: 4/8 debug
+# shows: SMC-R
 # guests: 2
 # timeout: 120
 s=/lab/selftests/smc

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # An idle link: TEST LINK keeps it as long as the peer answers, ends it with
 # its connections when the peer does not, and a goodbye ends it at once.
-# when: 4/4 6.12; 3/8 debug, takes a minute or two there
+# when: 2/4 6.12; 2/8 debug
 # guests: 2
 # waits: yes
 # timeout: 240

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A link ends while soft-RoCE is receiving a packet: selftests/smc/latepacket.py.
-# when: 2/2 debug, takes a minute there
+# when: 4/4 debug
 # kernels: 6.12 debug
 # guests: 1
 # cpus: 2

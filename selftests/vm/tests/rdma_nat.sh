@@ -2,7 +2,7 @@
 # A router between two hosts translates addresses of TCP connections, of one end or
 # of both: SMC-R where RDMA packets pass as they are, TCP where they do not, or where
 # there is no route back.  Two namespaces as in rdma_netns.
-# when: 1/2 7.2, takes two minutes
+# when: 1/2 7.2
 # kernels: 7.2
 # guests: 1
 # timeout: 240

@@ -4,7 +4,6 @@
 # where it does not. The same where an RDMA device is of one namespace alone: SMC-R
 # if the ports are, TCP if they are the host's.
 # kernels: 6.12 7.2
-# when: 2/2 6.12, nothing moves by RDMA there
 # guests: 1
 # timeout: 240
 # rdma: none

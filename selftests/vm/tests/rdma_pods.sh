@@ -2,7 +2,7 @@
 # Containers use the host's port where it lends it and their packets leave by it:
 # veth, routed or into a bridge, macvlan, VXLAN.  What RDMA packets have of the TCP
 # connection and of the route: traffic class and MTU.
-# when: 1/4 6.12; long debug, takes minutes
+# when: 1/8 6.12; long debug, takes minutes
 # guests: 2
 # timeout: 900
 s=/lab/selftests/smc

@@ -2,7 +2,7 @@
 # The RDMA device goes away at any moment of a handshake: the program works
 # over TCP or over SMC-R, no byte is lost, and a connection that had its link
 # ends with an error, never with silence.  Each link has one cause.
-# when: 4/4 6.12; 6/8 debug, takes a minute or two there
+# when: 4/4 6.12; 2/4 debug
 # guests: 2
 # timeout: 420
 s=/lab/selftests/smc

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer that does not answer by RDMA any more while data are in flight: until the
 # link ends, no call waits for it (selftests/smc/silent.py).
-# when: 4/4 6.12; 5/8 debug, takes a minute or two there
+# when: 2/2 6.12; 6/8 debug
 # guests: 2
 # waits: yes
 # timeout: 180

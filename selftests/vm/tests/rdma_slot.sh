@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A GID, its network device or MAC address is another when the link is made:
 # selftests/smc/gidslot.py.
-# when: 2/2 debug, takes a minute there
+# when: 1/4 debug
 # guests: 1
 # rdma: none
 g A "modprobe -a tun ib_uverbs rdma_rxe macvlan

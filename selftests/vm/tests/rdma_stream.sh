@@ -5,6 +5,7 @@
 # mtu: 9000
 # timeout: 420
 # shows: SMC-R
+# when: 1/4 6.12; 1/4 debug
 . "$(dirname "$0")/wire.sh"
 s=/lab/selftests/smc
 port=9000

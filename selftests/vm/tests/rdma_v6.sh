@@ -3,7 +3,7 @@
 # there is no IPv4, also through a gateway; and plain TCP where the two ends have
 # none of one family.  RDMA packets have the traffic class of TCP over IPv6 and are
 # no larger than its route allows.
-# when: 1/2 6.12; 1/8 debug, takes a minute or two there
+# when: 2/2 6.12; 4/8 debug
 # guests: 2
 # mtu: 9000
 # timeout: 300

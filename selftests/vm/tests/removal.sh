@@ -3,7 +3,7 @@
 # under load, addresses and MTUs change, a port flaps: selftests/smc/removal.py.
 # 200 of these with LONG=1, 60 on the debug kernel, where each takes 20 s.
 # kernels: 6.12 debug
-# when: 2/8 debug, takes minutes there
+# when: 3/4 6.12; 7/8 debug
 # guests: 1
 # timeout: 300
 # rdma: lo

@@ -3,7 +3,7 @@
 # unit of Redis, with all its restrictions, under a systemd of its own (in
 # namespaces; the network is the guest's).  Without the module it is plain TCP.
 # Nothing can be installed among the modules of the debug kernel.
-# when: 6/8, systemd takes minutes to boot
+# when: 4/8 6.12
 # kernels: 6.12
 # guests: 1
 # timeout: 600

@@ -2,7 +2,7 @@
 # Silent peers and such that send a byte a second, at both ends of handshakes:
 # honest connections do not wait for them (selftests/smc/slowpeers.py).  1,000 of
 # each with LONG=1.
-# when: long debug kcsan, takes minutes there
+# when: 1/2 6.12; long debug kcsan, takes minutes there
 # guests: 1
 # timeout: 240
 # cpus: 1

@@ -2,7 +2,7 @@
 # Sockets of ours among processes, namespaces and control groups, and a
 # firewall that asks for the owner: selftests/smc/sockaround.c, sockgroup.c and
 # owner.sh.
-# when: 2/2 debug, takes a minute there
+# when: 1/2 6.12; 4/4 debug
 # guests: 1
 # timeout: 300
 # rdma: lo

@@ -2,7 +2,7 @@
 # Calls at the moment when a handshake ends see the socket before or after, on
 # SMC-D, SMC-R and fallback, and what becomes TCP's keeps nothing of ours:
 # selftests/smc/sockbusy.c and sockplain.c.
-# when: 2/2 6.12; 1/2 debug, takes a minute
+# when: 1/2 6.12; 6/8 debug
 # guests: 1
 # timeout: 450
 # rdma: lo

@@ -2,7 +2,7 @@
 # No accepted byte is lost or repeated, whatever ends the writer: faults,
 # close(), exit(), SIGKILL, time-outs.  selftests/smc/sockclose.c, on TCP and on
 # sockets of ours over both transports and after fallback.
-# when: 1/2 6.12; 6/8 debug, takes minutes
+# when: 4/8 6.12; 13/16 debug
 # guests: 1
 # timeout: 450
 # rdma: lo

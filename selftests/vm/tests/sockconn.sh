@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # connect, bind and names are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/sockconn.c.  The module pauses widens a moment for it.
-# when: 2/2 6.12, takes half a minute
+# when: 2/2 6.12; 4/4 debug
 # guests: 1
 # timeout: 300
 # rdma: lo

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # As sockgone, with the peer on another host: nothing comes from it any more, or
 # nothing by RDMA alone.
-# when: 2/2 6.12; 7/8 debug, takes a minute or two there
+# when: 1/4 6.12; 7/8 debug
 # guests: 2
 # waits: yes
 # timeout: 180

@@ -2,7 +2,7 @@
 # Signals at every call that waits, also in each step of a handshake, on SMC-D,
 # SMC-R and fallback: sockintr.c.  The module badverbs keeps a link from being
 # made.
-# when: 1/2 6.12; 3/4 debug, takes minutes
+# when: 4/4 6.12; 5/8 debug
 # guests: 1
 # timeout: 450
 # rdma: lo

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # listen and accept are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/socklisten.c.
-# when: 2/2 6.12, takes half a minute
+# when: 3/4 6.12; 2/4 debug
 # guests: 1
 # timeout: 300
 # rdma: lo

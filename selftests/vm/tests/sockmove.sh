@@ -4,6 +4,7 @@
 # guests: 1
 # timeout: 300
 # rdma: lo
+# when: 3/4 debug
 . "$(dirname "$0")/modes.sh"
 # each case makes a connection for each of two kinds
 for prog in sockmove sockuring; do

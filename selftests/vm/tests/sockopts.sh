@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Socket options on SMC-D, SMC-R and fallback: selftests/smc/sockopts.c.
-# when: 2/2 6.12; long kcsan, minutes for what has no threads
+# when: 1/2 6.12; 2/4 debug; long kcsan, minutes for what has no threads
 # guests: 1
 # timeout: 300
 # rdma: lo

@@ -5,6 +5,7 @@
 # guests: 1
 # timeout: 300
 # rdma: lo
+# when: 4/4 6.12; 4/4 debug
 . "$(dirname "$0")/modes.sh"
 # all places of the ring take the debug kernel half an hour
 case $LAB_K in debug | kcsan) settings=POSITIONS=1000 ;; esac

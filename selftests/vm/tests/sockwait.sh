@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A waiter is told when its connection is taken away, and no call waits for an
 # event that does not come, on SMC-D, SMC-R and fallback: sockwait.c.
-# when: 2/2 6.12; 3/4 debug, takes minutes
+# when: 1/4 6.12; 5/16 debug
 # guests: 1
 # cpus: 2
 # timeout: 300

@@ -3,5 +3,6 @@
 # kTLS: selftests/smc/ssview.py.
 # guests: 1
 # rdma: none
+# when: 2/2 debug
 g A 'modprobe tls' || fail 'no kTLS'
 g A /lab/selftests/smc/ssview.py

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What one request does where there are many link groups or namespaces:
 # selftests/smc/steps.py counts calls.
-# when: 1/2 debug, takes a minute there
+# when: 2/2 6.12; 8/8 debug
 # guests: 1
 # rdma: none
 g A 'modprobe -a tun ib_uverbs rdma_rxe

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The module writes the SYN option itself: selftests/smc/synopt.py.  One case for
 # that of the kernel, too, if it has one.
-# when: 2/2 6.12; 7/8 debug, takes a minute there
+# when: 4/4 6.12; 7/8 debug
 # kernels: 6.1 6.12 7.2 debug
 # guests: 1
 # timeout: 300

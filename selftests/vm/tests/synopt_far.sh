@@ -3,7 +3,7 @@
 # writes its own, B has the kernel's, then its own, too. In both roles, IPv4 and
 # IPv6. A server that sends SYN cookies has plain TCP.
 # kernels: 6.12
-# when: 1/2 6.12, two guests
+# when: 2/4 6.12
 # guests: 2
 # rdma: rxe
 s=/lab/selftests/smc

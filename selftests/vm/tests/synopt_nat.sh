@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A router between client and server translates the addresses of one or of both:
 # the option passes, of the kernel and of the module: selftests/smc/synopt_nat.py.
-# when: 1/2 6.12, both writers one after the other
+# when: 1/4 6.12
 # kernels: 6.1 6.12 7.2
 # guests: 1
 # rdma: none

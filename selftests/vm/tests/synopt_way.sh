@@ -3,7 +3,7 @@
 # VLAN, behind NAT, among options of every length: selftests/smc/synopt_way.py;
 # removed by a router, and sent back.  Not on 6.1: the tshark of Debian 12 takes a
 # checksum that the adapter has to finish for a wrong one.
-# when: 2/2 6.12; 7/8 debug, takes a minute there
+# when: 3/4 6.12; 7/8 debug
 # kernels: 6.12 7.2 debug
 # guests: 1
 # timeout: 300

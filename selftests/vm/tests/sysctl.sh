@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # net.smc.*: names, defaults, ranges, one directory for each namespace; and
 # /proc/net/smc_stat.  Nonsense is refused with EINVAL and changes nothing.
-# when: 3/8 debug; long kcsan, a minute for what has no threads
+# when: 2/4 debug; long kcsan, a minute for what has no threads
 # guests: 1
 # rdma: none
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The tools against two live hosts with connections over SMC-R, SMC-D and TCP:
 # what they show is what was set up.
-# when: 1/2 6.12; 2/8 debug, takes a minute or two there
+# when: 2/2 6.12; 8/8 debug
 # guests: 2
 # timeout: 300
 s=/lab/selftests/smc

@@ -5,6 +5,7 @@
 # guests: 1
 # timeout: 300
 # rdma: lo
+# when: 1/2 6.12
 s=/lab/selftests/smc
 
 g A 'sysctl -q net.smc.handshake_timeout_ms=20000'

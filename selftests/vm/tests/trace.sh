@@ -4,6 +4,7 @@
 # and receiver can be joined by token.
 # guests: 1
 # rdma: none
+# when: 2/2 debug
 
 g A '
 set -u

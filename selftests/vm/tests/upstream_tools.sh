@@ -3,7 +3,7 @@
 # connections over SMC-R is what was set up, the same at both ends.  7.2 has no SMC
 # of its own; that of 6.1 has no IPPROTO_SMC, and its connect() times out between
 # two ports of its soft-RoCE.
-# when: 2/2 6.12; long debug, takes minutes there
+# when: 3/4 6.12; long debug, takes minutes there
 # kernels: 6.12 debug kcsan
 # guests: 2
 # timeout: 600

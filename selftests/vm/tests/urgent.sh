@@ -3,4 +3,5 @@
 # selftests/smc/urgent.py.
 # guests: 1
 # rdma: none
+# when: 2/4 debug
 g A 'modprobe tun && /lab/selftests/smc/urgent.py'
