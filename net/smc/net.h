@@ -59,7 +59,7 @@ struct smc_hs_cache;
  * @node: in the list of all namespaces (lgr.c)
  * @lgr_lock: protects @lgrs, @lgr_heads, @lgr_peers, @lgr_seq
  * @lgrs: all groups of the namespace, by smc_lgr.seq
- * @lgr_heads: those not closed, by what a look-up has; the last list has those
+ * @lgr_heads: those with a place, by what a look-up has; the last list has those
  *	without links
  * @lgr_peers: those of servers that are not closed, by the peer's address
  *	(lgr.c)

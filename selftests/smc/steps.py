@@ -27,6 +27,7 @@ LGR_R = 2                       # SMC_NETLINK_GET_LGR_SMCR
 NO_CONFIRM_LINK = 0x02010000    # SMC_REASON_TIMEOUT_CL
 OUT_OF_STEP = 0x04000000
 HOSTS = range(11, 15)           # last bytes of addresses
+FEW = 16                        # the least that a group may have
 CLONE_NEWNET = 0x40000000
 ROLES = 2                       # a group of shared memory for each
 
@@ -103,6 +104,38 @@ def case_other_names():
         print("#", count(), "groups looked at", flush=True)
         # one may have the same hash
         assert count() <= 9 * len(HOSTS), count()
+
+
+class Small(Peer):
+    """its groups have few connections"""
+    def new_end(self, qpn=None):
+        end = super().new_end(qpn)
+        end.max_conns = FEW
+        return end
+
+
+def case_full_groups():
+    """of one name: no search meets them, until one has a place again"""
+    c = Counters()
+    peers = []
+    with calls_of("lgr_match") as count:
+        for n in range(8):
+            before = count()
+            peers.append(Small(proposer.net, ring=0x4000, host=7,
+                               port=7610 + n, answers=HONEST))
+            steps = count() - before
+            for _ in range(FEW - 1):
+                assert peers[-1].another()
+        print("#", steps, "groups looked at", flush=True)
+        assert steps == 0, steps
+    first = peers[0]
+    first.conn.close()
+    counters_reach(c, ConnDestroyed=1)
+    assert first.another(), "the place was not found"
+    assert c.moved()["LgrCreated"] == len(peers), c.moved()
+    for peer in peers:
+        peer.leave()
+    counters_reach(c, LgrDestroyed=len(peers))
 
 
 def case_closed_group():

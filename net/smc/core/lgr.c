@@ -39,6 +39,9 @@
 #define LINGER_SERV	(600 * HZ)
 #define LINGER_CLNT	(610 * HZ)
 
+/* Stalled groups that a server's look-up refuses before it gives up */
+#define REFUSED_MAX	32
+
 static struct {
 	struct mutex lock;	/* list */
 	struct list_head list;	/* smc_net.node */
@@ -250,23 +253,35 @@ static void linger_fn(struct work_struct *work)
 }
 
 /*
- * Take a place for one more connection, if there is one.  The table has no group
- * that is dead or closed.  A client ignores the limit: it has to use the group
- * that the server names, or to decline.
+ * May one more connection join?  A client ignores the limits: it has to use the
+ * group that the server names, or to decline.
+ */
+static bool has_place(const struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&lgr->lock);
+	return lgr->role == SMC_CLNT || (!READ_ONCE(lgr->stalled) &&
+	       lgr->conns_num < (lgr->max_conns ?: U32_MAX));
+}
+
+/*
+ * Take a place for one more connection, if there is one.  The lists have no group
+ * that is dead or closed.  A group without another place is listed again by
+ * smc_lgr_list().
  */
 static bool reserve_place(struct smc_lgr *lgr)
 {
-	u32 most = lgr->max_conns ?: U32_MAX;
 	bool ok;
 
+	lockdep_assert_held(&lgr->sn->lgr_lock);
 	spin_lock(&lgr->lock);
-	ok = lgr->role == SMC_CLNT ||
-	     (lgr->conns_num < most && !READ_ONCE(lgr->stalled));
+	ok = has_place(lgr);
 	if (ok) {
 		if (!lgr->conns_num)
 			smc_lgr_set_idle(lgr, false);
 		WRITE_ONCE(lgr->conns_num, lgr->conns_num + 1);
 	}
+	if (!has_place(lgr))
+		hlist_del_init(&lgr->hash_node);
 	spin_unlock(&lgr->lock);
 	return ok;
 }
@@ -315,6 +330,40 @@ static struct hlist_head *head_of(struct smc_net *sn,
 	return &sn->lgr_heads[hash % SMC_LGR_HEADS];
 }
 
+static void add_to_head(struct smc_lgr *lgr)
+{
+	hlist_add_head(&lgr->hash_node,
+		       head_of(lgr->sn, lgr->xport, lgr->role, &lgr->peer_addr,
+			       lgr->peer_gid, lgr->peer_id));
+}
+
+static bool is_unlisted(const struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&lgr->lock);
+	return hlist_unhashed_lockless(&lgr->hash_node) && !lgr->closed &&
+	       lgr->state != SMC_LGR_DEAD;
+}
+
+/**
+ * smc_lgr_list() - look-ups find the group again if it has a place
+ * @lgr: group, published and referenced
+ *
+ * reserve_place() has taken it out of the list if it had none.
+ *
+ * Context: any; no lock of a group or of the table is held.
+ */
+void smc_lgr_list(struct smc_lgr *lgr)
+{
+	struct smc_net *sn = lgr->sn;
+
+	spin_lock_bh(&sn->lgr_lock);
+	spin_lock(&lgr->lock);
+	if (is_unlisted(lgr) && has_place(lgr))
+		add_to_head(lgr);
+	spin_unlock(&lgr->lock);
+	spin_unlock_bh(&sn->lgr_lock);
+}
+
 static bool matches(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
 	const struct smc_xport *xport = key->xport;
@@ -328,28 +377,36 @@ static bool matches(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 	return xport->lgr_match(lgr, key->path, key->prop, key->acc);
 }
 
-/* See smc_lgr_find(). */
+/*
+ * See smc_lgr_find().  What has no place for another connection is not listed,
+ * but a peer may have thousands of groups that have just begun to stall: after
+ * REFUSED_MAX of them a new group is due.
+ */
 static struct smc_lgr *find_locked(struct smc_net *sn,
 				   const struct smc_lgr_key *key, bool *others)
 {
 	const struct hlist_head *head;
+	struct hlist_node *next;
 	struct smc_lgr *lgr;
+	int refused = 0;
 
 	lockdep_assert_held(&sn->lgr_lock);
 	*others = false;
 	head = head_of(sn, key->xport, key->role, &key->route->daddr,
 		       key->peer_gid, key->peer_id);
-	hlist_for_each_entry(lgr, head, hash_node) {
+	hlist_for_each_entry_safe(lgr, next, head, hash_node) {
 		if (!matches(lgr, key))
 			continue;
 		if (!same_hosts(lgr, key)) {
 			*others = true;
 			continue;
 		}
-		if (!reserve_place(lgr))
-			continue;
-		refcount_inc(&lgr->refs);
-		return lgr;
+		if (reserve_place(lgr)) {
+			refcount_inc(&lgr->refs);
+			return lgr;
+		}
+		if (++refused == REFUSED_MAX)
+			break;
 	}
 	return NULL;
 }
@@ -455,9 +512,7 @@ static void insert(struct smc_net *sn, struct smc_lgr *lgr)
 		parent = *link;
 	rb_link_node(&lgr->node, parent, link);
 	rb_insert_color(&lgr->node, &sn->lgrs);
-	hlist_add_head(&lgr->hash_node,
-		       head_of(sn, lgr->xport, lgr->role, &lgr->peer_addr,
-			       lgr->peer_gid, lgr->peer_id));
+	add_to_head(lgr);
 	if (lgr->role == SMC_SERV)
 		hlist_add_head(&lgr->peer_node,
 			       smc_lgr_peer_head(sn, &lgr->peer_addr));
@@ -583,10 +638,11 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 void smc_lgr_leave(struct smc_lgr *lgr)
 {
 	unsigned long delay = lgr->role == SMC_SERV ? LINGER_SERV : LINGER_CLNT;
-	bool idle, keep;
+	bool idle, keep, unlisted;
 
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns_num, lgr->conns_num - 1);
+	unlisted = is_unlisted(lgr);
 	idle = !lgr->conns_num && lgr->state != SMC_LGR_DEAD;
 	keep = idle && lgr->state == SMC_LGR_ACTIVE && !lgr->closed;
 	if (keep) {
@@ -598,6 +654,8 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	spin_unlock_bh(&lgr->lock);
 	if (idle && !keep)
 		kill(lgr, SMC_REASON_GOING, KILL_IDLE);
+	else if (unlisted)
+		smc_lgr_list(lgr);
 	lgr_put(lgr);
 }
 

@@ -59,7 +59,8 @@ struct smc_lgr_idle {
 /**
  * struct smc_lgr - a link group
  * @node: in the namespace's table (protected by the table lock)
- * @hash_node: in its heads until @closed (the same)
+ * @hash_node: in its heads while it has a place, until @closed; under the table
+ *	lock, and @lock when the group itself enters or leaves
  * @peer_node: server: among those of the peer's address until then (the same)
  * @refs: see above
  * @xport: the transport

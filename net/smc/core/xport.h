@@ -414,6 +414,7 @@ void smc_dev_del(struct smc_dev *dev);
 struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why);
 void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why);
+void smc_lgr_list(struct smc_lgr *lgr);
 bool smc_conn_rx(struct smc_conn *conn, const struct smc_update *up);
 bool smc_conn_rx_cdc(struct smc_conn *conn, const struct smc_cdc *cdc);
 void smc_conn_to_cdc(const struct smc_conn *conn, const struct smc_update *up,

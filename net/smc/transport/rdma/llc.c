@@ -570,12 +570,17 @@ static void watch_silence(struct smc_rdma_link *link)
  */
 static void watch_stuck(struct smc_rdma_link *link)
 {
+	struct smc_lgr *lgr = link->lgr;
+	bool was = lgr->stalled;
+
 	if (!smc_rdma_tx_awaited(link))
 		smc_rdma_stall_begin(link, &link->stall);
 	else if (smc_rdma_stalled(link, &link->stall))
 		smc_rdma_link_lost(link, SMC_REASON_LINK_STUCK);
-	WRITE_ONCE(link->lgr->stalled, link->stall.unsent >
+	WRITE_ONCE(lgr->stalled, link->stall.unsent >
 		   SMC_RDMA_LOOKS(SMC_RDMA_STALLED_MS));
+	if (was && !lgr->stalled)
+		smc_lgr_list(lgr);
 }
 
 /* A connection whose ring was moved; true if it has to be looked at again. */
