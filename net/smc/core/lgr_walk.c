@@ -13,7 +13,7 @@
 #include "lgr.h"
 #include "net.h"
 
-/* Groups that a walk looks at in one hold of lgr_lock. */
+/* Groups that are looked at in one hold of lgr_lock. */
 #define WALK_MAX	512
 
 /**
@@ -116,7 +116,9 @@ int smc_lgr_walk(struct smc_net *sn, u64 seq,
  *	may come, too
  * @arg: for @fn
  *
- * The groups of other hosts do not make it slow.
+ * The groups of other hosts do not make it slow.  A peer may have thousands, and
+ * the place in a list is lost when the lock is dropped: only the newest WALK_MAX
+ * of the list are looked at.
  *
  * Context: any.
  * Return: what @fn returned last, or 0.
@@ -124,14 +126,14 @@ int smc_lgr_walk(struct smc_net *sn, u64 seq,
 int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,
 		      int (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
 {
+	int left = WALK_MAX, rc = 0;
 	struct smc_lgr *lgr;
-	int rc = 0;
 
 	spin_lock_bh(&sn->lgr_lock);
 	hlist_for_each_entry(lgr, smc_lgr_peer_head(sn, peer_addr),
 			     peer_node) {
 		rc = fn(lgr, arg);
-		if (rc)
+		if (rc || !--left)
 			break;
 	}
 	spin_unlock_bh(&sn->lgr_lock);
