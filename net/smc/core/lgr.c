@@ -673,37 +673,38 @@ struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token)
 	return xa_load(&lgr->conns, token);
 }
 
-/*
- * Kill the first group after *@seq that uses @dev (NULL: any), and advance *@seq
- * to it.  NULL: there is none.
- */
-static struct smc_lgr *kill_next(struct smc_net *sn, const struct smc_dev *dev,
-				 enum smc_reason why, u64 *seq)
-{
-	struct smc_lgr *lgr;
+/* Groups that end */
+struct victims {
+	const struct smc_dev *dev;	/* they use it; NULL: any */
+	enum smc_reason why;
+	struct smc_lgr *last;		/* the newest; see kill_locked() */
+	u64 seq;			/* its number */
+};
 
-	spin_lock_bh(&sn->lgr_lock);
-	lgr = smc_lgr_first_after(sn, *seq);
-	while (lgr && dev && lgr->path.dev != dev)
-		lgr = smc_lgr_next(lgr);
-	if (lgr) {
-		*seq = lgr->seq;
-		kill_locked(lgr, why, KILL_ANY);
-	}
-	spin_unlock_bh(&sn->lgr_lock);
-	return lgr;
+/* A walk over groups calls this: end one, and stop. */
+static int kill_one(struct smc_lgr *lgr, void *arg)
+{
+	struct victims *v = arg;
+
+	if ((v->dev && lgr->path.dev != v->dev) ||
+	    !kill_locked(lgr, v->why, KILL_ANY))
+		return 0;
+	v->last = lgr;
+	v->seq = lgr->seq;
+	return 1;
 }
 
-/* Kill all groups of @sn that use @dev (NULL: all). */
+/*
+ * Kill all groups of @sn that use @dev (NULL: all), each in a hold of the table
+ * lock of its own.  The walk drops the lock, too, while it passes over others.
+ */
 static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
 			  enum smc_reason why)
 {
-	struct smc_lgr *lgr;
-	u64 seq = 0;
+	struct victims v = { .dev = dev, .why = why };
 
-	/* the worker, which bury() queues, has a reference */
-	while ((lgr = kill_next(sn, dev, why, &seq)))
-		bury(lgr);
+	while (smc_lgr_walk(sn, v.seq, kill_one, &v))
+		bury(v.last);
 }
 
 /**

@@ -209,8 +209,6 @@ void smc_lgr_net_exit(struct smc_net *sn);
 /* lgr_walk.c */
 struct hlist_head *smc_lgr_peer_head(struct smc_net *sn,
 				     const struct in6_addr *peer_addr);
-struct smc_lgr *smc_lgr_next(const struct smc_lgr *lgr);
-struct smc_lgr *smc_lgr_first_after(const struct smc_net *sn, u64 seq);
 int smc_lgr_walk(struct smc_net *sn, u64 seq,
 		 int (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
 int smc_lgr_walk_peer(struct smc_net *sn, const struct in6_addr *peer_addr,

@@ -37,28 +37,14 @@ static struct smc_lgr *group_of(struct rb_node *node)
 	return rb_entry_safe(node, struct smc_lgr, node);
 }
 
-/**
- * smc_lgr_next() - the next newer group
- * @lgr: group in the table
- *
- * Context: any; the table lock is held.
- * Return: the group or NULL.
- */
-struct smc_lgr *smc_lgr_next(const struct smc_lgr *lgr)
+static struct smc_lgr *next_group(const struct smc_lgr *lgr)
 {
 	lockdep_assert_held(&lgr->sn->lgr_lock);
 	return group_of(rb_next(&lgr->node));
 }
 
-/**
- * smc_lgr_first_after() - the oldest group that is newer than another one
- * @sn: namespace
- * @seq: of the other one, which may have ended; 0: none
- *
- * Context: any; the table lock is held.
- * Return: the group or NULL.
- */
-struct smc_lgr *smc_lgr_first_after(const struct smc_net *sn, u64 seq)
+/* The oldest group that is newer than @seq, or NULL. */
+static struct smc_lgr *first_group_after(const struct smc_net *sn, u64 seq)
 {
 	struct rb_node *node = sn->lgrs.rb_node;
 	struct smc_lgr *found = NULL;
@@ -79,7 +65,8 @@ struct smc_lgr *smc_lgr_first_after(const struct smc_net *sn, u64 seq)
  * smc_lgr_walk() - call a function for groups of a namespace, oldest first
  * @sn: namespace
  * @seq: of the last group that is left out; 0: none
- * @fn: called under the table lock; != 0 ends the walk
+ * @fn: called under the table lock; != 0 ends the walk, and then the group need
+ *	not be in the table any more
  * @arg: for @fn
  *
  * Any program may walk as often as it likes (netlink), and handshakes need the
@@ -98,10 +85,12 @@ int smc_lgr_walk(struct smc_net *sn, u64 seq,
 		cond_resched();
 		left = WALK_MAX;
 		spin_lock_bh(&sn->lgr_lock);
-		for (lgr = smc_lgr_first_after(sn, seq); lgr && !rc && left--;
-		     lgr = smc_lgr_next(lgr)) {
-			rc = fn(lgr, arg);
+		for (lgr = first_group_after(sn, seq); lgr && left--;
+		     lgr = next_group(lgr)) {
 			seq = lgr->seq;
+			rc = fn(lgr, arg);
+			if (rc)
+				break;
 		}
 		spin_unlock_bh(&sn->lgr_lock);
 	} while (lgr && !rc);
