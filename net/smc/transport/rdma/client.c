@@ -6,12 +6,17 @@
  * Tests: selftests/vm/tests.
  */
 #include <linux/device.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
 #include "init.h"
 #include "rdma.h"
+
+/* Links looked at in one hold of rdev->lock. */
+#define LOOK_MAX	64
 
 /* A driver that does not answer is asked again. */
 #define ASK_AGAIN	HZ
@@ -70,12 +75,53 @@ static enum smc_reason link_hit(struct smc_rdma_link *link,
 	return SMC_REASON_OK;
 }
 
+/*
+ * Look at some of the links that this turn has not seen yet: these are in front.
+ * False: there is none left.
+ */
+static bool look_at_some(struct smc_rdma_dev *rdev,
+			 const struct ib_event *event)
+{
+	struct smc_rdma_link *link;
+	enum smc_reason why;
+	int left = LOOK_MAX;
+
+	lockdep_assert_held(&rdev->turn_mutex);
+	spin_lock_bh(&rdev->lock);
+	while (left--) {
+		link = list_first_entry_or_null(&rdev->links,
+						struct smc_rdma_link, dev_node);
+		if (!link || link->dev_turn == rdev->turn)
+			break;
+		link->dev_turn = rdev->turn;
+		list_move_tail(&link->dev_node, &rdev->links);
+		why = link_hit(link, event);
+		if (why != SMC_REASON_OK)
+			smc_rdma_link_lost(link, why);
+	}
+	spin_unlock_bh(&rdev->lock);
+	return left < 0;
+}
+
+/*
+ * A device may have tens of thousands of links, and each new one needs the lock:
+ * it is dropped now and then.
+ */
+static void look_at_links(struct smc_rdma_dev *rdev,
+			  const struct ib_event *event)
+{
+	mutex_lock(&rdev->turn_mutex);
+	rdev->turn++;
+	while (look_at_some(rdev, event))
+		cond_resched();
+	mutex_unlock(&rdev->turn_mutex);
+}
+
+/* The RDMA core calls this in works, one for each event. */
 static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct smc_rdma_dev *rdev = container_of(handler, struct smc_rdma_dev,
 						 events);
-	struct smc_rdma_link *link;
-	enum smc_reason why;
 
 	if (event->event == IB_EVENT_PORT_ACTIVE)
 		atomic_inc(&rdev->ups);
@@ -83,13 +129,9 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	    event->event == IB_EVENT_PORT_ERR ||
 	    event->event == IB_EVENT_PKEY_CHANGE)
 		mod_delayed_work(smc_rdma_wq, &rdev->ports_work, 0);
-	spin_lock_bh(&rdev->lock);
-	list_for_each_entry(link, &rdev->links, dev_node) {
-		why = link_hit(link, event);
-		if (why != SMC_REASON_OK)
-			smc_rdma_link_lost(link, why);
-	}
-	spin_unlock_bh(&rdev->lock);
+	if (event->event == IB_EVENT_DEVICE_FATAL ||
+	    event->event == IB_EVENT_GID_CHANGE)
+		look_at_links(rdev, event);
 }
 
 /* A device whose send queues are deep enough has the receives, too. */
@@ -125,6 +167,7 @@ static int dev_add(struct ib_device *ibdev)
 		return -ENOMEM;
 	rdev->ibdev = ibdev;
 	INIT_DELAYED_WORK(&rdev->ports_work, query_ports);
+	mutex_init(&rdev->turn_mutex);
 	spin_lock_init(&rdev->lock);
 	INIT_LIST_HEAD(&rdev->links);
 	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);

@@ -114,7 +114,8 @@ static void dev_link(struct smc_rdma_link *link)
 	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
 
 	spin_lock_bh(&rdev->lock);
-	list_add_tail(&link->dev_node, &rdev->links);
+	/* in front: an event that is looking at the others finds it, too */
+	list_add(&link->dev_node, &rdev->links);
 	spin_unlock_bh(&rdev->lock);
 }
 

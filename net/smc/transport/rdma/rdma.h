@@ -12,6 +12,7 @@
  *		  takes it
  *   retire_lock  retired rings, which only the LLC actor takes out again
  *		  (spinlock; leaf)
+ *   turn_mutex   events of a device that end links
  *   rdev->lock   links of a device (spinlock, BH)
  *   post_lock    everything posted; state, dead, the slot ring, the waiting
  *		  connections, registrations (spinlock, BH; taken under
@@ -123,8 +124,11 @@ struct smc_rdma_port {
  * @ports: what the driver last said, by number
  * @ports_work: asks the driver
  * @ups: how often a port came up
+ * @turn_mutex: @turn: one event after the other
+ * @turn: number of the newest event that ends links
  * @lock: @links
- * @links: links that use the device
+ * @links: links that use the device; those that this event has not reached are
+ *	in front
  */
 struct smc_rdma_dev {
 	struct smc_dev dev;
@@ -133,7 +137,9 @@ struct smc_rdma_dev {
 	struct smc_rdma_port ports[U8_MAX + 1];
 	struct delayed_work ports_work;
 	atomic_t ups;
-	spinlock_t lock;	/* protects links */
+	struct mutex turn_mutex;	/* turn */
+	u64 turn;
+	spinlock_t lock;	/* links; smc_rdma_link.dev_turn */
 	struct list_head links;
 };
 
@@ -317,6 +323,7 @@ struct smc_bringup {
  * @lgr: the group
  * @bringup: how it is connected
  * @dev_node: in rdev->links
+ * @dev_turn: rdev->turn of the newest event that has reached the link
  * @ibdev: the device, valid until lgr_down
  * @gid_index: of the own GID
  * @gid: own GID
@@ -395,6 +402,7 @@ struct smc_rdma_link {
 	struct smc_lgr *lgr;
 	const struct smc_bringup *bringup;
 	struct list_head dev_node;
+	u64 dev_turn;
 	struct ib_device *ibdev;
 	u16 gid_index;
 	union ib_gid gid;
