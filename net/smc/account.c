@@ -95,6 +95,7 @@ static int limit_of(const struct smc_account *acct, enum smc_acct_kind kind)
 	const struct smc_account *up = acct->up, *space = acct->space;
 	int limit;
 
+	lockdep_assert_held(&accounts.lock);
 	if (space && kind >= SMC_ACCT_CLIENTS)
 		return share(limit_of(up, kind), up->used[kind]);
 	limit = acct->limit ? READ_ONCE(acct->limit[kind]) :

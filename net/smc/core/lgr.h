@@ -38,8 +38,8 @@ enum smc_role {
  * struct smc_lgr_waiter - a handshake that waits for a group to settle
  * @node: in lgr->waiters while waiting
  * @settled: called once with the outcome (SMC_REASON_OK: the group is ACTIVE);
- *	any context, perhaps under a tx_lock, so it must not sleep or push; the
- *	waiter is off the list by then
+ *	any context, perhaps under a tx_lock or a spinlock of the transport, so it
+ *	must not sleep or push; the waiter is off the list by then
  */
 struct smc_lgr_waiter {
 	struct list_head node;

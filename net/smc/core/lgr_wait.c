@@ -8,13 +8,15 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include "lgr.h"
+#include "net.h"
 
 /**
  * smc_lgr_settle() - CONNECTING is over: call the waiters
  * @lgr: group
  * @why: SMC_REASON_OK: it is ACTIVE; else why it is DEAD
  *
- * One at a time.  The caller of smc_lgr_lost() may hold a tx_lock.
+ * One at a time.  The caller of smc_lgr_lost() may hold a tx_lock or a lock of
+ * the transport.
  *
  * Context: any; no lock of a group or of the table is held.
  */
@@ -22,6 +24,8 @@ void smc_lgr_settle(struct smc_lgr *lgr, enum smc_reason why)
 {
 	struct smc_lgr_waiter *w;
 
+	lockdep_assert_not_held(&lgr->sn->lgr_lock);
+	lockdep_assert_not_held(&lgr->lock);
 	for (;;) {
 		spin_lock_bh(&lgr->lock);
 		w = list_first_entry_or_null(&lgr->waiters,

@@ -7,8 +7,9 @@
  * the last reference; handshakes and groups have deadlines, so the wait ends.
  *
  * Context: process unless a function says otherwise; registry.lock (rwsem)
- * protects the list of devices and is never held while anything is waited for.
- * Handshakes only read the list, and so do not wait for each other.  names_lock
+ * protects the list of devices.  It is not held while a peer or a driver is
+ * waited for, but a walk may sleep.  Handshakes only read the list, and so do not
+ * wait for each other.  names_lock
  * (spinlock, BH; a leaf) protects the names of devices.
  * Tests: selftests/vm/tests.
  */

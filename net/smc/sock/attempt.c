@@ -350,6 +350,7 @@ static void opened(struct smc_sock *smc)
 {
 	struct smc_hs *hs;
 
+	smc_sock_assert_locked(smc->sk);
 	if (try_fallback(smc))
 		return;
 	/* the peer may be a client, too, and propose what has to be declined */

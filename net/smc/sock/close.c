@@ -297,6 +297,7 @@ static int shutdown_conn(struct smc_conn *conn, int how)
 	struct smc_sock *smc = smc_of_conn(conn);
 	int rc;
 
+	smc_sock_assert_locked(conn->sk);
 	rc = smc_state_shut_check(READ_ONCE(conn->state));
 	if (smc_close_over(conn))
 		rc = -ENOTCONN;

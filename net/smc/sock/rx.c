@@ -211,6 +211,7 @@ static size_t copy_out(const struct smc_conn *conn, u64 pos, u32 len,
 /* skip_mark() has kept an urgent byte that was passed in conn->urg_byte. */
 static size_t copy_urgent(struct smc_conn *conn, u64 urg, struct msghdr *msg)
 {
+	lockdep_assert_held(&conn->rx_mutex);
 	if (urg < READ_ONCE(conn->read_pos))
 		return copy_to_iter(&conn->urg_byte, 1, &msg->msg_iter);
 	return copy_out(conn, urg, 1, msg);
@@ -325,6 +326,7 @@ static void skip_mark(struct smc_conn *conn, struct reader *r)
 {
 	u64 pos = r->pos++;
 
+	lockdep_assert_held(&conn->rx_mutex);
 	if (r->flags & MSG_PEEK)
 		return;
 	/* for recv(MSG_OOB): the peer may overwrite its place in the ring */
@@ -341,6 +343,7 @@ static void skip_mark(struct smc_conn *conn, struct reader *r)
  */
 static void pass_urgent(struct smc_conn *conn, const struct reader *r)
 {
+	lockdep_assert_held(&conn->rx_mutex);
 	if (READ_ONCE(conn->urg_rx_pos) != SMC_NO_POS &&
 	    !(r->flags & MSG_PEEK))
 		WRITE_ONCE(conn->urg_past_pos, r->pos);

@@ -404,6 +404,7 @@ static int send_owned(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 {
 	int rc = check(conn);
 
+	lockdep_assert_held(&conn->tx_mutex);
 	if (likely(!rc))
 		return send_all(conn, msg, locked);
 	return no_reader(conn) ? drop_write(conn, msg) : rc;

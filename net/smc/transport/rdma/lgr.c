@@ -233,6 +233,7 @@ static bool lgr_match(const struct smc_lgr *lgr, const struct smc_path *path,
 {
 	const struct smc_rdma_link *link;
 
+	lockdep_assert_held(&lgr->sn->lgr_lock);
 	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
 	if (READ_ONCE(link->dead) || too_large(lgr, link, path))
 		return false;

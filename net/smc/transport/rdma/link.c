@@ -68,7 +68,8 @@ static const struct {
 	DOWN(PEER),
 };
 
-static void end(struct smc_rdma_link *link, enum smc_reason why, void *from)
+static void link_end(struct smc_rdma_link *link, enum smc_reason why,
+		     void *from)
 {
 	int i;
 
@@ -94,7 +95,7 @@ static void end(struct smc_rdma_link *link, enum smc_reason why, void *from)
  */
 void smc_rdma_link_end(struct smc_rdma_link *link, enum smc_reason why)
 {
-	end(link, why, __builtin_return_address(0));
+	link_end(link, why, __builtin_return_address(0));
 }
 
 /**
@@ -130,7 +131,7 @@ void smc_rdma_link_lost(struct smc_rdma_link *link, enum smc_reason why)
 	if (!smc_rdma_link_mark_dead(link, why))
 		return;
 	wake_up_all(&link->wait);
-	end(link, why, __builtin_return_address(0));
+	link_end(link, why, __builtin_return_address(0));
 }
 
 static void event_work(struct work_struct *work)

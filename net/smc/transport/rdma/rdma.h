@@ -10,8 +10,8 @@
  *   mem_mutex    rings and their memory regions: making, retiring, freeing;
  *		  held across allocations, so neither the LLC actor nor the clock
  *		  takes it
- *   retire_lock  retired rings, which only the LLC actor takes out again
- *		  (spinlock; leaf)
+ *   retire_lock  retired rings: the LLC actor takes them out one by one, the
+ *		  end of the link takes all (spinlock; leaf)
  *   turn_mutex   events of a device that end links
  *   rdev->lock   links of a device (spinlock, BH)
  *   post_lock    everything posted; state, dead, the slot ring, the waiting

@@ -103,6 +103,7 @@ static int reg_begin(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf,
 {
 	int rc = 0;
 
+	lockdep_assert_held(&link->post_lock);
 	/* before it is posted: reg_done() may run at once */
 	rbuf->reg_conn = conn;
 	rbuf->reg_cqe.done = reg_done;

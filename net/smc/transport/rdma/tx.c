@@ -332,6 +332,7 @@ static int flush_locked(struct smc_rdma_link *link)
 		.wr.send_flags = IB_SEND_SIGNALED,
 	};
 
+	lockdep_assert_held(&link->post_lock);
 	/* the last slot of a full ring is signalled */
 	if (!link->tx_quiet || in_flight(link) >= SMC_RDMA_TX_SLOTS)
 		return 0;
@@ -387,6 +388,7 @@ static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 	u64 done_pos;
 	u32 n;
 
+	lockdep_assert_held(&link->post_lock);
 	while (!list_empty(batch)) {
 		xp = list_first_entry(batch, struct smc_rdma_conn, done_node);
 		list_del_init(&xp->done_node);
