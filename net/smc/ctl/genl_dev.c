@@ -3,9 +3,10 @@
  * Devices over generic netlink.
  *
  * A device is shown where it can be used.  How much it is used is counted
- * among the groups of the requester's namespace only.
+ * among the groups of the requester's namespace only, which may be very many: the
+ * registry of devices is not locked meanwhile.
  *
- * Context: process; the registry of devices is locked while rows are written.
+ * Context: process.
  * Tests: selftests/smc/genl.py.
  */
 #include <linux/kernel.h>
@@ -17,39 +18,49 @@
 #include "genl.h"
 
 /**
- * struct usage - what groups make of a device
- * @dev: the device
+ * struct usage - a device, and what groups make of it
+ * @seq: smc_dev.seq of the device, which may have gone; after the last, that of
+ *	one that is not shown
  * @name: its name
+ * @parent: smc_dev.parent
+ * @info: what the transport says
+ * @sn: the requester's namespace
  * @groups: groups on it
  * @links: links by port; SMC-D: by nothing
  */
 struct usage {
-	const struct smc_dev *dev;
+	u64 seq;
 	char name[SMC_DEV_NAME_LEN];
+	char parent[SMC_DEV_NAME_LEN];
+	struct smc_dev_info info;
+	struct smc_net *sn;
 	u32 groups;
 	u32 links[SMC_DEV_PORTS];
 };
 
-/**
- * struct dev_dump - one call of a dump function
- * @skb: message being filled
- * @cb: dump
- * @sn: the requester's namespace
- * @after: smc_dev.seq of the last device that is in a message, in cb->ctx
- */
-struct dev_dump {
-	struct sk_buff *skb;
-	struct netlink_callback *cb;
-	struct smc_net *sn;
-	u64 *after;
-};
+/* smc_dev_walk() calls this for each device: is it the next one to be shown? */
+static int next_dev(struct smc_dev *dev, void *arg)
+{
+	struct usage *use = arg;
+
+	if (dev->seq <= use->seq)
+		return 0;
+	use->seq = dev->seq;
+	memset(&use->info, 0, sizeof(use->info));
+	if (!dev->xport->fill_dev(dev, use->sn->net, &use->info))
+		return 0;
+	smc_dev_name(dev, use->name);
+	strscpy(use->parent, dev->parent, sizeof(use->parent));
+	return 1;
+}
 
 static int count_group(struct smc_lgr *lgr, void *arg)
 {
 	struct usage *use = arg;
 	u8 port = lgr->path.port;
 
-	if (lgr->path.dev != use->dev)
+	/* a group in the table holds its device */
+	if (lgr->path.dev->seq != use->seq)
 		return 0;
 	use->groups++;
 	if (port && port <= SMC_DEV_PORTS)
@@ -57,13 +68,13 @@ static int count_group(struct smc_lgr *lgr, void *arg)
 	return 0;
 }
 
-static int put_pci(struct sk_buff *skb, const struct usage *use,
-		   const struct smc_dev_info *info)
+static int put_pci(struct sk_buff *skb, const struct usage *use)
 {
+	const struct smc_dev_info *info = &use->info;
 	char id[SMC_PCI_ID_STR_LEN];
 
 	/* a device without a PCI function is known by its own name */
-	strscpy(id, info->is_pci ? use->dev->parent : use->name, sizeof(id));
+	strscpy(id, info->is_pci ? use->parent : use->name, sizeof(id));
 	if (nla_put_u32(skb, SMC_NLA_DEV_PCI_FID, 0) ||
 	    nla_put_u16(skb, SMC_NLA_DEV_PCI_CHID, info->chid) ||
 	    nla_put_u16(skb, SMC_NLA_DEV_PCI_VENDOR, info->pci_vendor) ||
@@ -78,14 +89,14 @@ static int put_pnet(struct sk_buff *skb, const struct usage *use, u8 port)
 	char id[SMC_PNET_ID_LEN + 1] = "";
 	bool known;
 
-	known = smc_pnet_of_port(use->name, use->dev->parent, port, id);
+	known = smc_pnet_of_port(use->name, use->parent, port, id);
 	return nla_put_u8(skb, SMC_NLA_DEV_PORT_PNET_USR, known) ?:
 	       nla_put_string(skb, SMC_NLA_DEV_PORT_PNETID, id);
 }
 
-static int put_port(struct sk_buff *skb, u8 port,
-		    const struct smc_dev_info *info, const struct usage *use)
+static int put_port(struct sk_buff *skb, u8 port, const struct usage *use)
 {
+	const struct smc_dev_info *info = &use->info;
 	struct nlattr *nest;
 
 	if (!info->port[port - 1].valid)
@@ -105,18 +116,17 @@ static int put_port(struct sk_buff *skb, u8 port,
 }
 
 /* A group has one link: every group's device is critical. */
-static int put_dev_r(struct sk_buff *skb, const struct smc_dev_info *info,
-		     const struct usage *use)
+static int put_dev_r(struct sk_buff *skb, const struct usage *use)
 {
 	struct nlattr *nest;
 	u8 port;
 
 	nest = nla_nest_start(skb, SMC_GEN_DEV_SMCR);
 	if (!nest || nla_put_u8(skb, SMC_NLA_DEV_IS_CRIT, !!use->groups) ||
-	    (info->is_pci && put_pci(skb, use, info)))
+	    (use->info.is_pci && put_pci(skb, use)))
 		return -EMSGSIZE;
 	for (port = 1; port <= SMC_DEV_PORTS; port++)
-		if (put_port(skb, port, info, use))
+		if (put_port(skb, port, use))
 			return -EMSGSIZE;
 	if (nla_put_string(skb, SMC_NLA_DEV_IB_NAME, use->name))
 		return -EMSGSIZE;
@@ -124,15 +134,14 @@ static int put_dev_r(struct sk_buff *skb, const struct smc_dev_info *info,
 	return 0;
 }
 
-static int put_dev_d(struct sk_buff *skb, const struct smc_dev_info *info,
-		     const struct usage *use)
+static int put_dev_d(struct sk_buff *skb, const struct usage *use)
 {
 	struct nlattr *nest, *port;
 
 	nest = nla_nest_start(skb, SMC_GEN_DEV_SMCD);
 	if (!nest || nla_put_u32(skb, SMC_NLA_DEV_USE_CNT, use->groups) ||
 	    nla_put_u8(skb, SMC_NLA_DEV_IS_CRIT, !!use->groups) ||
-	    put_pci(skb, use, info))
+	    put_pci(skb, use))
 		return -EMSGSIZE;
 	port = nla_nest_start(skb, SMC_NLA_DEV_PORT);
 	if (!port || put_pnet(skb, use, 0))
@@ -142,31 +151,15 @@ static int put_dev_d(struct sk_buff *skb, const struct smc_dev_info *info,
 	return 0;
 }
 
-/* smc_dev_walk() calls this for each device; the end is a full message. */
-static int dump_dev(struct smc_dev *dev, void *arg)
+static int put_dev(struct sk_buff *skb, struct netlink_callback *cb, bool is_d,
+		   const struct usage *use)
 {
-	struct usage use = { .dev = dev };
-	struct smc_dev_info info = {};
-	struct dev_dump *d = arg;
-	bool is_d = dev->xport->id == SMC_XPORT_D;
-	void *hdr;
-	int rc;
+	void *hdr = smc_genl_row(skb, cb, smc_genl_cmd(cb));
 
-	if (dev->seq <= *d->after)
-		return 0;
-	if (dev->xport->fill_dev(dev, d->sn->net, &info)) {
-		smc_dev_name(dev, use.name);
-		smc_lgr_walk(d->sn, 0, count_group, &use);
-		hdr = smc_genl_row(d->skb, d->cb, smc_genl_cmd(d->cb));
-		if (!hdr)
-			return -EMSGSIZE;
-		rc = is_d ? put_dev_d(d->skb, &info, &use) :
-			    put_dev_r(d->skb, &info, &use);
-		if (smc_genl_end(d->skb, hdr, rc))
-			return rc;
-	}
-	*d->after = dev->seq;
-	return 0;
+	if (!hdr)
+		return -EMSGSIZE;
+	return smc_genl_end(skb, hdr, is_d ? put_dev_d(skb, use) :
+					     put_dev_r(skb, use));
 }
 
 /**
@@ -182,14 +175,17 @@ int smc_genl_dump_dev(struct sk_buff *skb, struct netlink_callback *cb)
 	bool is_d = smc_genl_cmd(cb) == SMC_NETLINK_GET_DEV_SMCD;
 	const struct smc_xport *xport = smc_xport_get(is_d ? SMC_XPORT_D :
 							     SMC_XPORT_R);
-	struct dev_dump d = {
-		.skb = skb,
-		.cb = cb,
-		.sn = smc_genl_net(cb),
-		.after = (u64 *)cb->ctx,
-	};
+	/* smc_dev.seq of the last device that is in a message */
+	u64 *after = (u64 *)cb->ctx;
+	struct usage use;
 
-	if (xport)
-		smc_dev_walk(xport, dump_dev, &d);
+	for (; xport; *after = use.seq) {
+		use = (struct usage){ .sn = smc_genl_net(cb), .seq = *after };
+		if (!smc_dev_walk(xport, next_dev, &use))
+			break;
+		smc_lgr_walk(use.sn, 0, count_group, &use);
+		if (put_dev(skb, cb, is_d, &use))
+			break;
+	}
 	return skb->len;
 }
