@@ -4,7 +4,7 @@
 It exists to put on the wire what no kernel would: the SMC option with or
 without SMC, CLC messages of any content, a reset or silence at any point.
 One host (address and MAC below), IPv4, answers ARP and ping.  In-order
-receive only, fixed window, go-back-N after one second; enough for a wire
+receive only, a window that a test sets, go-back-N after one second; enough for a wire
 that loses nothing.  Each connection is used by a thread of its own through
 Conn.recv/send/fin/rst; one thread reads the device.
 
@@ -208,6 +208,7 @@ class Net:
         self.peer_mac = fcntl.ioctl(self.fd, SIOCGIFHWADDR, bytes(40))[18:24]
         self.cond = threading.Condition(threading.RLock())
         self.conns = {}
+        self.window = WINDOW     # told to the kernel; what comes is taken
         self.listening = {}      # port -> (answer option?, callback)
         self.next_port = random.randrange(20000, 40000)
         self.syns = []           # (time, port, had the option)
@@ -255,8 +256,8 @@ class Net:
     def segment(self, c, flags, seq, options=b"", data=b"", urgent=0):
         head = struct.pack(">HHIIBBHHH", c.lport, c.rport, seq,
                            c.rcv_nxt if flags & ACK else 0,
-                           (20 + len(options)) // 4 << 4, flags, WINDOW, 0,
-                           urgent)
+                           (20 + len(options)) // 4 << 4, flags, self.window,
+                           0, urgent)
         pseudo = c.ip + self.peer_ip + struct.pack(
             ">BBH", 0, 6, 20 + len(options) + len(data))
         csum = checksum(pseudo + head + options + data)

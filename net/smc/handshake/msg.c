@@ -10,6 +10,7 @@
  * Context: process, from a step, no lock held.
  * Test: selftests/smc/fallback*.sh
  */
+#include <linux/jiffies.h>
 #include <linux/tcp.h>
 #include "priv.h"
 #include "reason.h"
@@ -208,8 +209,9 @@ int smc_hs_write(struct smc_hs *hs, int mark)
 		return len;
 	data->out_len = len;
 	data->out_mark = mark;
+	data->out_until = jiffies + msecs_to_jiffies(hs->span_ms);
 	rc = smc_hs_flush(hs);
-	/* run() sends it before the next step */
+	/* run() or finish() sends it before anything else */
 	return rc == -EAGAIN ? 0 : rc;
 }
 

@@ -48,6 +48,7 @@ enum smc_hs_bits {
  * @out: message to be sent before the next step
  * @out_len: its length, 0: none
  * @out_mark: bit of hs->bits to be set when it is sent, -1: none
+ * @out_until: jiffies; if TCP has not taken it by then, it cannot be sent
  * @msg: decoded message, or message to be encoded
  * @prop: the Proposal, sent or received
  * @path: offer of each transport
@@ -64,6 +65,7 @@ struct smc_hs_data {
 	u8 out[SMC_CLC_MAX_LEN];
 	size_t out_len;
 	int out_mark;
+	unsigned long out_until;
 	struct smc_clc_msg msg;
 	struct smc_clc_proposal prop;
 	struct smc_path path[SMC_XPORT_NUM];

@@ -8,8 +8,9 @@
  * A worker never waits for a system call to let go of the socket, which may
  * take for ever (a page that does not come): what finds the socket owned is put
  * off, and the operations of the socket queue the next step when they leave
- * (smc_hs_unlocked()).  A message that cannot be written is kept in hs->out and
- * leaves before anything else is done.
+ * (smc_hs_unlocked()).  A message that cannot be written is kept in
+ * hs->data->out and leaves before anything else is done.  If TCP does not take
+ * it for one handshake deadline, it cannot be sent.
  *
  * An un-accepted child belongs to its listener, which must not find it owned:
  * everything here but connecting again is done with the spinlock alone.  Nor
@@ -19,6 +20,7 @@
  * Context: worker, from a step, no lock held, unless a function says otherwise.
  * Test: selftests/smc/fallback*.sh
  */
+#include <linux/jiffies.h>
 #include <linux/net.h>
 #include <net/inet_common.h>
 #include <net/sock.h>
@@ -363,8 +365,12 @@ int smc_hs_read(struct smc_hs *hs,
  * smc_hs_flush() - send the message that is waiting in hs->data->out
  * @hs: handshake
  *
- * Return: 0: nothing waits any more; -EAGAIN; any other error: it will not
- * leave.
+ * No step runs while a message waits, so a state's deadline does not end the
+ * wait: the message has one of its own.  While a system call owns the socket
+ * that is not looked at: the handshake could not be ended either.
+ *
+ * Return: 0: nothing waits any more; -EAGAIN: it waits; -ECANCELED: stopped;
+ * any other error: it will not leave, or not all of it.
  */
 int smc_hs_flush(struct smc_hs *hs)
 {
@@ -379,6 +385,8 @@ int smc_hs_flush(struct smc_hs *hs)
 	rc = smc_hs_tcp_send(hs->setup.sk, data->out, data->out_len);
 	if (!rc && data->out_mark >= 0)
 		set_bit(data->out_mark, &hs->bits);
+	if (rc == -EAGAIN && time_after_eq(jiffies, data->out_until))
+		rc = -ETIMEDOUT;
 	if (rc == -EAGAIN)
 		WRITE_ONCE(hs->put_off, true);
 	else
