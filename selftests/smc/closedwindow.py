@@ -13,7 +13,7 @@ from clcmsg import accept_r, proposal
 from counters import Counters, smc_socket
 from limits import await_that, limit
 from minitcp import WINDOW, Net
-from smcpeer import KERNEL, Peer, Server
+from smcpeer import KERNEL, Conn, Peer, Server
 
 LIMIT = limit(20)
 PEER = "10.99.0.2"
@@ -91,6 +91,22 @@ def case_client():
     tcp.send(accept_r(peer.args, 2, False))
     connects_again(peer, counters)
     sock.close()
+    peer.leave()
+
+
+def case_confirm():
+    """the Proposal, and the Confirm behind it: the server has not begun"""
+    peer = Server(net)
+    peer.round()
+    counters = Counters()
+    sock, tcp = called(peer)
+    conn = Conn(peer, peer.new_end())
+    tcp.send(accept_r(peer.args, 2, False, conn.end))
+    connects_again(peer, counters)
+    sock.close()
+    # the group goes on
+    net.window = WINDOW
+    peer.round()
     peer.leave()
 
 

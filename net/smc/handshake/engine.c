@@ -170,19 +170,29 @@ static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 	hs->setup.events->done(hs->setup.arg, res);
 }
 
+/*
+ * The last message cannot be sent.  Without the Confirm the peer does not use
+ * SMC, whatever the errno says: TCP is over, or has taken a part of it or none.
+ */
+static enum smc_hs_verdict last_unsent(struct smc_hs *hs)
+{
+	return hs->verdict == SMC_HS_V_SMC ?
+	       smc_hs_conclude(hs, SMC_REASON_LOSTPEER) : hs->ops->unsent(hs);
+}
+
 /* Carry out the verdict.  Called again if the socket is owned. */
 static void finish(struct smc_hs *hs)
 {
 	struct smc_hs_result res;
 	int rc = 0;
 
-	/* the Decline goes first */
+	/* the Decline goes first, or the Confirm */
 	if (hs->data)
 		rc = smc_hs_flush(hs);
 	if (rc == -EAGAIN)
 		return;
-	if (rc && rc != -ECANCELED && hs->verdict != SMC_HS_V_SMC) {
-		hs->verdict = hs->ops->unsent(hs);
+	if (rc && rc != -ECANCELED) {
+		hs->verdict = last_unsent(hs);
 		if (hs->verdict == SMC_HS_V_GO_ON) {
 			smc_hs_kick(hs);
 			return;
