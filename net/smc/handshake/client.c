@@ -10,7 +10,9 @@
  * Until the Accept the peer may be without SMC: a middlebox may echo or alter
  * TCP options.  If the peer is silent, sends something else or closes, the TCP
  * socket connects again without the option, inside the same connect() call, and
- * the peer is remembered for a while (cache.c).
+ * the peer is remembered for a while (cache.c).  But a client that can propose
+ * nothing declines and goes on: a server with SMC waits for that message, and
+ * one without SMC cannot be told from it.
  *
  * Context: process, from a step, unless a function says otherwise.
  * Test: selftests/smc/fallback*.sh
