@@ -163,6 +163,7 @@ static struct entry *victim(struct smc_hs_cache *cache, enum kind kind,
 	struct entry *set, *old;
 	int i;
 
+	lockdep_assert_held(&cache->lock);
 	set = set_of(cache, kind, key);
 	old = set;
 	for (i = 0; i < WAYS; i++) {

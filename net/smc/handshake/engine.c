@@ -151,9 +151,10 @@ static void abandon(struct smc_hs *hs)
 	end(hs);
 }
 
-/* Report the outcome; the socket is locked. */
+/* Report the outcome; the spinlock of the socket is held. */
 static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 {
+	lockdep_assert_held(&hs->setup.sk->sk_lock.slock);
 	smc_hs_count_end(hs, res->outcome);
 	if (res->outcome == SMC_HS_SMC)
 		hs->conn = NULL;
@@ -401,6 +402,7 @@ static u64 stream_of(const struct smc_hs *hs)
 	const struct tcp_sock *tp = tcp_sk(hs->setup.sk);
 	u32 own = tp->write_seq, peer = tp->copied_seq;
 
+	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
 	return hs->setup.role == SMC_CLNT ? (u64)own << 32 | peer :
 					    (u64)peer << 32 | own;
 }

@@ -104,6 +104,7 @@ bool smc_hs_late(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {
 	unsigned long until;
 
+	lockdep_assert_held(&hs->setup.sk->sk_lock.slock);
 	if (examine(hs, buf, msg))
 		return true;
 	if (!hs->first_at)

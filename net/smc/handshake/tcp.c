@@ -37,6 +37,7 @@ static struct socket *lent;
  */
 static bool accepted_early(const struct smc_hs *hs)
 {
+	lockdep_assert_held(&hs->setup.sk->sk_lock.slock);
 	return hs->setup.role == SMC_SERV && !hs->setup.connects &&
 	       hs->state != SMC_HS_LATE && hs->setup.sk->sk_socket;
 }
@@ -102,6 +103,7 @@ void smc_hs_unlock(struct smc_hs *hs)
 {
 	struct sock *sk = hs->setup.sk;
 
+	lockdep_assert_held(&sk->sk_lock.slock);
 	__acquire(&sk->sk_lock.slock);	/* sparse: by smc_hs_lock() */
 	spin_unlock_bh(&sk->sk_lock.slock);
 }
@@ -128,6 +130,7 @@ bool smc_hs_tcp_closed(const struct sock *sk)
  * @sk: socket
  *
  * Context: any, lockless: a moment later there may be more.
+ * Return: their number; an urgent byte, and for a moment a FIN, count, too.
  */
 u32 smc_hs_tcp_readable(const struct sock *sk)
 {

@@ -59,6 +59,7 @@ static int ueid_find(const u8 *eid)
 {
 	int i;
 
+	lockdep_assert_held(&ueids.lock);
 	/* the second bound: FORTIFY_SOURCE may warn about an unrolled loop */
 	for (i = 0; i < ueids.num && i < SMC_MAX_UEIDS; i++)
 		if (!memcmp(ueids.eids[i], eid, SMC_EID_LEN))
