@@ -74,25 +74,15 @@ struct rule {
 #define TO_PROCESSABORT							\
 	RULE(0, SMC_PROCESSABORT, RESET | RCV_EOF | WAKE)
 
+/*
+ * The connection is not the socket's yet: the caller ignores all other events,
+ * and looks again at what they have left.
+ */
 static const struct rule init_rules[SMC_EV_COUNT][RULES] = {
 	/* no WAKE: hs_done() wakes connect() */
 	[SMC_EV_ESTABLISHED] = {
 		RULE(0, SMC_ACTIVE, 0),
 	},
-	[SMC_EV_CLOSE] = {
-		RULE(0, SMC_CLOSED, WAKE | FREE),
-	},
-	[SMC_EV_CLOSE_ABORT] = {
-		RULE(0, SMC_CLOSED, TCP_ABORT | WAKE | FREE),
-	},
-	/* The peer may be quicker than the end of our own handshake. */
-	[SMC_EV_PEER_DONE ... SMC_EV_PEER_CLOSED] = {
-		RULE(0, SMC_APPCLOSEWAIT1, RCV_EOF | WAKE),
-	},
-	[SMC_EV_PEER_ABORT] = {
-		TO_PROCESSABORT,
-	},
-	ON_END,
 };
 
 static const struct rule active_rules[SMC_EV_COUNT][RULES] = {
