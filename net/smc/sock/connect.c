@@ -151,12 +151,8 @@ static int begin(struct call *c)
 	smc_sock_hook(smc);
 	smc_sock_set_phase(smc, SMC_PHASE_HS);
 	rc = issue(c, O_NONBLOCK);
-	if (!rc || rc == -EINPROGRESS) {
-		/* TCP_REPAIR: it is established, and TCP has not told */
-		if (sk->sk_state == TCP_ESTABLISHED)
-			smc_attempt_event(smc);
+	if (!rc || rc == -EINPROGRESS)
 		return then(c, WAIT_BEGUN);
-	}
 	smc_sock_reset(smc);
 	smc_synopt_off(sk);
 	smc->state_change(sk);
