@@ -507,6 +507,42 @@ TEST_F(conn, lowat_near_the_ring)
 	EXPECT_LE(got, sent);
 }
 
+/*
+ * A peek makes no room for what it waits for, and the peer is not told of the
+ * little that a read before it has made.
+ */
+static void peek_near_the_ring(struct __test_metadata *_metadata, int fd,
+			       int srv, int lowat, int flags)
+{
+	static char block[1 << 20];
+	int ring = 65536, least = ring / 2;
+
+	set_nonblock(fd);
+	do {
+		while (send(fd, block, sizeof(block), 0) > 0)
+			;
+	} while (poll_for(fd, POLLOUT, IDLE_MS));
+	ASSERT_EQ(4096, recv(srv, block, 4096, MSG_WAITALL));
+	set_int(srv, SOL_SOCKET, SO_RCVLOWAT, lowat);
+	EXPECT_LE(least, recv(srv, block, ring, MSG_PEEK | flags));
+	/* what lies before the first byte counts, too */
+	set_int(srv, SOL_SOCKET, SO_PEEK_OFF, least);
+	EXPECT_LE(least - 8192, recv(srv, block, least, MSG_PEEK | flags));
+	set_int(srv, SOL_SOCKET, SO_PEEK_OFF, -1);
+}
+
+TEST_F(conn, peek_lowat_near_the_ring)
+{
+	PAIR();
+	peek_near_the_ring(_metadata, self->fd, self->srv, 64000, 0);
+}
+
+TEST_F(conn, peek_all_near_the_ring)
+{
+	PAIR();
+	peek_near_the_ring(_metadata, self->fd, self->srv, 1, MSG_WAITALL);
+}
+
 /* A writer that TCP_NOTSENT_LOWAT holds back is told when enough is gone. */
 TEST_F_TIMEOUT(conn, notsent_and_a_full_ring, 240)
 {

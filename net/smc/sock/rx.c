@@ -418,6 +418,14 @@ static int take_bytes(struct smc_conn *conn, struct reader *r)
 	return r->len ? 1 : 0;
 }
 
+/* A peek makes no room: can nothing come behind what it has copied? */
+static bool peeked_all(const struct smc_conn *conn, const struct reader *r)
+{
+	lockdep_assert_held(&conn->rx_mutex);
+	return r->flags & MSG_PEEK && r->copied &&
+	       r->pos - conn->read_pos >= lowat_max(conn);
+}
+
 /* SIGURG has been sent, and rcvd_pos has not moved yet: rx_urgent() */
 static bool urgent_comes(const struct smc_conn *conn)
 {
@@ -434,7 +442,7 @@ static int nothing(struct smc_conn *conn, const struct reader *r)
 {
 	bool over, failed, closed, done;
 
-	if (r->copied >= r->target)
+	if (r->copied >= r->target || peeked_all(conn, r))
 		return 1;
 	/* pairs with apply(), which stores in the opposite order */
 	closed = READ_ONCE(conn->state) == SMC_CLOSED;
@@ -567,7 +575,7 @@ static int receive(struct smc_conn *conn, struct reader *r)
 		mutex_unlock(&conn->rx_mutex);
 		return smc_conn_error(conn) ?: -ENOTCONN;
 	}
-	/* the ring can never hold more than its size */
+	/* the ring can never hold more than its size; see also peeked_all() */
 	if (!(r->flags & MSG_WAITALL))
 		r->target = min_t(u32, r->target, conn->rcv_size);
 	r->pos = conn->read_pos + max(sk_peek_offset(sk, r->flags), 0);
