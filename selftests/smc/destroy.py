@@ -243,6 +243,42 @@ def scenario_peer_shut(k):
             after(cli, "send", "send", "recv"), after(srv, "recv", "recv")]
 
 
+def scenario_over(k):
+    """both directions are shut down: what ends then is no error"""
+    cli, srv = k.pair()
+    ident = sock_id(cli.getsockname(), cli.getpeername())
+    cli.shutdown(socket.SHUT_WR)
+    mask(srv, select.POLLRDHUP)
+    srv.shutdown(socket.SHUT_WR)
+    seen = [mask(cli), mask(srv)]
+    # TCP may have nothing left to destroy
+    outcome(destroy, ident, k.mode is not None)
+    return seen + [after(s, "error", "recv", "recv", "send")
+                   for s in (cli, srv)]
+
+
+def case_unsent():
+    """both directions are shut down, but the peer has not got all"""
+    for k in KINDS:
+        # with shared memory it has: what is written is with it at once
+        if k.name == "smcd":
+            continue
+        k.begin()
+        cli, srv = k.pair()
+        srv.shutdown(socket.SHUT_WR)
+        mask(cli, select.POLLRDHUP)
+        cli.settimeout(None)
+        # it sleeps when no buffer has room
+        writer = blocked(cli.sendall, bytes(64 << 20))
+        cli.shutdown(socket.SHUT_WR)
+        writer()
+        k.destroy(cli)
+        error = so_error(cli)
+        assert error == "ECONNABORTED", (k.name, error)
+        cli.close()
+        srv.close()
+
+
 def established(port):
     """has a TCP connection of this host's IPv4 this port?"""
     with open("/proc/self/net/tcp", encoding="ascii") as f:

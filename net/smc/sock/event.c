@@ -235,6 +235,16 @@ bool smc_close_shut_both(const struct smc_conn *conn)
 		READ_ONCE(conn->shutdown) & SEND_SHUTDOWN);
 }
 
+/* Is an end that comes now no error: the peer has all, or had its own end? */
+static bool nothing_lost(const struct smc_conn *conn)
+{
+	if (!smc_close_over(conn))
+		return false;
+	return conn->state == SMC_PROCESSABORT ||
+	       test_bit(SMC_CONN_UNWANTED, &conn->flags) ||
+	       !smc_conn_outq(conn);
+}
+
 /* What a step changes in the socket itself; state_lock held. */
 static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 		 const struct smc_state_step *step)
@@ -252,6 +262,9 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 			todo &= ~SMC_DO_ERR_RESET;
 		shut = SHUTDOWN_MASK;
 	}
+	/* before st_flags changes */
+	if (todo & SMC_DO_ERR_ABORTED && nothing_lost(conn))
+		todo &= ~SMC_DO_ERR_ABORTED;
 	if (todo & SMC_DO_RCV_EOF &&
 	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
 		set_bit(SMC_CONN_PEER_DONE, &conn->flags);
