@@ -543,6 +543,47 @@ TEST_F(conn, peek_all_near_the_ring)
 	peek_near_the_ring(_metadata, self->fd, self->srv, 1, MSG_WAITALL);
 }
 
+static void nothing(int sig)
+{
+}
+
+/* Of @n bytes that come, the last one is the urgent one. */
+static bool last_is_urgent(int fd, ssize_t n)
+{
+	static char block[1 << 24];
+	ssize_t sum = 0, k;
+	int mark = 0;
+
+	while (sum < n && wait_events(fd, POLLIN)) {
+		k = recv(fd, block, n - sum, MSG_DONTWAIT);
+		if (k <= 0)
+			return false;
+		sum += k;
+		if (sum == n - 1 && wait_queued(fd, 1))
+			ioctl(fd, SIOCATMARK, &mark);
+	}
+	return sum == n && mark;
+}
+
+/* Of a write that a signal ends the last byte is the urgent one. */
+TEST_F(conn, urgent_and_interrupted)
+{
+	const struct sigaction act = { .sa_handler = nothing };
+	static char block[1 << 24];
+	ssize_t n;
+
+	PAIR();
+	set_int(self->srv, SOL_SOCKET, SO_OOBINLINE, 1);
+	sigaction(SIGALRM, &act, NULL);
+	/* again, if the first one comes before the call */
+	ualarm(50000, 50000);
+	n = send(self->fd, block, sizeof(block), MSG_OOB);
+	ualarm(0, 0);
+	ASSERT_LT(0, n);
+	ASSERT_GT(sizeof(block), n);
+	EXPECT_TRUE(last_is_urgent(self->srv, n));
+}
+
 /* A writer that TCP_NOTSENT_LOWAT holds back is told when enough is gone. */
 TEST_F_TIMEOUT(conn, notsent_and_a_full_ring, 240)
 {

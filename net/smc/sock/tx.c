@@ -228,11 +228,21 @@ static int overtaken(struct smc_conn *conn)
 }
 
 /*
+ * Is the last one of the @n bytes that were copied, of @len, the urgent one?  As
+ * TCP: also where the call ends short, or is to wait, as it may end then.
+ */
+static bool marks(const struct smc_conn *conn, struct msghdr *msg,
+		  size_t n, size_t len)
+{
+	return unlikely(msg->msg_flags & MSG_OOB) &&
+	       (n < len || !msg_data_left(msg) || n == smc_conn_snd_free(conn));
+}
+
+/*
  * Copy what fits and commit exactly that; bytes copied, -EFAULT if none, or what
  * overtaken() says.
- * @last: what is copied now may be all that the call takes.
  */
-static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
+static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room)
 {
 	struct smc_ring_span span;
 	u64 pos = smc_conn_prod(conn);
@@ -240,7 +250,9 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 	bool ok;
 
 	len = min_t(size_t, msg_data_left(msg), room);
-	if (len > chunk(conn) && !reader_is_here(conn))
+	/* see marks(): the call may end after any chunk */
+	if (len > chunk(conn) && !reader_is_here(conn) &&
+	    !(msg->msg_flags & MSG_OOB))
 		len = chunk(conn);
 	smc_ring_span(conn->snd_size, pos, len, &span);
 	n = copy_from_iter(conn->snd_base + span.off[0], span.len[0],
@@ -250,9 +262,7 @@ static int fill(struct smc_conn *conn, struct msghdr *msg, u32 room, bool last)
 				    &msg->msg_iter);
 	if (!n)
 		return -EFAULT;
-	/* of a short write, too, the last byte is the urgent one */
-	if (unlikely(msg->msg_flags & MSG_OOB) &&
-	    (n < len || !msg_data_left(msg) || (last && n == room))) {
+	if (marks(conn, msg, n, len)) {
 		ok = smc_conn_publish_urgent(conn, pos, pos + n);
 		smc_conn_count(conn, SMC_TECH_URGENT, ok);
 	} else {
@@ -359,7 +369,7 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 			rc = no_room(conn, msg, &timeo, locked) ?: check(conn);
 			continue;
 		}
-		rc = fill(conn, msg, room, !timeo);
+		rc = fill(conn, msg, room);
 		if (rc < 0)
 			break;
 		copied += rc;
