@@ -204,6 +204,19 @@ TEST_F(pair, both_shut_and_full)
 	EXPECT_EQ(0, err);
 }
 
+/* It is over when the peer has all of it: with shared memory, at once. */
+TEST_F(pair, shut_again_and_full)
+{
+	int want = becomes(variant->kind, "smcd") ? -1 : 0;
+
+	fill_from(self->server, 0);
+	ASSERT_EQ(0, shutdown(self->client, SHUT_WR));
+	ASSERT_TRUE(wait_events(self->server, POLLRDHUP) & POLLRDHUP);
+	EXPECT_EQ(0, shutdown(self->server, SHUT_RDWR));
+	EXPECT_EQ(want, shutdown(self->server, SHUT_WR));
+	EXPECT_EQ(want, shutdown(self->server, SHUT_RDWR));
+}
+
 static int connect_to(enum kind kind, const struct sockaddr_storage *addr,
 		      socklen_t len, int flags)
 {

@@ -337,7 +337,7 @@ static void smc_state_shut_check__all(void **state)
 	for (i = 0; i < N_STATES; i++) {
 		enum smc_state s = all_states[i];
 		int ok = s == SMC_ACTIVE ||
-			 (s >= SMC_PEERCLOSEWAIT1 && s <= SMC_APPFINCLOSEWAIT);
+			 (s >= SMC_PEERCLOSEWAIT1 && s <= SMC_PEERFINCLOSEWAIT);
 
 		assert_int_equal(smc_state_shut_check(s), ok ? 0 : -ENOTCONN);
 	}

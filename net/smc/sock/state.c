@@ -323,6 +323,7 @@ int smc_state_shut_check(enum smc_state s)
 	case SMC_APPCLOSEWAIT1:
 	case SMC_APPCLOSEWAIT2:
 	case SMC_APPFINCLOSEWAIT:
+	case SMC_PEERFINCLOSEWAIT:
 		return 0;
 	default:
 		return -ENOTCONN;
