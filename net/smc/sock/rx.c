@@ -573,7 +573,7 @@ static int receive(struct smc_conn *conn, struct reader *r)
 	/* connect(AF_UNSPEC) came first */
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags))) {
 		mutex_unlock(&conn->rx_mutex);
-		return smc_conn_error(conn) ?: -ENOTCONN;
+		return -ENOTCONN;
 	}
 	/* the ring can never hold more than its size; see also peeked_all() */
 	if (!(r->flags & MSG_WAITALL))

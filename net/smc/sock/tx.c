@@ -484,8 +484,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	if (rc != -EPIPE)
 		return rc;
 	/* not sock_error(): sk_err may be TCP's, or the next connection's */
-	if (smc_conn_is_current(conn))
-		rc = smc_conn_error(conn) ?: rc;
+	rc = smc_conn_error(conn) ?: rc;
 	if (rc == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))
 		send_sig(SIGPIPE, current, 0);
 	return rc;
