@@ -123,6 +123,9 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
 		rc = smc_hs_read(hs, smc_hs_tcp_recv, data->buf, want);
 		if (rc == -EAGAIN)
 			return SMC_REASON_OK;
+		/* a FIN has counted as the last byte, as in frame() */
+		if (rc >= 0 && rc < want && smc_hs_tcp_closed(hs->setup.sk))
+			return gone(hs);
 		if (rc != want)
 			return SMC_REASON_MALFORMED;
 		if (smc_clc_decode(data->buf, want, &data->msg))
