@@ -97,15 +97,18 @@ void smc_conn_push_rcu(struct smc_conn *conn)
  * smc_conn_start_timer() - start a timer that holds a reference while armed
  * @conn: connection, the caller has a reference
  * @timer: one of its timers
+ * @start: mod_timer(), or timer_reduce() to keep an earlier time
  * @expires: in jiffies
  *
  * Context: any.
  */
 void smc_conn_start_timer(struct smc_conn *conn, struct timer_list *timer,
+			  int (*start)(struct timer_list *timer,
+				       unsigned long expires),
 			  unsigned long expires)
 {
 	smc_conn_get(conn);
-	if (mod_timer(timer, expires))
+	if (start(timer, expires))
 		smc_conn_put(conn);
 }
 

@@ -372,6 +372,8 @@ static inline void smc_conn_put(struct smc_conn *conn)
 
 void smc_conn_stop(struct smc_conn *conn);
 void smc_conn_start_timer(struct smc_conn *conn, struct timer_list *timer,
+			  int (*start)(struct timer_list *timer,
+				       unsigned long expires),
 			  unsigned long expires);
 void smc_conn_stop_timer(struct smc_conn *conn, struct timer_list *timer);
 int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,

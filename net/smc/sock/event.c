@@ -435,7 +435,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 	send_flags(conn, todo, upcall);
 	/* an orphan has nothing to deliver any more, see orphan.c */
 	if (released && todo & SMC_DO_SEND_ABORT && !(todo & SMC_DO_FREE))
-		smc_conn_start_timer(conn, &conn->timer,
+		smc_conn_start_timer(conn, &conn->timer, mod_timer,
 				     jiffies + smc_orphan_time(conn));
 	if (todo & (SMC_DO_TCP_SHUT_WR | SMC_DO_TCP_SHUT | SMC_DO_TCP_ABORT))
 		queue_tcp(conn, todo);

@@ -123,9 +123,8 @@ static long look_alive(struct smc_conn *conn)
 /* Look at @expires, or earlier if that was asked for meanwhile. */
 static void look_later(struct smc_conn *conn, unsigned long expires)
 {
-	smc_conn_get(conn);
-	if (timer_reduce(&conn->keepalive.timer, expires))
-		smc_conn_put(conn);
+	smc_conn_start_timer(conn, &conn->keepalive.timer, timer_reduce,
+			     expires);
 }
 
 static bool over(const struct smc_conn *conn)

@@ -41,7 +41,7 @@ void smc_orphan_end(struct smc_conn *conn)
 void smc_orphan_start_timer(struct smc_conn *conn)
 {
 	conn->orphan_pos = READ_ONCE(conn->sent_pos);
-	smc_conn_start_timer(conn, &conn->timer,
+	smc_conn_start_timer(conn, &conn->timer, mod_timer,
 			     jiffies + smc_orphan_time(conn));
 }
 

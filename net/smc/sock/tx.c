@@ -329,7 +329,7 @@ static void push_or_hold(struct smc_conn *conn, bool more)
 	if ((more || test_bit(SMC_SK_CORK, &smc_of_conn(conn)->bits)) &&
 	    smc_conn_unsent(conn) < conn->snd_size / 4) {
 		if (!test_and_set_bit(SMC_CONN_CORKED, &conn->flags))
-			smc_conn_start_timer(conn, &conn->timer,
+			smc_conn_start_timer(conn, &conn->timer, mod_timer,
 					     jiffies + CORK_MAX);
 		return;
 	}
