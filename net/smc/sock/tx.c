@@ -41,17 +41,17 @@ static u32 third(const struct smc_conn *conn)
 }
 
 /*
- * Ask for a wake-up at @bytes free; @who: SMC_WANT_WRITER, or 0 for poll().  Full
- * barrier: the caller looks again.
+ * Ask for a wake-up at @bytes free; @flag: SMC_WANT_WRITER, or 0 for poll().
+ * Full barrier: the caller looks again.
  */
-static void want(struct smc_conn *conn, u32 bytes, u32 who)
+static void want(struct smc_conn *conn, u32 bytes, u32 flag)
 {
 	u32 cur = READ_ONCE(conn->tx_want), new;
 
 	/* keep the smaller request: its waiter must be woken, too */
 	do {
 		new = min_not_zero(cur & ~SMC_WANT_WRITER, bytes) |
-		      (cur & SMC_WANT_WRITER) | who;
+		      (cur & SMC_WANT_WRITER) | flag;
 	} while (new != cur && !try_cmpxchg(&conn->tx_want, &cur, new));
 	smp_mb();
 	if (unlikely(READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout)))
