@@ -147,11 +147,9 @@ static int push_one(struct smc_conn *conn, bool *follow)
 	bool abort = test_bit(SMC_CONN_WANT_ABORT, &conn->flags);
 	u64 sent = conn->sent_pos;
 	u32 window, unsent, len;
-	u8 prod_flags = 0;
+	bool state_due, news;
 	struct smc_push p;
-	bool state_due;
 	u64 prod_pos;
-	u8 flags;
 	int rc;
 
 	lockdep_assert_held(&conn->tx_lock);
@@ -164,32 +162,30 @@ static int push_one(struct smc_conn *conn, bool *follow)
 	p.up.cons_pos = smp_load_acquire(&conn->read_pos);
 	unsent = (prod_pos & ~SMC_POS_LAST) - sent;
 	window = peer_window(conn);
+	p.up.prod_flags = 0;
 	/* the peer then announces room as soon as there is some */
 	if (unsent >= window)
-		prod_flags |= SMC_CDC_WRITE_BLOCKED;
+		p.up.prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	len = abort ? 0 : min(unsent, window);
-	p.len = stop_at_urgent(conn, len, &prod_flags);
+	p.len = stop_at_urgent(conn, len, &p.up.prod_flags);
 	p.up.prod_pos = sent + p.len;
-	flags = flags_due(conn, p.up.prod_pos, prod_pos);
-	if (!p.len && !state_due && flags == conn->tx_conn_flags) {
+	p.up.conn_flags = flags_due(conn, p.up.prod_pos, prod_pos);
+	news = p.up.conn_flags != conn->tx_conn_flags;
+	if (!p.len && !state_due && !news) {
 		if (unsent)
 			count_window(conn);
 		return -ENODATA;
 	}
-	p.up.prod_flags = prod_flags;
-	p.up.conn_flags = flags;
-	p.may_wait = !state_due && !prod_flags &&
-		     flags == conn->tx_conn_flags &&
+	p.may_wait = !state_due && !p.up.prod_flags && !news &&
 		     unsent < READ_ONCE(conn->sn->autocork);
-	p.last = flags != conn->tx_conn_flags ||
-		 take_bit(conn, SMC_CONN_SIGNAL);
+	p.last = news || take_bit(conn, SMC_CONN_SIGNAL);
 
 	/* before the push: the peer may acknowledge it at once */
 	WRITE_ONCE(conn->sent_pos, p.up.prod_pos);
 	rc = conn->xport->push(conn, &p);
 	trace_smc_push(conn->sn->net->net_cookie, conn->token,
 		       conn->peer_token, p.len, p.up.prod_pos, p.up.cons_pos,
-		       prod_flags, flags, min(rc, 0));
+		       p.up.prod_flags, p.up.conn_flags, min(rc, 0));
 	if (rc >= 0) {
 		*follow |= rc;
 		push_account(conn, &p);
