@@ -10,8 +10,8 @@ K	?= 6.12
 W	?= 1
 C	?=
 OBJ	?=
-# Of check-long: one of twelve parts, and the time it may take
-SHARD	?= 1/12
+# Of check-long: one of thirteen parts, and the time it may take
+SHARD	?= 1/13
 BUDGET	?= 80m
 # Unresolved symbols are warnings (WARN=1)
 WARN	?=
@@ -144,8 +144,8 @@ Test; as root, everything needed is installed or made first
   make check [K=6.1|7.2|debug]
                          unit tests, static checks, guest tests
   make ci                that, and the debug kernel: the gate
-  make check-long SHARD=1/12 BUDGET=80m
-                         one of twelve parts of what takes longer
+  make check-long SHARD=1/13 BUDGET=80m
+                         one of thirteen parts of what takes longer
 One thing at a time
   make unit [TESTS=ring]                 tests of the pure files, in userspace
   make check-static [CHECKS="layers"]    build, layers, sizes, sparse, ...

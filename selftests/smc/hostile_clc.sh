@@ -13,8 +13,10 @@ seed=${SMC_SEED:-1}
 jobs=4
 # a kernel that is slow because it checks a lot has one processor
 [ "${SMC_TEST_SCALE:-1}" = 1 ] || jobs=2
-# of that many, most wait for a deadline
-[ "$n" -lt 1000 ] || jobs=16
+# milliseconds of a client: the deadlines, and its turn at the peer
+most=$((12000 * ${SMC_TEST_SCALE:-1}))
+# of that many, most wait for a deadline, the others for the one peer
+[ "$n" -lt 1000 ] || jobs=16 most=$((most * 4))
 
 # honest streams that last throughout
 honest_up() {
@@ -56,7 +58,7 @@ wait_file "$tmp/ready"
 pids=
 for i in $(seq $jobs); do
 	tcpecho -c -n $(((n + jobs - i) / jobs)) -k ipproto -b 200 \
-		-t $((12000 * ${SMC_TEST_SCALE:-1})) "$SMC_PEER_V4" 7502 \
+		-t $most "$SMC_PEER_V4" 7502 \
 		>"$tmp/client$i.out" 2>&1 &
 	pids="$pids $!"
 done

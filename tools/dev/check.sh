@@ -7,7 +7,7 @@
 #          checks, guest tests on Debian's kernel, the most important on others;
 #          K=6.1, 7.2 or debug: all guest tests on that kernel, none on others
 #   ci     check, then the guest tests on the debug kernel
-#   long   shard SHARD=K/12 of what takes long, within BUDGET=80m: shards.sh
+#   long   shard SHARD=K/13 of what takes long, within BUDGET=80m: shards.sh
 #
 # Starts from nothing installed.  Every stage ends in a line "N passed, N
 # failed, N skipped"; one that exits with an error without naming a failure, or
@@ -106,7 +106,7 @@ sh tools/dev/setup.sh || { echo "setup failed"; echo "0 passed, 1 failed"; exit 
 
 if [ "$1" = long ]; then
 	. tools/dev/shards.sh
-	shard "${SHARD:?SHARD=K/12}"
+	shard "${SHARD:?SHARD=K/13}"
 else
 	stage unit make -s -C selftests/unit
 	stage tools make -s -C tools check

@@ -7,7 +7,7 @@
 # Runs the unit tests and guest tests (all that are meant for the debug kernel
 # by default, none with -n) with gcov's counters.  What earlier runs with
 # SMC_GCOV=1 of the same net/smc and include have counted, and is still in the
-# cache, is added: SMC_GCOV=1 make check-long SHARD=4/12, for example.
+# cache, is added: SMC_GCOV=1 make check-long SHARD=4/13, for example.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$PWD

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# shards.sh - what takes long, in twelve parts that each end within their
+# shards.sh - what takes long, in thirteen parts that each end within their
 # budget; sourced by check.sh, which has stage() and the deadline.
 #
 #   1 2 3  mutants of the module, a third each, and of the pure files
 #   4      debug kernel, one guest: all modes of every suite, but
-#   5      debug kernel: hostile peers, mixed outcomes and removals in full
-#          numbers (20,000 handshakes, 100,000 CDC and 20,000 LLC messages, 10,000
-#          connections, 60 removals)
+#   5 13   debug kernel: hostile peers, mixed outcomes and removals in full
+#          numbers (100,000 CDC and 20,000 LLC messages, 10,000 connections,
+#          60 removals; 20,000 handshakes)
 #   6      debug kernel, two guests
 #   7      Debian's kernel: 20,000 scripts of difftest a mode, 10^6 messages
 #   8      KCSAN kernel, one guest at a time: SMC-D and SMC-R
@@ -19,13 +19,14 @@
 #
 # selftests/shards.passed says which shard last passed on which commit.
 
-in_numbers="hostile_rdma removal mixed hostile_clc"
+in_numbers="hostile_rdma removal mixed"
+handshakes=hostile_clc
 
-# the_others: tests that are not among these
+# the_others: tests that are in neither
 the_others() {
 	for _t in selftests/vm/tests/*.sh; do
 		_t=$(basename "$_t" .sh)
-		case " $in_numbers " in *" $_t "*) ;; *) echo "$_t" ;; esac
+		case " $in_numbers $handshakes " in *" $_t "*) ;; *) echo "$_t" ;; esac
 	done
 }
 
@@ -38,7 +39,7 @@ whole() {
 
 shard() {
 	export SMC_MODES=all
-	_shard=${1%/12}
+	_shard=${1%/13}
 	case $_shard in
 	[123])
 		stage mutants-pure sh -c 'nice python3 selftests/mutants/pure.py \
@@ -76,7 +77,11 @@ shard() {
 		stage packages-signed sh selftests/vm/sign-check.sh
 		stage packages-guest sh selftests/vm/deb-guest.sh
 		stage packages sh selftests/vm/deb-check.sh ;;
-	*) echo "SHARD=1/12 to 12/12" >&2; exit 2 ;;
+	13)
+		export LONG=1 LANES=1
+		stage debug-handshakes sh selftests/vm/run.sh -k debug \
+			$handshakes ;;
+	*) echo "SHARD=1/13 to 13/13" >&2; exit 2 ;;
 	esac
 }
 
