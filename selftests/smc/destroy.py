@@ -193,7 +193,11 @@ def scenario_send(k):
 
 def scenario_error(k):
     cli, srv = k.pair()
-    return [k.destroy(cli), after(cli, "error", "error", "recv", "send"),
+    done = k.destroy(cli)
+    # the end of the TCP connection below brings the error a second time
+    await_that("TCP's end", lambda: not established(srv.getsockname()[1]),
+               LIMIT)
+    return [done, after(cli, "error", "error", "recv", "send"),
             after(srv, "error", "error", "recv", "send")]
 
 
