@@ -238,6 +238,11 @@ def case_modify_qp():
     assert set(sweep("modify_qp fail nth={} arg=22")) <= {"tcp"}
 
 
+# A link whose queue pair does not get ready to receive ends without its receives.
+def case_modify_qp_swallow():
+    assert set(sweep("modify_qp swallow op=rtr nth={}")) <= {"tcp"}
+
+
 def case_alloc_mr():
     assert set(sweep("alloc_mr fail nth={} arg=11")) <= {"tcp"}
     sweep("alloc_mr fail nth={}")

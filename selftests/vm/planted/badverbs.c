@@ -16,7 +16,9 @@
  *                    chain of work requests those before are posted
  *           swallow  the chain of work requests is taken and nothing happens to
  *                    it, nor to what is posted after it, until the queue pair
- *                    stops: then all is flushed
+ *                    stops: then all is flushed.  modify_qp fails as with
+ *                    "fail", and the queue pair gives back no receive that is
+ *                    posted after that
  *           hold     poll_cq finds nothing until a queue pair stops or the rule
  *                    goes; query_port has its answer and returns when the rule
  *                    goes; all others but post_send and post_recv wait for that
@@ -26,14 +28,15 @@
  *   count   how many calls (1), 0: all from then on
  *   op      only these: send write reg_mr recv; for modify_qp init rtr rts
  *
- * A queue pair can always be stopped and drained: a device that cannot do that
- * is beyond help.  "seen" are the calls that a rule has looked at, "hits" those
- * that it was applied to, "stops" those that stopped a queue pair since it was
- * set.  Written to the parameter "event": "fatal" is the event of a device that
- * failed, "queue" one of the last queue pair made, "port_down" and "port_up" are
- * of port 1, whose state it changes.  From "v1_on" to "v1_off" addresses get
- * GIDs of RoCE version 1, too; no queue pair can use these.  "pkey" is where the
- * default P_Key is among two, 2: nowhere; no queue pair can have the other one.
+ * A queue pair that was ready to receive can always be stopped and drained: a
+ * device that cannot do that is beyond help.  "seen" are the calls that a rule
+ * has looked at, "hits" those that it was applied to, "stops" those that
+ * stopped a queue pair since it was set.  Written to the parameter "event":
+ * "fatal" is the event of a device that failed, "queue" one of the last queue
+ * pair made, "port_down" and "port_up" are of port 1, whose state it changes.
+ * From "v1_on" to "v1_off" addresses get GIDs of RoCE version 1, too; no queue
+ * pair can use these.  "pkey" is where the default P_Key is among two, 2:
+ * nowhere; no queue pair can have the other one.
  */
 #define pr_fmt(fmt) "badverbs: " fmt
 
@@ -123,6 +126,7 @@ struct swallowed {
  * @held: completion queues that were not served
  * @swallowed: of all queue pairs
  * @stopped: queue pairs that were stopped, by number
+ * @mute: the last queue pair that gives back no receive
  * @qp_lock: protects @last_qp, which is not destroyed meanwhile
  * @port_down: what the port says of itself
  * @pkey_at: where it has the default P_Key
@@ -140,6 +144,7 @@ static struct {
 	struct ib_cq *held[HELD_MAX];
 	struct list_head swallowed;
 	struct xarray stopped;
+	struct ib_qp *mute;
 	struct mutex qp_lock;
 	struct ib_qp *last_qp;
 	bool port_down;
@@ -298,15 +303,11 @@ static void release_held(void)
 
 static void set_rule(const struct rule *rule)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&bad.lock, flags);
-	bad.rule = *rule;
-	bad.seen = 0;
-	bad.hits = 0;
-	bad.stops = 0;
-	WRITE_ONCE(bad.rules, bad.rules + 1);
-	spin_unlock_irqrestore(&bad.lock, flags);
+	scoped_guard(spinlock_irqsave, &bad.lock) {
+		bad.rule = *rule;
+		bad.seen = bad.hits = bad.stops = 0;
+		WRITE_ONCE(bad.rules, bad.rules + 1);
+	}
 	wake_up_var(&bad.rules);
 	release_held();
 }
@@ -373,7 +374,9 @@ static int bad_post_recv(struct ib_qp *qp, const struct ib_recv_wr *first,
 		before = (struct ib_recv_wr *)wr;
 		wr = wr->next;
 	}
-	if (!wr) {
+	if (READ_ONCE(bad.mute) == qp) {
+		rc = 0;
+	} else if (!wr) {
 		rc = bad.orig->post_recv(qp, first, bad_wr);
 	} else if (rule.action == DO_swallow) {
 		for (wr = first; wr && !rc; wr = wr->next)
@@ -449,9 +452,8 @@ static int bad_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	if (!fails(VERB_create_qp, OP_ANY, &rc))
 		rc = bad.orig->create_qp(qp, attr, udata);
 	if (!rc) {
-		mutex_lock(&bad.qp_lock);
+		guard(mutex)(&bad.qp_lock);
 		bad.last_qp = qp;
-		mutex_unlock(&bad.qp_lock);
 	}
 	atomic_dec(&bad.inside);
 	return rc;
@@ -462,10 +464,9 @@ static int bad_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	int rc;
 
 	atomic_inc(&bad.inside);
-	mutex_lock(&bad.qp_lock);
-	if (bad.last_qp == qp)
-		bad.last_qp = NULL;
-	mutex_unlock(&bad.qp_lock);
+	scoped_guard(mutex, &bad.qp_lock)
+		bad.last_qp = bad.last_qp == qp ? NULL : bad.last_qp;
+	cmpxchg(&bad.mute, qp, NULL);
 	xa_erase_irq(&bad.stopped, qp->qp_num);
 	rc = bad.orig->destroy_qp(qp, udata);
 	atomic_dec(&bad.inside);
@@ -491,6 +492,8 @@ static int bad_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 		rc = mask & IB_QP_PKEY_INDEX &&
 		     attr->pkey_index != READ_ONCE(bad.pkey_at) ? -EINVAL :
 		     bad.orig->modify_qp(qp, attr, mask, udata);
+	else if (READ_ONCE(bad.rule.action) == DO_swallow)
+		WRITE_ONCE(bad.mute, qp);
 	if (!rc && state == IB_QPS_ERR)
 		stopped(qp);
 	atomic_dec(&bad.inside);
@@ -679,16 +682,12 @@ static struct irq_work queue_event_work = IRQ_WORK_INIT_HARD(in_hard_interrupt);
 
 static int queue_event(void)
 {
-	int rc = -ENOENT;
-
-	mutex_lock(&bad.qp_lock);
-	if (bad.last_qp) {
-		irq_work_queue(&queue_event_work);
-		irq_work_sync(&queue_event_work);
-		rc = 0;
-	}
-	mutex_unlock(&bad.qp_lock);
-	return rc;
+	guard(mutex)(&bad.qp_lock);
+	if (!bad.last_qp)
+		return -ENOENT;
+	irq_work_queue(&queue_event_work);
+	irq_work_sync(&queue_event_work);
+	return 0;
 }
 
 /* What port 1 says it can do. */

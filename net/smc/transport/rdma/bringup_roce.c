@@ -277,9 +277,11 @@ static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 	rc = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
 			  IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			  IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
-	if (!rc && smc_rdma_gid_lost(link->lgr))
-		rc = -ENODEV;
-	return rc;
+	if (rc)
+		return rc;
+	if (qp == link->qp)
+		link->qp_rtr = true;
+	return smc_rdma_gid_lost(link->lgr) ? -ENODEV : 0;
 }
 
 /* Posts receives before RTR, in which the peer can send. */
@@ -293,7 +295,6 @@ static int roce_connect(struct smc_rdma_link *link)
 					IB_ACCESS_REMOTE_WRITE);
 	if (rc)
 		return rc;
-	link->qp_used = true;
 	rc = smc_rdma_rx_post(link);
 	if (rc)
 		return rc;
@@ -364,7 +365,9 @@ static void rxe_quiesce(const struct smc_rdma_link *link)
 
 static void roce_destroy(struct smc_rdma_link *link)
 {
-	if (link->qp_used && link->ibdev->ops.driver_id == RDMA_DRIVER_RXE)
+	/* a move to RTR may have failed half-way */
+	if (READ_ONCE(link->state) >= SMC_RDMA_RECEIVING &&
+	    link->ibdev->ops.driver_id == RDMA_DRIVER_RXE)
 		rxe_quiesce(link);
 	ib_destroy_qp(link->qp);
 	link->qp = NULL;

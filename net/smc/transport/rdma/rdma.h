@@ -336,7 +336,7 @@ struct smc_bringup {
  * @qp: NULL before prepare and after destroy
  * @qpn: its number
  * @psn: own first packet sequence number
- * @qp_used: the queue pair has left RESET and has to be drained
+ * @qp_rtr: the queue pair was moved to RTR and has to be drained
  * @reg_qp: queue pair for registrations
  * @event_work: ends the link for an event of a queue pair
  * @event_why: the reason, of the newest
@@ -415,7 +415,7 @@ struct smc_rdma_link {
 	struct ib_qp *qp;
 	u32 qpn;
 	u32 psn;
-	bool qp_used;
+	bool qp_rtr;
 	struct ib_qp *reg_qp;
 	struct work_struct event_work;
 	enum smc_reason event_why;

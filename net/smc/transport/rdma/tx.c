@@ -534,6 +534,8 @@ static void tx_flushed(struct smc_rdma_link *link)
  */
 void smc_rdma_link_stop(struct smc_rdma_link *link)
 {
+	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+
 	smc_rdma_link_mark_dead(link, READ_ONCE(link->lgr->why));
 	/*
 	 * The actor may be moving the queue pair to RTS.  If a driver does that
@@ -542,12 +544,20 @@ void smc_rdma_link_stop(struct smc_rdma_link *link)
 	 * again for a dead link.
 	 */
 	cancel_work_sync(&link->llc_work);
+	/*
+	 * Below RTR no receive completes, so there is nothing to drain.  Do not
+	 * try: when soft-RoCE finds no memory for the move to RTR, it flushes no
+	 * receive until RESET, or is ready to receive all the same.  What
+	 * completed before RESET is served before the marker of reg_stop().
+	 */
+	if (!link->qp_rtr)
+		ib_modify_qp(link->qp, &reset, IB_QP_STATE);
 	smc_rdma_reg_stop(link);
-	/* in RESET nothing was posted, and ERR cannot be reached */
-	if (link->qp_used)
+	if (link->qp_rtr) {
 		ib_drain_qp(link->qp);
+		WARN_ON_ONCE(link->rx_posted);
+	}
 	tx_flushed(link);
-	WARN_ON_ONCE(link->rx_posted);
 }
 
 /**
