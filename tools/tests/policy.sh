@@ -392,7 +392,8 @@ def connect(where, size):
     rc = libc.connect(s.fileno(), ctypes.c_void_p(where), size)
     return os.strerror(ctypes.get_errno()) if rc else "good"
 print(connect(1, 16), connect(0, 16), connect(at + page - 16, 17),
-      connect(at + page - 16, 16), connect(at + page - 16, 129), sep="\n")
+      connect(at + page - 16, 16), connect(at + page - 16, 129), sep="\n",
+      flush=True)
 os._exit(0)
 END
 echo 'deny port 1' | rules

@@ -31,17 +31,17 @@ stream() {
 # its packets, as tcpdump shows them
 smcr() {
 	g A 'rm -f /tmp/tcpdump.log'
-	g A 'exec tcpdump -nn -t -v -i eth0 udp port 4791 \
+	# each packet is shown at once: what is in a buffer when tcpdump ends is lost
+	g A 'exec tcpdump --immediate-mode -l -nn -t -v -i eth0 udp port 4791 \
 		>/tmp/roce 2>/tmp/tcpdump.log' &
 	dump=$!
 	wait_for 60 A 'grep -q listening /tmp/tcpdump.log'
 	stream "$1" "$2" "$3" 'HsClientSmcr=4 HsClientTcp=0' \
 		'HsServerSmcr=4 HsServerTcp=0'
+	# older links have something to say, too
+	wait_for 60 A "[ \$(grep -Ec '$6' /tmp/roce) -ge 10 ]"
 	g A 'pkill -INT -x tcpdump'
 	wait $dump || fail "tcpdump: $(g A 'cat /tmp/tcpdump.log')"
-	# older links have something to say, too
-	[ "$(g A "grep -Ec '$6' /tmp/roce")" -ge 10 ] ||
-		fail "packets: $(g A 'cat /tmp/roce')"
 	g A "$s/tooljson.py '(\"$4\", \"$5\") in
 			[(r[\"gid\"], r[\"peer_gid\"]) for r in rows]' \
 		$t/smcr -j linkgroup link-show" || fail "no link of $4 and $5"
