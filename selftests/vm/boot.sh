@@ -2,41 +2,45 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # boot.sh [K] - make (or find) what a guest with kernel K boots from; print
-# its directory, which holds: vmlinuz, initrd, the root as a disk, and the links
-# root, emulator (the root whose QEMU boots it) and, where the kernel's modules
-# are not those of the root, modules.
+# its directory, which holds: vmlinuz, initrd, the root as a disk
+# and the links root and emulator (the root whose QEMU boots it).  Where the kernel's modules are not those of the root, they are the disk
+# modules.
 #
-# The initramfs is ours: busybox, the modules that reach the root, and the script
-# guest/initramfs-init.
+# The initramfs is ours: busybox, the modules that reach the root, the script
+# guest/initramfs-init, and what runs in a guest before it has the tree.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
 k=${1:-6.12}
 drivers="virtio_pci virtio_net virtio_console virtio_rng virtio_blk erofs 9pnet_virtio
 	9p overlay"
+files="setup agent.py kcsan.py netlink.py verdict.py"
 root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
 emulator=$(sh "$vm_dir/root.sh" "$lab_suite")
 kernel=
 case $k in
 debug | kcsan) kernel=$(sh "$vm_dir/kernel-debug.sh" "$k") ;;
 esac
-hash=$(hash_of "$vm_dir/boot.sh" "$vm_dir/guest/initramfs-init" -- \
+# shellcheck disable=SC2086
+hash=$(cd "$vm_dir/guest" && hash_of ../boot.sh initramfs-init $files -- \
 	"$root" "$kernel" "$emulator")
 boot=$cache/boot-$k-$hash
 
 make_boot() {
 	tmp=$boot.tmp
 	rm -rf "$tmp"
-	mkdir -p "$tmp/fs/bin" "$tmp/fs/modules"
+	mkdir -p "$tmp/fs/bin" "$tmp/fs/modules" "$tmp/fs/lab"
 	ln -s "$root" "$tmp/root"
 	ln "$root.disk" "$tmp/disk"
 	ln -s "$emulator" "$tmp/emulator"
 	cp "$root/bin/busybox" "$tmp/fs/bin/"
 	cp "$vm_dir/guest/initramfs-init" "$tmp/fs/init"
 	chmod 755 "$tmp/fs/init"
+	# shellcheck disable=SC2086
+	(cd "$vm_dir/guest" && cp $files "$tmp/fs/lab/")
 	if [ -n "$kernel" ]; then
 		cp "$kernel/arch/x86/boot/bzImage" "$tmp/vmlinuz"
-		ln -s "$kernel/installed/lib/modules" "$tmp/modules"
+		disk_of "$kernel/installed/lib/modules" "$tmp/modules"
 		: >"$tmp/fs/modules/order"
 	else
 		cp "$(echo "$root"/boot/vmlinuz-*)" "$tmp/vmlinuz"

@@ -12,11 +12,11 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 [ $# -gt 0 ] || set -- bookworm trixie forky
 
-# go: the program of Go, static, in $work/lab
+# go: the program of Go, static, in $work/upper/lab
 go() {
 	root=$(sh "$vm_dir/package-root.sh" build "$lab_suite")
 	# shellcheck disable=SC2016
-	OUT=$work/lab over "$root" package-go sh -euc '
+	OUT=$work/upper/lab over "$root" package-go sh -euc '
 		apt-get update
 		apt-get -y install --no-install-recommends golang-go </dev/null
 		CGO_ENABLED=0 go build -o /mnt/out/talk \
@@ -55,7 +55,6 @@ guest() {
 			overlay "$WORK/merged"
 		mkdir "$WORK/disks"
 		disk_of "$WORK/merged" "$WORK/disks/root"
-		disk_of "$WORK/lab" "$WORK/disks/lab"
 		ROOT=$EMULATOR BINDS="$WORK/disks:/mnt/disks:ro \
 			$WORK/results:/mnt/results $BOOT:/mnt/boot:ro" \
 		exec unshare --mount --pid --fork --kill-child \
@@ -66,7 +65,7 @@ guest() {
 		-kernel /mnt/boot/vmlinuz -initrd /mnt/boot/initrd \
 		-append "console=ttyS0 loglevel=4 panic=-1 no_timer_check lab.name=A" \
 		-serial file:/mnt/results/console -device virtio-rng-pci \
-		$(disk root) $(disk lab) -virtfs \
+		$(disk root) -virtfs \
 		"local,path=/mnt/results,mount_tag=results,security_model=none" \
 		>>"$log" 2>&1 || :
 	cat "$work/results/console" "$work/results/out" >>"$log" || :
@@ -90,10 +89,10 @@ for suite; do
 	rm -rf "$work"
 	mkdir -p "$work/upper/etc" "$work/upper/lab" "$work/upper/results" \
 		"$work/work" "$work/merged" "$archives/partial" "$work/results" \
-		"$work/lab/selftests/vm/guest"
+		"$work/upper/usr/local/lib/lab"
 	cp /etc/resolv.conf "$work/upper/etc/"
-	cp "$vm_dir/packaged/setup" "$work/lab/selftests/vm/guest/"
-	cp "$vm_dir/packaged/talk.pl" "$work/lab/"
+	cp "$vm_dir/packaged/setup" "$work/upper/usr/local/lib/lab/"
+	cp "$vm_dir/packaged/talk.pl" "$work/upper/lab/"
 	say "a guest with the packages of $suite: $log"
 	: >"$log"
 	[ $k = 6.1 ] || go

@@ -7,7 +7,7 @@ and exits with COMMAND's code.  COMMAND drives the guests with "g A CMD" and
 "g B CMD" (this directory is first in its PATH); it finds LAB_RUN, the run
 directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
 
- --boot DIR   from boot.sh: vmlinuz, initrd, root, emulator, modules
+ --boot DIR   from boot.sh: vmlinuz, initrd, disk, emulator
  --lab DIR    the built tree the guests see as /lab
  --peer DIR,DIR   boot and lab of guest B, if it has another kernel
  --run DIR    where console logs and results go
@@ -17,6 +17,7 @@ directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
               wait for it in the host's time
  --append S   more kernel command line
  --env "SMC_X=Y ..."    for the environment of commands in the guests
+ --sysctl "X=Y ..."     kernel parameters from the beginning
  --cpus N     of each guest
  --accel A    tcg (default) or kvm
  --plugin S   "-plugin S" of the emulator; of the host's files, those in the run
@@ -55,6 +56,7 @@ GONE = 125
 CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)
 SO_SNDBUFFORCE = 32
 WIRE_BYTES = 4 << 20    # what one direction of the wire holds, in skb memory
+QEMU = "qemu-system-x86_64"
 
 
 def say(text):
@@ -72,12 +74,11 @@ class Guest:
         self.modules = os.path.exists(boot + "/modules")
         # what QEMU sees of the host; bind mounts that end with it
         binds = [(boot, "boot:ro"), (tree, "lab:ro"), (lab.args.run, "run")]
-        if self.modules:
-            binds.append((boot + "/modules", "modules:ro"))
         self.binds = " ".join(f"{os.path.realpath(x)}:/mnt/{y}"
                               for x, y in binds)
         self.writer = None
-        self.ready = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self.booted, self.ready = loop.create_future(), loop.create_future()
         self.jobs = {}          # our id -> (answer function, client's id)
         self.next_id = 1
         self.qemu = None
@@ -98,7 +99,9 @@ class Guest:
                 m = json.loads(line)
             except ValueError:
                 continue
-            if m["t"] == "ready":
+            if m["t"] == "booted":
+                self.booted.set_result(True)
+            elif m["t"] == "ready":
                 self.ready.set_result(True)
             elif m.get("up"):
                 self.lab.request(m, self.send, ("up", self.name))
@@ -128,11 +131,7 @@ class Guest:
                   # a busy host is late with the ticks that are counted at boot
                   f"no_timer_check "
                   f"log_buf_len=4M lab.name={self.name} lab.mtu={a.mtu} "
-                  f"{a.env} ")
-        shares = [("results", "/mnt/run/results", False)]
-        if self.modules:
-            shares.append(("modules", "/mnt/modules", True))
-            append += "lab.modules "
+                  + "".join(f"sysctl.{x} " for x in a.sysctl.split()))
         if a.icount == "sleep=off":
             append += "lab.icount "     # time leaps: see verdict.py
         else:
@@ -158,20 +157,27 @@ class Guest:
                  else "host"]
         if a.plugin:
             args += ["-plugin", a.plugin]
-        for disk, path in (("root", "/mnt/boot/disk"),
-                           ("lab", "/mnt/lab/.disk")):
+        disks = [("root", "/mnt/boot/disk"), ("lab", "/mnt/lab/.disk")]
+        if self.modules:
+            disks.append(("modules", "/mnt/boot/modules"))
+        for disk, path in disks:
             args += ["-drive", f"if=none,id={disk},format=raw,readonly=on,"
                      f"file={path}", "-device", f"virtio-blk-pci,drive={disk}"]
-        for tag, path, ro in shares:
-            args += ["-virtfs", f"local,path={path},mount_tag={tag},"
-                     f"security_model=none,multidevs=remap"
-                     + (",readonly=on" if ro else "")]
+        args += ["-virtfs", "local,path=/mnt/run/results,mount_tag=results,"
+                 "security_model=none,multidevs=remap"]
         for i, wire in enumerate(self.wires):
             args += ["-netdev", f"dgram,id=n{i},local.type=fd,"
                      f"local.str={wire.fileno()}",
                      "-device", f"virtio-net-pci,netdev=n{i},romfile=,"
                      f"mac=52:54:00:09:{i:02x}:{n:02x},host_mtu={a.mtu}"]
         return args
+
+    async def up(self):
+        if not await self.booted:
+            raise ConnectionError("QEMU is gone")
+        self.send({"t": "begin", "env": self.lab.env})
+        if not await self.ready:
+            raise ConnectionError("QEMU is gone")
 
     async def start(self):
         host, self.port = socket.socketpair()
@@ -202,6 +208,8 @@ class Guest:
                 with open(self.log, errors="replace") as f:
                     self.crash = f"signal {-rc} {f.read().strip()}"
             self.ready.set_result(False)
+        if not self.booted.done():
+            self.booted.set_result(False)
         self.lab.broken = True
         for guest in self.lab.guests.values():
             guest.end_jobs()
@@ -221,6 +229,8 @@ class Lab:
         self.owners = {}        # (client, its id) -> (guest, our id)
         self.sockets = tempfile.mkdtemp(prefix="smclab-")
         self.emulator = os.path.realpath(args.boot + "/emulator")
+        self.env = {k: v.replace(",", " ") for k, _, v in
+                    (x.partition("=") for x in args.env.split())}
 
     def lay_wires(self):
         for _ in range(self.args.nics):
@@ -275,15 +285,17 @@ class Lab:
         """
         if await self.boot_once():
             return True
-        crashed = [g for g in self.guests.values() if g.crash]
-        for g in crashed:
-            say(f"booting again, the emulator of guest {g.name} crashed: "
-                f"{g.crash}")
+        await self.end_guests()
+        again = False
+        for g in self.guests.values():
+            if not g.crash:
+                continue
+            again = True
+            say(f"booting again, guest {g.name}: {g.crash}")
             with open(self.args.run + "/again", "a") as f:
                 print(g.name, g.crash, file=f)
-        if not crashed:
+        if not again:
             return False
-        await self.end_guests()
         self.guests.clear()
         self.broken = self.ending = False
         return await self.boot_once()
@@ -297,16 +309,14 @@ class Lab:
         self.lay_wires()
         await asyncio.gather(*(g.start() for g in self.guests.values()))
         try:
-            up = await asyncio.wait_for(
-                asyncio.gather(*(g.ready for g in self.guests.values())),
+            await asyncio.wait_for(
+                asyncio.gather(*(g.up() for g in self.guests.values())),
                 BOOT_LIMIT)
-        except asyncio.TimeoutError:
-            up = [False]
-        if not all(up):
-            say(f"boot failed, see {self.args.run}/console-*.log")
+        except (asyncio.TimeoutError, OSError, RuntimeError) as e:
+            say(f"boot failed: {e!r}, see {self.args.run}/console-*.log")
             return False
         say(f"{' and '.join(self.guests)} up in "
-            f"{time.monotonic() - start:.0f} s")
+            f"{time.monotonic() - start:.1f} s")
         return True
 
     async def end_guests(self):
@@ -364,9 +374,10 @@ def parse():
                    choices=("", "sleep=on", "sleep=off"))
     p.add_argument("--append", default="")
     p.add_argument("--env", default="")
+    p.add_argument("--sysctl", default="")
     p.add_argument("--accel", default="tcg")
     p.add_argument("--plugin")
-    p.add_argument("--qemu", default="qemu-system-x86_64")
+    p.add_argument("--qemu", default=QEMU)
     p.add_argument("command", nargs="+")
     return p.parse_args()
 

@@ -156,16 +156,15 @@ lab_up() {
 	# kernel complains that a network device cannot go, 10 by default
 	_scale=$(scale_of "$1")
 	_env="SMC_TEST_SCALE=$_scale"
-	_env="$_env sysctl.net.core.netdev_unregister_timeout_secs=$((10 * _scale))"
+	_sysctl=net.core.netdev_unregister_timeout_secs=$((10 * _scale))
 	for _v in SMC_SEED SMC_ROTATE SMC_MODES SMC_GCOV SMC_SYN_OPTION; do
 		eval "_w=\${$_v:-}"
-		# words of the kernel's command line
 		[ -z "$_w" ] || _env="$_env $_v=$(echo "$_w" | tr ' ' ,)"
 	done
 	_run=$2 _n=$3
 	shift 3
 	python3 "$vm_dir/lab.py" --boot "$_boot" --lab "$_run/lab" --run "$_run" \
-		-n "${_n%-waits}" --mem "$_mem" --env "$_env" "$@"
+		-n "${_n%-waits}" --mem "$_mem" --env "$_env" --sysctl "$_sysctl" "$@"
 }
 
 # header FILE NAME [DEFAULT]: the value of "# NAME: value" in a test's head

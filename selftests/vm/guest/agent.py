@@ -8,12 +8,15 @@ It speaks lines of JSON on the virtio port "agent" with lab.py on the host:
   {"t":"kill","id":N}                       end its whole session
 "@verdict ARGUMENTS" as S is verdict.py in a fork, without a new program.
 and answers {"t":"out","id":N,"d":base64} and {"t":"rc","id":N,"rc":N}.
+Before that it says {"t":"booted"}, waits for {"t":"begin"}, and says
+{"t":"ready"}.
 
 Programs in the guest reach the other guest through /run/lab/ctl (the command
 "b"): what comes in there with "guest" set goes to the host as it is, the ids
 made unique, and the answers come back the same way.
 """
 import base64
+import ctypes
 import glob
 import json
 import os
@@ -32,8 +35,13 @@ import traceback
 import verdict
 
 CTL = "/run/lab/ctl"
+P9 = "trans=virtio,version=9p2000.L,msize=262144"
+MS_RDONLY = 1
+LIBC = ctypes.CDLL(None, use_errno=True)
 PATH = "/lab/selftests/vm/guest:/lab/tools:/usr/local/sbin:/usr/sbin:" \
        "/usr/bin:/sbin:/bin"
+# what every command gets, and what comes with {"t":"begin"}
+ENV = {"PATH": PATH, "HOME": "/root", "LC_ALL": "C.UTF-8", "LAB": "/lab"}
 
 
 def find_port():
@@ -44,13 +52,17 @@ def find_port():
     raise SystemExit("no agent port")
 
 
-def environment():
-    """What every command gets; lab.py puts words SMC_X=Y there, Y a list."""
-    env = {"PATH": PATH, "HOME": "/root", "LC_ALL": "C.UTF-8", "LAB": "/lab"}
-    with open("/proc/cmdline") as f:
-        words = [w.partition("=") for w in f.read().split()]
-    return {**env, **{k: v.replace(",", " ")
-                      for k, _, v in words if k.startswith("SMC_")}}
+def mount(what, where, fs, flags=0, data=""):
+    if LIBC.mount(*(x.encode() for x in (what, where, fs)), flags,
+                  data.encode()):
+        err = ctypes.get_errno()
+        raise OSError(err, os.strerror(err), where)
+
+
+def begin(m):
+    ENV.update(m["env"])
+    mount("/dev/vdb", "/lab", "erofs", MS_RDONLY)
+    mount("results", "/results", "9p", 0, P9)
 
 
 class Lines:
@@ -116,7 +128,7 @@ class Agent:
         self.sel.register(fd, selectors.EVENT_READ, fn)
 
     def loop(self):
-        self.host.write({"t": "ready"})
+        self.host.write({"t": "booted"})
         while True:
             for key, _ in self.sel.select():
                 # one before it in this round may have closed the descriptor
@@ -127,7 +139,10 @@ class Agent:
 
     def from_host(self):
         for m in self.host.read() or []:
-            if m["t"] == "run":
+            if m["t"] == "begin":
+                begin(m)
+                self.host.write({"t": "ready"})
+            elif m["t"] == "run":
                 self.run(m)
             elif m["t"] in ("out", "rc"):
                 self.answer(m)
@@ -268,5 +283,4 @@ class Agent:
             pass
 
 
-ENV = environment()
 Agent().loop()
