@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # boot.sh [K] - make (or find) what a guest with kernel K boots from; print
-# its directory, which holds: vmlinuz, initrd, the root as a disk
-# and the links root and emulator (the root whose QEMU boots it).  Where the kernel's modules are not those of the root, they are the disk
+# its directory, which holds: vmlinuz, initrd, the root as a disk, the directory
+# saved, for lab.py, and the links root and emulator (the root whose QEMU boots
+# it).  Where the kernel's modules are not those of the root, they are the disk
 # modules.
 #
 # The initramfs is ours: busybox, the modules that reach the root, the script
@@ -29,7 +30,7 @@ boot=$cache/boot-$k-$hash
 make_boot() {
 	tmp=$boot.tmp
 	rm -rf "$tmp"
-	mkdir -p "$tmp/fs/bin" "$tmp/fs/modules" "$tmp/fs/lab"
+	mkdir -p "$tmp/fs/bin" "$tmp/fs/modules" "$tmp/fs/lab" "$tmp/saved"
 	ln -s "$root" "$tmp/root"
 	ln "$root.disk" "$tmp/disk"
 	ln -s "$emulator" "$tmp/emulator"
@@ -50,6 +51,8 @@ make_boot() {
 		gzip -1 >"$tmp/initrd"
 	rm -rf "$tmp/fs" "$boot"
 	mv "$tmp" "$boot"
+	# states of guests are large
+	find "$cache" -maxdepth 1 -name "boot-$k-*" -mtime +2 -exec rm -rf {} +
 }
 
 # each driver after what it needs, unpacked, in the file "order"
@@ -73,4 +76,5 @@ flock 9
 # a root that was made anew has a disk and a kernel that are new, too
 [ "$root.disk" -nt "$root.ok" ] || disk_of "$root" "$root.disk"
 [ "$boot/disk" -ef "$root.disk" ] || make_boot
+touch "$boot"
 echo "$boot"

@@ -7,7 +7,7 @@ and exits with COMMAND's code.  COMMAND drives the guests with "g A CMD" and
 "g B CMD" (this directory is first in its PATH); it finds LAB_RUN, the run
 directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
 
- --boot DIR   from boot.sh: vmlinuz, initrd, disk, emulator
+ --boot DIR   from boot.sh: vmlinuz, initrd, disk, emulator, saved
  --lab DIR    the built tree the guests see as /lab
  --peer DIR,DIR   boot and lab of guest B, if it has another kernel
  --run DIR    where console logs and results go
@@ -23,6 +23,11 @@ directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
  --plugin S   "-plugin S" of the emulator; of the host's files, those in the run
               directory are in /mnt/run there
  --qemu P     program in the emulator's root
+
+A guest boots once.  When its agent runs, and before it has seen anything of
+this run, QEMU writes its state to a file in the boot directory; later guests
+with the same kernel and options begin with that.  Not where instructions are
+counted, with a plugin or another QEMU.
 
 How it works: each guest's agent (guest/agent.py) is at the other end of a
 virtio serial port; messages are lines of JSON (see there).  Clients connect
@@ -40,7 +45,9 @@ it, ends with code 125, and new ones do so at once.
 """
 import argparse
 import asyncio
+import base64
 import ctypes
+import hashlib
 import json
 import os
 import shutil
@@ -57,6 +64,7 @@ CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)
 SO_SNDBUFFORCE = 32
 WIRE_BYTES = 4 << 20    # what one direction of the wire holds, in skb memory
 QEMU = "qemu-system-x86_64"
+SAVED_MAX = 32          # saved states of one kernel that are kept
 
 
 def say(text):
@@ -68,12 +76,52 @@ def die_with_parent():
     os.setpgid(0, 0)        # a ^C is for the command, not for the guests
 
 
+class Monitor:
+    """QEMU's monitor, which speaks JSON (QMP)"""
+
+    def __init__(self, reader, writer):
+        self.reader, self.writer = reader, writer
+
+    async def answer(self):
+        while True:
+            line = await self.reader.readline()
+            if not line:
+                raise ConnectionError("QEMU is gone")
+            m = json.loads(line)
+            if "error" in m:
+                raise RuntimeError(m["error"]["desc"])
+            if "return" in m:
+                return m["return"]
+
+    async def do(self, command, **arguments):
+        self.writer.write(json.dumps({"execute": command,
+                                      "arguments": arguments}).encode())
+        return await self.answer()
+
+    async def begin(self):
+        await self.do("qmp_capabilities")
+        # pages have fixed places in the file, and there is none for empty ones
+        await self.do("migrate-set-capabilities", capabilities=[
+            {"capability": "mapped-ram", "state": True}])
+
+    async def moved(self):
+        while True:
+            status = (await self.do("query-migrate")).get("status")
+            if status == "completed":
+                return
+            if status in ("failed", "cancelled"):
+                raise RuntimeError(f"the state was not moved: {status}")
+            await asyncio.sleep(0.05)
+
+
 class Guest:
     def __init__(self, lab, name, boot, tree):
         self.lab, self.name = lab, name
         self.modules = os.path.exists(boot + "/modules")
+        self.saved = os.path.realpath(boot) + "/saved"
         # what QEMU sees of the host; bind mounts that end with it
-        binds = [(boot, "boot:ro"), (tree, "lab:ro"), (lab.args.run, "run")]
+        binds = [(boot, "boot:ro"), (tree, "lab:ro"), (lab.args.run, "run"),
+                 (self.saved, "saved")]
         self.binds = " ".join(f"{os.path.realpath(x)}:/mnt/{y}"
                               for x, y in binds)
         self.writer = None
@@ -84,7 +132,17 @@ class Guest:
         self.qemu = None
         self.log = f"{lab.args.run}/qemu-{name}.log"
         self.crash = ""         # how QEMU ended, if it crashed at boot
+        self.state = None       # the file of its saved state
+        self.restored = False   # it begins with that
         self.wires = []         # a socket for each NIC
+
+    def state_file(self):
+        """Where the state is saved of guests that are like this one"""
+        a = self.lab.args
+        if a.icount or a.plugin or a.accel != "tcg" or a.qemu != QEMU:
+            return None
+        recipe = repr(self.qemu_args(lambda _: "")).encode()
+        return f"{self.saved}/{hashlib.sha256(recipe).hexdigest()[:12]}"
 
     # messages
 
@@ -122,7 +180,7 @@ class Guest:
 
     # life
 
-    def qemu_args(self):
+    def qemu_args(self, fd=socket.socket.fileno):
         a = self.lab.args
         n = "AB".index(self.name) + 1
         append = (f"console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr "
@@ -144,8 +202,10 @@ class Guest:
                 "-initrd", "/mnt/boot/initrd", "-append", append + a.append,
                 "-serial", f"file:/mnt/run/console-{self.name}.log",
                 "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
-                "-chardev", f"socket,id=agent,fd={self.port.fileno()}",
+                "-chardev", f"socket,id=agent,fd={fd(self.port)}",
                 "-device", "virtserialport,chardev=agent,name=agent",
+                "-chardev", f"socket,id=monitor,fd={fd(self.monitor_port)}",
+                "-mon", "chardev=monitor,mode=control",
                 "-smp", str(a.cpus)]
         if a.icount:
             args += ["-accel", "tcg,thread=single",
@@ -167,28 +227,62 @@ class Guest:
                  "security_model=none,multidevs=remap"]
         for i, wire in enumerate(self.wires):
             args += ["-netdev", f"dgram,id=n{i},local.type=fd,"
-                     f"local.str={wire.fileno()}",
+                     f"local.str={fd(wire)}",
                      "-device", f"virtio-net-pci,netdev=n{i},romfile=,"
                      f"mac=52:54:00:09:{i:02x}:{n:02x},host_mtu={a.mtu}"]
         return args
 
+    async def boot(self):
+        """Until the agent runs, which has not seen anything of this run"""
+        monitor = Monitor(*await asyncio.open_unix_connection(
+            sock=self.monitor, limit=1 << 24))
+        await monitor.begin()
+        at = "file:/mnt/saved/"
+        if self.restored:
+            await monitor.do("migrate-incoming",
+                             uri=at + os.path.basename(self.state))
+            await monitor.moved()
+            await monitor.do("cont")
+            os.utime(self.state)
+        else:
+            if not await self.booted:
+                raise ConnectionError("QEMU is gone")
+            if self.state:
+                await self.save(monitor, at)
+
+    async def save(self, monitor, at):
+        mine = f"{self.state}.{os.getpid()}"
+        await monitor.do("stop")
+        await monitor.do("migrate", uri=at + os.path.basename(mine))
+        await monitor.moved()
+        await monitor.do("cont")
+        os.rename(mine, self.state)
+        old = sorted(os.scandir(os.path.dirname(self.state)),
+                     key=lambda x: -x.stat().st_mtime)
+        for x in old[SAVED_MAX:]:
+            os.unlink(x)
+
     async def up(self):
-        if not await self.booted:
-            raise ConnectionError("QEMU is gone")
-        self.send({"t": "begin", "env": self.lab.env})
+        await self.boot()
+        self.send({"t": "begin", "env": self.lab.env, "time": time.time(),
+                   "random": base64.b64encode(os.urandom(64)).decode()})
         if not await self.ready:
             raise ConnectionError("QEMU is gone")
 
     async def start(self):
         host, self.port = socket.socketpair()
+        self.monitor, self.monitor_port = socket.socketpair()
         reader, writer = await asyncio.open_unix_connection(
             sock=host, limit=1 << 24)
         self.talk = asyncio.create_task(self.agent(reader, writer))
-        fds = [self.port, *self.wires]
+        fds = [self.port, self.monitor_port, *self.wires]
+        self.state = self.state_file()
+        self.restored = self.state and os.path.exists(self.state)
+        incoming = ["-incoming", "defer"] if self.restored else []
         with open(self.log, "w") as log:
             self.qemu = await asyncio.create_subprocess_exec(
                 "unshare", "--mount", "--pid", "--fork", "--kill-child",
-                "sh", HERE + "/in-root.sh", *self.qemu_args(),
+                "sh", HERE + "/in-root.sh", *self.qemu_args(), *incoming,
                 stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**os.environ, "ROOT": self.lab.emulator,
                      "BINDS": self.binds},
@@ -229,6 +323,7 @@ class Lab:
         self.owners = {}        # (client, its id) -> (guest, our id)
         self.sockets = tempfile.mkdtemp(prefix="smclab-")
         self.emulator = os.path.realpath(args.boot + "/emulator")
+        # the agents have it from us: a guest may be older than this run
         self.env = {k: v.replace(",", " ") for k, _, v in
                     (x.partition("=") for x in args.env.split())}
 
@@ -276,24 +371,28 @@ class Lab:
         writer.close()
 
     async def boot(self):
-        """Boot the guests, a second time if the emulator itself crashes.
+        """Boot the guests, a second time if the emulator itself crashes or a
+        saved state cannot be used.
 
         Nothing that is tested runs in a guest before its agent answers.  QEMU
         10.0 rarely fails an assertion of its own there (iotlb_to_section(), one
         boot of some thousand).  The file "again" in the run directory gets a
-        line for each crash; run.sh counts them.
+        line for each; run.sh counts them.
         """
         if await self.boot_once():
             return True
         await self.end_guests()
         again = False
         for g in self.guests.values():
-            if not g.crash:
+            why = g.crash or (g.restored and "a saved state is of no use")
+            if not why:
                 continue
             again = True
-            say(f"booting again, guest {g.name}: {g.crash}")
+            say(f"booting again, guest {g.name}: {why}")
             with open(self.args.run + "/again", "a") as f:
-                print(g.name, g.crash, file=f)
+                print(g.name, why, file=f)
+            if g.restored and os.path.exists(g.state):
+                os.unlink(g.state)
         if not again:
             return False
         self.guests.clear()

@@ -8,8 +8,8 @@ It speaks lines of JSON on the virtio port "agent" with lab.py on the host:
   {"t":"kill","id":N}                       end its whole session
 "@verdict ARGUMENTS" as S is verdict.py in a fork, without a new program.
 and answers {"t":"out","id":N,"d":base64} and {"t":"rc","id":N,"rc":N}.
-Before that it says {"t":"booted"}, waits for {"t":"begin"}, and says
-{"t":"ready"}.
+Before that it says {"t":"booted"}, waits for {"t":"begin"}, which may come to a
+copy of this guest in another QEMU (lab.py), and says {"t":"ready"}.
 
 Programs in the guest reach the other guest through /run/lab/ctl (the command
 "b"): what comes in there with "guest" set goes to the host as it is, the ids
@@ -30,6 +30,7 @@ import subprocess
 import sys
 import fcntl
 import termios
+import time
 import traceback
 
 import verdict
@@ -37,6 +38,9 @@ import verdict
 CTL = "/run/lab/ctl"
 P9 = "trans=virtio,version=9p2000.L,msize=262144"
 MS_RDONLY = 1
+BLKFLSBUF = 0x1261          # linux/fs.h
+RNDADDENTROPY = 0x40085203  # linux/random.h
+RNDRESEEDCRNG = 0x5207
 LIBC = ctypes.CDLL(None, use_errno=True)
 PATH = "/lab/selftests/vm/guest:/lab/tools:/usr/local/sbin:/usr/sbin:" \
        "/usr/bin:/sbin:/bin"
@@ -60,7 +64,17 @@ def mount(what, where, fs, flags=0, data=""):
 
 
 def begin(m):
+    """This guest, which may be a copy, gets what is its own"""
     ENV.update(m["env"])
+    time.clock_settime(time.CLOCK_REALTIME, m["time"])
+    bits = base64.b64decode(m["random"])
+    with open("/dev/urandom", "wb") as f:
+        fcntl.ioctl(f, RNDADDENTROPY,
+                    struct.pack("ii", len(bits) * 8, len(bits)) + bits)
+        fcntl.ioctl(f, RNDRESEEDCRNG)
+    # the disk that is there now
+    with open("/dev/vdb", "rb") as f:
+        fcntl.ioctl(f, BLKFLSBUF)
     mount("/dev/vdb", "/lab", "erofs", MS_RDONLY)
     mount("results", "/results", "9p", 0, P9)
 
