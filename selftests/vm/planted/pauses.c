@@ -30,6 +30,7 @@
 #include <linux/wait_bit.h>
 #include <net/sock.h>
 
+#include "handshake/priv.h"
 #include "instead.h"
 
 enum point { ACTIVE, CONFIRM, POLL, POLLED, UNLOCKED, DUMP, DOWN, NONE };
@@ -102,8 +103,6 @@ static int before_settle(struct kprobe *kp, struct pt_regs *regs)
 	return call_instead(regs, slow_settle);
 }
 
-#define SENT_CONFIRM	2	/* SMC_HS_SENT_CONFIRM, of the client alone */
-
 /* In place of smc_hs_write() */
 static int slow_write(void *hs, int mark)
 {
@@ -117,7 +116,8 @@ static int slow_write(void *hs, int mark)
 
 static int before_write(struct kprobe *kp, struct pt_regs *regs)
 {
-	if ((int)regs_get_kernel_argument(regs, 1) != SENT_CONFIRM ||
+	/* of the client alone */
+	if ((int)regs_get_kernel_argument(regs, 1) != SMC_HS_SENT_CONFIRM ||
 	    !hits(CONFIRM))
 		return 0;
 	return call_instead(regs, slow_write);
