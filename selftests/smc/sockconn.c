@@ -95,6 +95,32 @@ TEST_F(conn, unspec_beside_poll)
 	EXPECT_EQ(POLLHUP | POLLERR, (intptr_t)task_join(&t));
 }
 
+static void *recv_paused(void *arg)
+{
+	char c;
+
+	prctl(PR_SET_NAME, "pauses");
+	return (void *)(intptr_t)(recv(*(int *)arg, &c, 1, 0) < 0 ? errno : 0);
+}
+
+/* when recv() has seen the reset, where that can be had */
+TEST_F(conn, unspec_beside_reset)
+{
+	bool pauses = uses_smc(variant->kind) && !put_text(PAUSES_AT, "error");
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct task t;
+
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	close(self->listener);
+	self->listener = -1;
+	ASSERT_NE(0, POLLERR & poll_for(self->fd, 0, WAIT_MS));
+	task_start(&t, recv_paused, &self->fd);
+	EXPECT_TRUE(!pauses || (task_sleeps(&t) &&
+				!connect(self->fd, &none, sizeof(none))));
+	put_text(PAUSES_AT, "go");
+	EXPECT_EQ(pauses ? EPIPE : ECONNRESET, (intptr_t)task_join(&t));
+}
+
 TEST_F(conn, unspec_while_connecting)
 {
 	struct sockaddr none = { .sa_family = AF_UNSPEC };

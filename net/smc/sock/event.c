@@ -93,16 +93,14 @@ bool smc_sock_look_error(struct smc_sock *smc)
  * @conn: connection
  *
  * Context: any, state_lock not held.
- * Return: -errno, 0 if there is none: SO_ERROR may have been quicker, or the
- * socket has dropped the connection, and the error is the next one's.
+ * Return: -errno, 0 if there is none: SO_ERROR may have been quicker; -EPIPE if
+ * the socket has dropped the connection, whose error went with it.
  */
 int smc_conn_error(const struct smc_conn *conn)
 {
 	struct smc_sock *smc = smc_of_conn(conn);
-	int err = 0;
+	int err = EPIPE;
 
-	if (likely(!READ_ONCE(smc->err)))
-		return 0;
 	/* smc_close_tcp_event() takes TCP's error out under this lock */
 	spin_lock_bh(&smc->state_lock);
 	if (smc_conn_is_current(conn)) {

@@ -16,6 +16,8 @@
  *		queue
  *   polled	such a task, in TCP's poll(), when that has looked
  *   unlocked	such a task that has let go of a socket in a system call of ours
+ *   error	such a task that has seen the error of a connection, before it takes
+ *		that
  *   down	not the next task but each worker that is about to end the link of
  *		a group; "down", read only, is how many there are
  */
@@ -33,9 +35,11 @@
 #include "handshake/priv.h"
 #include "instead.h"
 
-enum point { ACTIVE, CONFIRM, POLL, POLLED, UNLOCKED, DUMP, DOWN, NONE };
+enum point {
+	ACTIVE, CONFIRM, POLL, POLLED, UNLOCKED, ERROR, DUMP, DOWN, NONE
+};
 static const char * const names[] = {
-	"active", "confirm", "poll", "polled", "unlocked", "dump",
+	"active", "confirm", "poll", "polled", "unlocked", "error", "dump",
 	"down", "go"
 };
 
@@ -83,7 +87,7 @@ static void passed(void)
 }
 
 static struct kprobe active_probe, confirm_probe, poll_probe, polled_probe,
-	unlocked_probe, dump_probe, walk_probe, down_probe;
+	unlocked_probe, error_probe, dump_probe, walk_probe, down_probe;
 
 /* In place of smc_lgr_settle() */
 static void slow_settle(void *lgr, unsigned int why)
@@ -179,6 +183,25 @@ static int before_unlocked(struct kprobe *kp, struct pt_regs *regs)
 	return call_instead(regs, slow_unlocked);
 }
 
+/* In place of smc_conn_error() */
+static int slow_error(const void *conn)
+{
+	int (*error)(const void *conn) = (void *)error_probe.addr;
+	int rc;
+
+	sleep_here();
+	rc = error(conn);
+	passed();
+	return rc;
+}
+
+static int before_error(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (strcmp(current->comm, "pauses") || !hits(ERROR))
+		return 0;
+	return call_instead(regs, slow_error);
+}
+
 static int look_at(const void *row, void *arg)
 {
 	return 0;
@@ -255,6 +278,12 @@ static struct kprobe unlocked_probe = {
 	.post_handler	= not_optimized,
 };
 
+static struct kprobe error_probe = {
+	.symbol_name	= "smc_conn_error",
+	.pre_handler	= before_error,
+	.post_handler	= not_optimized,
+};
+
 static struct kprobe dump_probe = {
 	.symbol_name	= "inet_ehash_nolisten",
 	.pre_handler	= before_hash,
@@ -274,7 +303,7 @@ static struct kprobe down_probe = {
 
 static struct kprobe *probes[] = {
 	&active_probe, &confirm_probe, &poll_probe, &polled_probe,
-	&unlocked_probe, &dump_probe, &walk_probe, &down_probe
+	&unlocked_probe, &error_probe, &dump_probe, &walk_probe, &down_probe
 };
 
 static int __init pauses_init(void)

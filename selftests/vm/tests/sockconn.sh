@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # connect, bind and names are TCP's on SMC-D, SMC-R and fallback:
-# selftests/smc/sockconn.c.  The module pauses widens a moment for it.
+# selftests/smc/sockconn.c.  The module pauses widens moments for it.
 # when: 2/2 6.12; 4/4 debug
 # guests: 1
 # timeout: 300
