@@ -331,25 +331,22 @@ int smc_state_shut_check(enum smc_state s)
 }
 
 /**
- * smc_state_send_check() - may the program send?
+ * smc_state_may_send() - may the program send?
  * @s: current state
  * @flags: SMC_ST_* facts
  *
  * Context: any.
- * Return: 0; -ENOTCONN before the connection is there; -ECONNRESET when the
- * peer has closed and would not read the bytes; else -EPIPE.
+ * Return: false also when the peer has closed: it would not read the bytes.
  */
-int smc_state_send_check(enum smc_state s, unsigned int flags)
+bool smc_state_may_send(enum smc_state s, unsigned int flags)
 {
 	switch (s) {
-	case SMC_INIT:
-		return -ENOTCONN;
 	case SMC_ACTIVE:
-		return 0;
+		return true;
 	case SMC_APPCLOSEWAIT1:
-		return flags & SMC_ST_PEER_CLOSED ? -ECONNRESET : 0;
+		return !(flags & SMC_ST_PEER_CLOSED);
 	default:
-		return -EPIPE;
+		return false;
 	}
 }
 

@@ -111,7 +111,7 @@ const struct smc_state_step *smc_state_next(enum smc_state s,
 					    enum smc_state_event ev,
 					    unsigned int flags);
 int smc_state_shut_check(enum smc_state s);
-int smc_state_send_check(enum smc_state s, unsigned int flags);
+bool smc_state_may_send(enum smc_state s, unsigned int flags);
 const char *smc_state_event_name(enum smc_state_event ev);
 
 #endif /* SMC_STATE_H */

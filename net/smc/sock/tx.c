@@ -159,7 +159,7 @@ static int check(const struct smc_conn *conn)
 	/* A peer that has closed meanwhile reads nothing any more. */
 	state = READ_ONCE(conn->state);
 	over = (state != SMC_ACTIVE &&
-		smc_state_send_check(state, READ_ONCE(conn->st_flags))) ||
+		!smc_state_may_send(state, READ_ONCE(conn->st_flags))) ||
 	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN;
 	/* pairs with apply(): the error was stored before state and shutdown */
 	smp_rmb();
