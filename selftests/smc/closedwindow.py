@@ -7,15 +7,17 @@ not take the next one: that has a deadline, as all else has.  Needs what
 hostile_rdma.py needs.
 """
 import socket
+import time
 
 import cases
-from clcmsg import accept_r, proposal
-from counters import Counters, smc_socket
+from clcmsg import accept_r, decline, proposal
+from counters import Counters, limits as settings, smc_socket
 from limits import await_that, limit
 from minitcp import WINDOW, Net
 from smcpeer import KERNEL, Conn, Peer, Server
 
 LIMIT = limit(20)
+LONG_MS = 60000         # the most that there is
 PEER = "10.99.0.2"
 TCP_NOTSENT_LOWAT = 25
 
@@ -58,6 +60,30 @@ def connects_again(peer, counters):
     got = counters.moved()
     assert got["HsClientTcp"] == got["HsReconnect"] == 1, got
     assert "HsClientSmcr" not in got, got
+    tcp.rst()
+
+
+def declines(peer, tcp, first, end, window=0):
+    """the server, when the client has its Accept; and opens its window?"""
+    tcp.send(accept_r(peer.args, 2, first, end))
+    time.sleep(0.3)     # before the Confirm is right, too; behind it is meant
+    net.window = window
+    tcp.send(decline())
+
+
+def goes_on(peer, sock, tcp, counters):
+    """as TCP, on this connection: of ours it has the Proposal alone"""
+    await_that("connect() waits", lambda: counters.moved().get("HsEnded"),
+               LIMIT)
+    got = counters.moved()
+    assert got["HsClientTcp"] == 1 and "HsReconnect" not in got, got
+    net.window = WINDOW
+    tcp.send(b"a")
+    sock.settimeout(LIMIT)
+    assert sock.recv(2) == b"a"
+    sock.sendall(b"b")
+    assert peer.clc(tcp, 1), "a Decline"
+    assert tcp.recv(1, LIMIT) == b"b"
     tcp.rst()
 
 
@@ -106,6 +132,45 @@ def case_confirm():
     sock.close()
     # the group goes on
     net.window = WINDOW
+    peer.round()
+    peer.leave()
+
+
+def case_declined():
+    """the Proposal, and the Confirm behind it: the server declines"""
+    peer = Server(net, up=False)
+    counters = Counters()
+    with settings(handshake_timeout_ms=LONG_MS):
+        sock, tcp = called(peer)
+        declines(peer, tcp, True, peer.new_link().end)
+        goes_on(peer, sock, tcp, counters)
+    sock.close()
+    peer.leave()
+
+
+def case_declined_with_room():
+    """the same, and there is room for the Confirm from then on"""
+    peer = Server(net, up=False)
+    counters = Counters()
+    with settings(handshake_timeout_ms=LONG_MS):
+        sock, tcp = called(peer)
+        declines(peer, tcp, True, peer.new_link().end, WINDOW)
+        goes_on(peer, sock, tcp, counters)
+    sock.close()
+    peer.leave()
+
+
+def case_declined_later():
+    """the same, in a group that both have"""
+    peer = Server(net)
+    peer.round()
+    counters = Counters()
+    with settings(handshake_timeout_ms=LONG_MS):
+        sock, tcp = called(peer)
+        declines(peer, tcp, False, Conn(peer, peer.new_end()).end)
+        goes_on(peer, sock, tcp, counters)
+    sock.close()
+    # the group goes on
     peer.round()
     peer.leave()
 

@@ -398,7 +398,9 @@ const struct smc_hs_role_ops smc_hs_client = {
 			"crossing", smc_hs_step_crossing, SMC_REASON_LOSTPEER },
 		[SMC_HS_REOPEN] = {
 			"reopen", step_reopen, SMC_REASON_LOSTPEER, true },
-		[SMC_HS_ATTACHED] = { .verdict = SMC_HS_V_SMC },
+		[SMC_HS_ATTACHED] = {
+			"attached", NULL, SMC_REASON_LOSTPEER,
+			.verdict = SMC_HS_V_SMC },
 		[SMC_HS_RECONNECTED] = { .verdict = SMC_HS_V_TCP },
 	},
 	.first = SMC_HS_OPEN,

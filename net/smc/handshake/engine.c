@@ -77,6 +77,19 @@ static bool has_to_ask(const struct smc_hs *hs, const struct smc_hs_step *step)
 	return !step->charges && hs->ops->steps[hs->state].charges;
 }
 
+/*
+ * A message of ours waits: what has come may end the handshake before that
+ * leaves, and it is not sent then.
+ */
+static enum smc_reason look_unsent(struct smc_hs *hs)
+{
+	enum smc_reason why = smc_hs_look(hs);
+
+	if (why != SMC_REASON_OK)
+		hs->data->out_len = 0;
+	return why;
+}
+
 /* Run steps while they change the state. */
 static enum smc_hs_verdict run(struct smc_hs *hs)
 {
@@ -89,13 +102,22 @@ static enum smc_hs_verdict run(struct smc_hs *hs)
 	do {
 		state = hs->state;
 		step = &hs->ops->steps[state];
-		rc = smc_hs_flush(hs);
-		if (rc == -EAGAIN)
-			return SMC_HS_V_GO_ON;
-		why = rc ? step->lost : step->run(hs);
+		/* first: it may have come with the room that the message needs */
+		why = hs->data->out_len ? look_unsent(hs) : SMC_REASON_OK;
+		if (why == SMC_REASON_OK) {
+			rc = smc_hs_flush(hs);
+			if (rc == -EAGAIN)
+				return SMC_HS_V_GO_ON;
+			if (rc)
+				why = step->lost;
+			else if (step->run)
+				why = step->run(hs);
+		}
 		trace_step(hs, step, why);
 		v = hs->ops->steps[hs->state].verdict;
-		if (v != SMC_HS_V_GO_ON)
+		/* the Confirm may wait, and may fail to leave */
+		if (v != SMC_HS_V_GO_ON && why == SMC_REASON_OK &&
+		    !hs->data->out_len)
 			return v;
 		if (READ_ONCE(hs->stopped))
 			return SMC_HS_V_GO_ON;
@@ -171,29 +193,19 @@ static void hand_over(struct smc_hs *hs, struct smc_hs_result *res)
 	hs->setup.events->done(hs->setup.arg, res);
 }
 
-/*
- * The last message cannot be sent.  Without the Confirm the peer does not use
- * SMC, whatever the errno says: TCP is over, or has taken a part of it or none.
- */
-static enum smc_hs_verdict last_unsent(struct smc_hs *hs)
-{
-	return hs->verdict == SMC_HS_V_SMC ?
-	       smc_hs_conclude(hs, SMC_REASON_LOSTPEER) : hs->ops->unsent(hs);
-}
-
 /* Carry out the verdict.  Called again if the socket is owned. */
 static void finish(struct smc_hs *hs)
 {
 	struct smc_hs_result res;
 	int rc = 0;
 
-	/* the Decline goes first, or the Confirm */
+	/* the Decline goes first */
 	if (hs->data)
 		rc = smc_hs_flush(hs);
 	if (rc == -EAGAIN)
 		return;
 	if (rc && rc != -ECANCELED) {
-		hs->verdict = last_unsent(hs);
+		hs->verdict = hs->ops->unsent(hs);
 		if (hs->verdict == SMC_HS_V_GO_ON) {
 			smc_hs_kick(hs);
 			return;

@@ -24,7 +24,7 @@ enum smc_hs_state {
 	SMC_HS_LINK,		/* the first link of our own group */
 	SMC_HS_CROSSING,	/* a Decline that may be on its way */
 	SMC_HS_REOPEN,		/* client: TCP again, without the option */
-	SMC_HS_ATTACHED,	/* nothing: SMC may begin */
+	SMC_HS_ATTACHED,	/* SMC may begin, when the Confirm is sent */
 	SMC_HS_RECONNECTED,	/* client, nothing: TCP may begin */
 	SMC_HS_LATE,		/* TCP: a late message, to be held back */
 	SMC_HS_STATES,
@@ -188,11 +188,12 @@ enum smc_hs_verdict {
 /**
  * struct smc_hs_step - the step of a state
  * @name: for the trace
- * @run: SMC_REASON_OK, or the reason for which SMC is not possible
+ * @run: SMC_REASON_OK, or the reason for which SMC is not possible; NULL: the
+ *	state ends the handshake when no message of ours waits
  * @lost: reason if a message that had to wait could not be sent
  * @opens: the state waits for TCP to be established, not for bytes
  * @charges: rings, or receives, are charged to the program's control group
- * @verdict: SMC_HS_V_GO_ON, or the state ends the handshake and has no step
+ * @verdict: SMC_HS_V_GO_ON if there is @run, or what the state ends with
  */
 struct smc_hs_step {
 	const char *name;

@@ -9,8 +9,9 @@
  * take for ever (a page that does not come): what finds the socket owned is put
  * off, and the operations of the socket queue the next step when they leave
  * (smc_hs_unlocked()).  A message that cannot be written is kept in
- * hs->data->out and leaves before anything else is done.  If TCP does not take
- * it for one handshake deadline, it cannot be sent.
+ * hs->data->out and leaves before anything else is done, unless something comes
+ * that ends the handshake.  If TCP does not take it for one handshake deadline,
+ * it cannot be sent.
  *
  * An un-accepted child belongs to its listener, which must not find it owned:
  * everything here but connecting again is done with the spinlock alone.  Nor
@@ -370,7 +371,8 @@ int smc_hs_read(struct smc_hs *hs,
  *
  * No step runs while a message waits, so a state's deadline does not end the
  * wait: the message has one of its own.  While a system call owns the socket
- * that is not looked at: the handshake could not be ended either.
+ * that is not looked at: the handshake could not be ended either.  Something
+ * that comes may end it before (run()).
  *
  * Return: 0: nothing waits any more; -EAGAIN: it waits; -ECANCELED: stopped;
  * any other error: it will not leave, or not all of it.
