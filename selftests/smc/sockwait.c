@@ -637,8 +637,8 @@ static int set_recverr(int fd, int family)
 		       v6 ? IPV6_RECVERR : IP_RECVERR, 1);
 }
 
-/* From now on data for this port are answered with an ICMP message. */
-static int reject_data(const struct where *at)
+/* From now on segments with @flag for this port are answered with ICMP. */
+static int reject(const struct where *at, const char *flag)
 {
 	char cmd[512];
 
@@ -647,12 +647,12 @@ static int reject_data(const struct where *at)
 		 "nft add chain inet smcwait in "
 		 "'{ type filter hook input priority 0; }' && "
 		 "nft add rule inet smcwait in tcp dport %d tcp flags "
-		 "'& psh == psh' reject with icmpx host-unreachable",
-		 port_of(at));
+		 "'& %s == %s' reject with icmpx host-unreachable",
+		 port_of(at), flag, flag);
 	return system(cmd);
 }
 
-static int reject_no_data(void)
+static int reject_nothing(void)
 {
 	return system("nft delete table inet smcwait");
 }
@@ -668,15 +668,40 @@ TEST_F(conn, soft_error)
 		return;
 	ASSERT_EQ(0, set_recverr(self->fd, variant->family));
 	PAIR();
-	ASSERT_EQ(0, reject_data(&self->at));
+	ASSERT_EQ(0, reject(&self->at, "psh"));
 	EXPECT_EQ(1, send(self->fd, "x", 1, 0));
 	mask = poll_for(self->fd, 0, WAIT_MS);
-	EXPECT_EQ(0, reject_no_data());
+	EXPECT_EQ(0, reject_nothing());
 	EXPECT_EQ(POLLERR, mask & POLLERR);
 	EXPECT_ERR(EHOSTUNREACH, recv(self->fd, &c, 1, MSG_DONTWAIT));
 	/* sent again, it arrives */
 	EXPECT_EQ(POLLIN, poll_for(self->srv, POLLIN, WAIT_MS));
 	EXPECT_EQ(1, recv(self->srv, &c, 1, 0));
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+}
+
+/* SO_ERROR tells of it, and nothing else does: TCP's FIN meets a router. */
+TEST_F(conn, soft_error_of_fin)
+{
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+	int err;
+	char c;
+
+	PAIR();
+	ASSERT_TRUE(byte_goes(self->fd, self->srv));
+	ASSERT_EQ(0, reject(&self->at, "fin"));
+	EXPECT_EQ(0, shutdown(self->fd, SHUT_WR));
+	do {
+		EXPECT_EQ(0, POLLERR & poll_for(self->fd, 0, 0));
+		EXPECT_ERR(EAGAIN, recv(self->fd, &c, 1, MSG_DONTWAIT));
+		err = so_error(self->fd);
+	} while (!err && now_ns() < end);
+	EXPECT_EQ(0, reject_nothing());
+	EXPECT_EQ(EHOSTUNREACH, err);
+	/* the FIN may have been sent again before that */
+	so_error(self->fd);
+	EXPECT_EQ(0, so_error(self->fd));
+	EXPECT_EQ(0, recv(self->srv, &c, 1, 0));
 	EXPECT_TRUE(byte_goes(self->srv, self->fd));
 }
 
@@ -690,10 +715,10 @@ TEST_F(conn, soft_error_in_handshake)
 		return;
 	ASSERT_EQ(0, set_recverr(self->fd, variant->family));
 	set_nonblock(self->fd);
-	ASSERT_EQ(0, reject_data(&self->at));
+	ASSERT_EQ(0, reject(&self->at, "psh"));
 	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &self->at));
 	EXPECT_EQ(0, poll_for(self->fd, POLLOUT, IDLE_MS));
-	EXPECT_EQ(0, reject_no_data());
+	EXPECT_EQ(0, reject_nothing());
 	EXPECT_EQ(POLLOUT, poll_for(self->fd, POLLOUT, WAIT_MS));
 	EXPECT_EQ(0, so_error(self->fd));
 	EXPECT_EQ(0, CONNECT(self->fd, &self->at));
