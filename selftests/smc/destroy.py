@@ -18,7 +18,8 @@ import time
 
 import cases
 import hostenv
-from counters import limits as settings
+from clcmsg import decline
+from counters import Counters, limits as settings
 from limits import await_that, limit
 from minitcp import Net, tap
 from namespaces import unshare
@@ -431,28 +432,49 @@ def compared(name, fn):
     return lambda: kinds_compare(name, fn)
 
 
-def case_unaccepted_late():
-    """a client that is silent after its offer, and is not accepted yet"""
-    host, far = "10.99.0.1", "10.99.0.2"
+def unaccepted(dev, net, defer):
+    """one that is silent after its offer, and is not accepted yet; @defer: it has
+    declined, and cannot be before its first data.  @dev remains"""
+    host, far = f"10.{net}.0.1", f"10.{net}.0.2"
     want = scenario_unaccepted(KINDS[0])[:2]
     try:
-        tap("late0", host)
+        tap(dev, host)
     except subprocess.CalledProcessError as e:
         raise cases.Skip("no TAP device") from e
-    peer = Net("late0", far, host)
+    peer = Net(dev, far, host)
     KINDS[1].begin()
+    counters = Counters()
     with settings(handshake_timeout_ms=int(limit(300))), \
             KINDS[1].socket() as lst:
         lst.bind((host, 0))
+        lst.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, defer)
         lst.listen(8)
         cli = peer.connect(lst.getsockname()[1], True, LIMIT)
-        mask(lst, select.POLLIN)
+        if defer:
+            # TCP has made no child yet
+            cli.send(decline())
+            await_that("not declined",
+                       lambda: counters.moved().get("HsServerTcp"), LIMIT)
+            assert not select.select([lst], [], [], 0)[0], "not deferred"
+        else:
+            mask(lst, select.POLLIN)
         ident = sock_id(lst.getsockname(), (far, cli.lport))
         got = [outcome(destroy, ident)]
+        mask(lst, select.POLLIN)
         srv, _ = lst.accept()
     srv.settimeout(limit(5))
     got.append(after(srv, "recv", "recv"))
     assert got == want, f"{got}, TCP: {want}"
+
+
+def case_unaccepted_late():
+    """a client that is silent after its offer, and is not accepted yet"""
+    unaccepted("late0", 99, 0)
+
+
+def case_unaccepted_deferred():
+    """a client that has declined, and TCP_DEFER_ACCEPT waits for its data"""
+    unaccepted("defer0", 98, int(2 * LIMIT))
 
 
 def case_rights():
