@@ -4,7 +4,7 @@
 # build-inside.sh [TARGET...] - the part of build.sh that runs in the root:
 # /mnt/src is the tree (read-only), /mnt/out the build directory, /mnt/k the
 # debug kernel's if that is the one.  TARGETs: module planted tools selftests
-# (all), movable.
+# (all), movable, sparse.
 set -eu
 
 kdir=/mnt/k
@@ -27,22 +27,24 @@ find net -name '*.o' | while read -r object; do
 	[ -e "${object%.o}.c" ] || rm "$object"
 done
 
-# kmodule DIR LOG [VARIABLE=VALUE]: the modules of DIR's Kbuild
+# kmodule DIR LOG [VARIABLE=VALUE...]: the modules of DIR's Kbuild
 kmodule() {
 	rc=0
+	dir=$1 log=$2
+	shift 2
 	werror='KCFLAGS=-Werror'
 	[ -z "${KEEP_GOING:-}" ] || werror=
-	make -s $jobs -C "$kdir" M="$1" W=1 $werror ${3:+"$3"} modules \
-		>"$2" 2>&1 || rc=$?
-	grep -v -e '^make' -e 'Skipping BTF' "$2" || :
+	make -s $jobs -C "$kdir" M="$dir" W=1 $werror "$@" modules \
+		>"$log" 2>&1 || rc=$?
+	grep -v -e '^make' -e 'Skipping BTF' "$log" || :
 	[ $rc = 0 ] || exit $rc
-	if grep -q -i -e 'warning' "$2" && [ -z "${KEEP_GOING:-}" ]; then
-		echo "$1: warnings are errors"
+	if grep -q -i -e 'warning' "$log" && [ -z "${KEEP_GOING:-}" ]; then
+		echo "$dir: warnings are errors"
 		exit 1
 	fi
 	# guests load these: without debug information, which takes long to read
 	mkdir -p .strip
-	for ko in "$1"/*.ko; do
+	for ko in "$dir"/*.ko; do
 		to=.strip/${ko##*/}
 		[ "$to" -nt "$ko" ] || strip -g -o "$to" "$ko"
 	done
@@ -52,6 +54,14 @@ module() {
 	[ -e Kbuild ] || { echo "no Kbuild yet: module not built"; return; }
 	echo "module: $kdir"
 	kmodule /mnt/out .module.log ${SMC_GCOV:+GCOV_PROFILE=y}
+}
+
+# What sparse says of the module, which has been built.  The flags are the ones it
+# was built with, or all of it is compiled again, here and by the next build.  Not
+# C=2: 7.2 has that judged by a script that Debian's headers lack.
+sparse() {
+	kmodule /mnt/out .sparse.log KBUILD_CHECKSRC=2 \
+		${SMC_GCOV:+GCOV_PROFILE=y}
 }
 
 # what the verdict of the tests must find
@@ -79,6 +89,7 @@ for t; do
 	module) module ;;
 	planted) planted ;;
 	movable) movable ;;
+	sparse) sparse ;;
 	tools) make_in tools ;;
 	selftests) make_in selftests/smc ;;
 	*) echo "unknown target $t"; exit 2 ;;
