@@ -16,10 +16,15 @@ set -eu
 
 k=${1:-6.12}
 [ $# -eq 0 ] || shift
-# the planted modules stand in for drivers, whose interface is not that of others;
-# one is for any
-if [ $# -eq 0 ] && [ "$(suite_of "$k")" != "$lab_suite" ]; then
-	set -- module movable tools selftests
+# The planted modules stand in for drivers, whose interface is not that of others;
+# one is for any.  The programs are the same for all kernels of a root.
+programs=
+if [ $# -eq 0 ]; then
+	case $k,$(suite_of "$k") in
+	6.12,*) set -- module planted tools selftests ;;
+	*,"$lab_suite") set -- module planted; programs=6.12 ;;
+	*) set -- module movable tools selftests ;;
+	esac
 fi
 root=$(sh "$vm_dir/root.sh" "$(suite_of "$k")")
 kselftest=$(sh "$vm_dir/root.sh" "$lab_suite")/usr/src/kselftest
@@ -39,6 +44,15 @@ seed() {
 	mkdir -p "$out.tmp"
 }
 
+# take_programs K: those of this tree, up to date, from the build for K
+take_programs() {
+	_from=$(SMC_GCOV='' sh "$vm_dir/build.sh" "$1" tools selftests)
+	mkdir -p "$out/selftests"
+	rm -rf "$out/tools" "$out/selftests/smc"
+	flock -s "$_from.lock" sh -euc 'cp -a "$1/tools" "$2/"
+		cp -a "$1/selftests/smc" "$2/selftests/"' sh "$_from" "$out"
+}
+
 mkdir -p "$cache/build"
 exec 9>"$out.lock"
 flock 9
@@ -46,6 +60,7 @@ if [ ! -d "$out" ]; then
 	seed
 	mv "$out.tmp" "$out"
 fi
+[ -z "$programs" ] || take_programs "$programs"
 in_root "$root" --bind "$tree:/mnt/src:ro" --bind "$out:/mnt/out" \
 	--bind "$kselftest:/usr/src/kselftest:ro" \
 	${kdir:+--bind "$kdir:/mnt/k:ro"} -- \
