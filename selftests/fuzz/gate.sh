@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# gate.sh SECONDS TARGET... - fuzz each target, two at a time
+# gate.sh SECONDS TARGET... - fuzz all targets at a time, each for so many seconds
 #
+# Where they share processors they run for longer: each has SECONDS of a processor.
 # A target passes if its program ran for its time and found nothing.  The seed
 # is SMC_SEED, a number, or any: it is printed.  What is found, and the output,
 # stay in build/.  Ends with "N passed, N failed".
@@ -40,10 +41,13 @@ if [ "$1" = one ]; then
 fi
 seconds=$1
 shift
+processors=$(nproc)
+[ "$processors" -le $# ] || processors=$#
 echo "# $seconds s each of $*, SMC_SEED=$SMC_SEED"
 rm -f "$O"/passed-*
-make -s || { echo "0 passed, $# failed"; exit 1; }
-printf '%s\n' "$@" | xargs -n 1 -P 2 sh ./gate.sh one "$seconds"
+make -s -j"$processors" || { echo "0 passed, $# failed"; exit 1; }
+printf '%s\n' "$@" |
+	xargs -n 1 -P $# sh ./gate.sh one $((seconds * $# / processors))
 good=0
 for t; do [ ! -e "$O/passed-$t" ] || good=$((good + 1)); done
 echo "$good passed, $(($# - good)) failed"
