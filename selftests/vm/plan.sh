@@ -36,10 +36,7 @@ plan_make() {
 		[ -e "$_t" ] || die "no test $_t"
 		_n=$(header "$_t" guests 1)
 		[ -z "$_only" ] || [ "$_only" = "$_n" ] || continue
-		case " $(header "$_t" kernels any) " in
-		*" any "* | *" $_k "*) ;;
-		*) continue ;;
-		esac
+		is_for "$_t" "$_k" || continue
 		if [ "$_named" = 0 ] && not_now "$_t" "$_k"; then
 			echo "# not now: $(basename "$_t" .sh):" \
 				"$(header "$_t" when)" >&2
@@ -57,13 +54,27 @@ plan_make() {
 	done | sort -rn | cut -d' ' -f2-
 }
 
-# not_now TEST K: the clause of its head's "when:" that is for K says "long", or
-# names another commit's turn.  Where modes are not rotated every turn is now.
-not_now() {
+# is_for TEST K: it is meant for this kernel
+is_for() {
+	case " $(header "$1" kernels any) " in
+	*" any "* | *" $2 "*) return 0 ;;
+	esac
+	return 1
+}
+
+# when_of TEST K: "long" or "T/N", if the clause of its head's "when:" that is for
+# K says so
+when_of() {
 	_w=$(header "$1" when)
-	_w=$(echo "${_w%%,*}" | tr ';' '\n' | awk -v k="$2" '
+	echo "${_w%%,*}" | tr ';' '\n' | awk -v k="$2" '
 		NF == 1 { print $1; exit }
-		{ for (i = 2; i <= NF; i++) if ($i == k) { print $1; exit } }')
+		{ for (i = 2; i <= NF; i++) if ($i == k) { print $1; exit } }'
+}
+
+# not_now TEST K: it is left to check-long, or this is another commit's turn.
+# Where modes are not rotated every turn is now.
+not_now() {
+	_w=$(when_of "$1" "$2")
 	case $_w in
 	'') return 1 ;;
 	long) [ -z "${LONG:-}" ] ;;
@@ -72,6 +83,18 @@ not_now() {
 			[ $((SMC_ROTATE % ${_w#*/})) != $((${_w%/*} - 1)) ] ;;
 	*) die "$1: when: $_w" ;;
 	esac
+}
+
+# plan_turns K: lines "GUESTS T/N SECONDS TEST" of the tests for K that are not left
+# to check-long; SECONDS of one never seen are half of its limit and "?"
+plan_turns() {
+	for _t in "$vm_dir"/tests/*.sh; do
+		_w=$(when_of "$_t" "$1")
+		[ "$_w" != long ] && is_for "$_t" "$1" || continue
+		_n=$(basename "$_t" .sh)
+		_s=$(median "$1" "$_n") || _s="$(($(header "$_t" timeout 120) / 2))?"
+		echo "$(header "$_t" guests 1) ${_w:-1/1} $_s $_n"
+	done
 }
 
 # cpus_of TEST K: two virtual CPUs where a test asks for them and, but on the

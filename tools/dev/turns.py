@@ -8,67 +8,32 @@ and each test's seconds and turn ("# when: T/N" in its head), the longest first.
 A test that is left to check-long is not shown, one that was never seen has a "?".
 Choose N by the seconds, and T so that the turns stay equal.
 """
-import glob
 import os
-import statistics
+import subprocess
 
 TURNS = 16
-HISTORY = os.path.expanduser(
-    os.environ.get("SMC_LAB_CACHE") or
-    os.environ.get("XDG_CACHE_HOME", "~/.cache") + "/smc-lab") + "/seconds"
-TESTS = os.path.dirname(os.path.abspath(__file__)) + \
-    "/../../selftests/vm/tests/*.sh"
+LAB = os.path.dirname(os.path.abspath(__file__)) + "/../../selftests/vm/lib.sh"
 
 
-def head(path):
-    words = {"guests": "1", "kernels": "any", "when": "", "timeout": "120"}
-    with open(path) as f:
-        for line in f:
-            if not line.startswith("#"):
-                break
-            key, colon, value = line[1:].partition(":")
-            if colon and key.strip() in words:
-                words[key.strip()] = value.strip()
-    return words
-
-
-def turn(words, kernel):
-    """(T, N) of N commits; None for one that is left to check-long"""
-    for clause in words["when"].partition(",")[0].split(";"):
-        clause = clause.split()
-        if clause and (not clause[1:] or kernel in clause[1:]):
-            if clause[0] == "long":
-                return None
-            t, n = clause[0].split("/")
-            return int(t), int(n)
-    return 1, 1
+def tests(kernel):
+    """What plan.sh knows of the tests: lists GUESTS, T/N, SECONDS, NAME"""
+    return [line.split() for line in subprocess.run(
+        ["sh", "-euc", '. "$0"; . "$vm_dir/plan.sh"; plan_turns "$1"',
+         LAB, kernel], check=True, text=True, stdout=subprocess.PIPE,
+    ).stdout.splitlines()]
 
 
 def main():
-    seen = {}
-    if os.path.exists(HISTORY):
-        with open(HISTORY) as f:
-            for line in f:
-                *key, seconds = line.split()
-                seen.setdefault(tuple(key), []).append(int(seconds))
-    tests = {os.path.basename(p)[:-3]: head(p) for p in glob.glob(TESTS)}
     for kernel in "6.12", "debug":
+        known = tests(kernel)
         for guests in "1", "2":
             sums, shown = [0] * TURNS, []
-            for name, words in tests.items():
-                kernels = words["kernels"].split()
-                mine = turn(words, kernel)
-                if words["guests"] != guests or mine is None or \
-                        not {"any", kernel} & set(kernels):
-                    continue
-                last = seen.get((kernel, name), [])[-9:]
-                took = statistics.median_low(last) if last else \
-                    int(words["timeout"]) // 2
-                for i in range(TURNS):
-                    if i % mine[1] == mine[0] - 1:
-                        sums[i] += took
-                shown.append((took, f"{name} {took}{'' if last else '?'} s "
-                                    f"{mine[0]}/{mine[1]}"))
+            for _, when, seconds, name in [t for t in known if t[0] == guests]:
+                took = int(seconds.rstrip("?"))
+                turn, of = map(int, when.split("/"))
+                for i in range(turn - 1, TURNS, of):
+                    sums[i] += took
+                shown.append((took, f"{name} {seconds} s {when}"))
             print(f"{kernel}, guests: {guests}: {sums}")
             print("  " + ", ".join(x for _, x in sorted(shown, reverse=True)))
 
