@@ -228,6 +228,20 @@ int smc_conn_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 }
 
 /**
+ * smc_lgr_conn_find() - find a connection by its token
+ * @lgr: group the message came through
+ * @token: from the message
+ *
+ * Context: RCU read section; the connection is valid inside it.
+ * Return: the connection or NULL.
+ */
+struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a connection may be freed");
+	return xa_load(&lgr->conns, token);
+}
+
+/**
  * smc_conn_await() - have a function called when describe() has ended
  * @conn: connection
  * @described: called with rx_lock held, BH disabled; NULL: none

@@ -92,47 +92,33 @@ static bool may_kill(const struct smc_lgr *lgr, enum kill_if which)
 }
 
 /*
- * Take a published group out of the table and mark it DEAD.  The caller calls
- * bury() once it has dropped lgr_lock.  False: nothing was done.
+ * Take a published group out of the table, mark it DEAD and queue the worker.
+ * False: nothing was done.
  */
-static bool kill_locked(struct smc_lgr *lgr, enum smc_reason why,
-			enum kill_if which)
+static bool kill(struct smc_lgr *lgr, enum smc_reason why, enum kill_if which)
 {
+	struct smc_net *sn = lgr->sn;
 	bool ours;
 
-	lockdep_assert_held(&lgr->sn->lgr_lock);
+	spin_lock_bh(&sn->lgr_lock);
 	spin_lock(&lgr->lock);
 	ours = may_kill(lgr, which);
 	if (ours) {
 		WRITE_ONCE(lgr->why, why);
 		WRITE_ONCE(lgr->state, SMC_LGR_DEAD);
 		smc_lgr_set_idle(lgr, false);
-		rb_erase(&lgr->node, &lgr->sn->lgrs);
+		rb_erase(&lgr->node, &sn->lgrs);
 		hlist_del_init(&lgr->hash_node);
 		hlist_del_init(&lgr->peer_node);
 		refcount_inc(&lgr->refs);	/* the worker's */
 	}
 	spin_unlock(&lgr->lock);
-	return ours;
-}
-
-/* Call the waiters and queue the worker; no lock of a group or of the table. */
-static void bury(struct smc_lgr *lgr)
-{
-	smc_lgr_settle(lgr, lgr->why);
-	queue_work(lgr->sn->tell_wq, &lgr->tell_work);
-}
-
-static bool kill(struct smc_lgr *lgr, enum smc_reason why, enum kill_if which)
-{
-	bool ours;
-
-	spin_lock_bh(&lgr->sn->lgr_lock);
-	ours = kill_locked(lgr, why, which);
-	spin_unlock_bh(&lgr->sn->lgr_lock);
-	if (ours)
-		bury(lgr);
-	return ours;
+	spin_unlock_bh(&sn->lgr_lock);
+	if (!ours)
+		return false;
+	smc_lgr_settle(lgr, why);
+	queue_work(sn->tell_wq, &lgr->tell_work);
+	return true;
 }
 
 /**
@@ -171,8 +157,7 @@ void smc_lgr_give_up(struct smc_lgr *lgr, enum smc_reason why)
  *
  * A worker calls lgr_down.
  *
- * Context: any; a tx_lock or a lock of the transport may be held, but no lock of
- * a group or of the table.
+ * Context: any; a tx_lock may be held, but no lock of a group or of the table.
  * Return: true if this ended the group, false if it had ended already.
  */
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)
@@ -227,7 +212,7 @@ static void kill_work_fn(struct work_struct *work)
 	/* wait for lgr_up, lgr_connect and lgr_confirm */
 	mutex_lock(&lgr->setup);
 	up = lgr->up;
-	lgr->up = false;
+	WRITE_ONCE(lgr->up, false);
 	mutex_unlock(&lgr->setup);
 	if (up && smc_xport_has_links(lgr->xport))
 		lgr->xport->lgr_down(lgr);
@@ -660,71 +645,79 @@ void smc_lgr_leave(struct smc_lgr *lgr)
 	lgr_put(lgr);
 }
 
-/**
- * smc_lgr_conn_find() - find a connection by its token
- * @lgr: group the message came through
- * @token: from the message
- *
- * Context: RCU read section; the connection is valid inside it.
- * Return: the connection or NULL.
- */
-struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token)
-{
-	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a connection may be freed");
-	return xa_load(&lgr->conns, token);
-}
-
-/* Groups that end */
-struct victims {
-	const struct smc_dev *dev;	/* they use it; NULL: any */
-	enum smc_reason why;
-	struct smc_lgr *last;		/* the newest; see kill_locked() */
-	u64 seq;			/* its number */
+/* A group that smc_lgr_walk() has found */
+struct found {
+	const struct smc_dev *dev;	/* it uses this; NULL: any */
+	struct smc_lgr *lgr;		/* referenced */
 };
 
-/* A walk over groups calls this: end one, and stop. */
-static int kill_one(struct smc_lgr *lgr, void *arg)
+/* smc_lgr_walk() calls this: take one that uses the device, and stop. */
+static int take_user(struct smc_lgr *lgr, void *arg)
 {
-	struct victims *v = arg;
+	struct found *f = arg;
 
-	if ((v->dev && lgr->path.dev != v->dev) ||
-	    !kill_locked(lgr, v->why, KILL_ANY))
+	if (f->dev && lgr->path.dev != f->dev)
 		return 0;
-	v->last = lgr;
-	v->seq = lgr->seq;
+	refcount_inc(&lgr->refs);
+	f->lgr = lgr;
 	return 1;
 }
 
-/*
- * Kill all groups of @sn that use @dev (NULL: all), each in a hold of the table
- * lock of its own.  The walk drops the lock, too, while it passes over others.
- */
-static void kill_matching(struct smc_net *sn, const struct smc_dev *dev,
-			  enum smc_reason why)
+/* Call @fn for the groups of @sn that use @dev (NULL: all). */
+static void each_user(struct smc_net *sn, const struct smc_dev *dev,
+		      void (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
 {
-	struct victims v = { .dev = dev, .why = why };
+	struct found f = { .dev = dev };
+	u64 seq = 0;
 
-	while (smc_lgr_walk(sn, v.seq, kill_one, &v))
-		bury(v.last);
+	while (smc_lgr_walk(sn, seq, take_user, &f)) {
+		seq = f.lgr->seq;
+		fn(f.lgr, arg);
+		lgr_put(f.lgr);
+	}
 }
 
 /**
- * smc_lgr_kill_dev() - terminate every group that uses a device
- * @dev: device whose removing mark is set
+ * smc_lgr_each_user() - call a function for every group that uses a device
+ * @dev: device
+ * @fn: called with a reference of the group, which may end meanwhile; one call at
+ *	a time
+ * @arg: for @fn
+ *
+ * A group that is published meanwhile is found, too.
  *
  * Walks a list of its own: a namespace that is being destroyed, and its devices
  * with it, is not on the kernel's list any more.
  *
  * Context: process.
  */
-void smc_lgr_kill_dev(struct smc_dev *dev)
+void smc_lgr_each_user(const struct smc_dev *dev,
+		       void (*fn)(struct smc_lgr *lgr, void *arg), void *arg)
 {
 	struct smc_net *sn;
 
 	mutex_lock(&spaces.lock);
 	list_for_each_entry(sn, &spaces.list, node)
-		kill_matching(sn, dev, SMC_REASON_DEVGONE);
+		each_user(sn, dev, fn, arg);
 	mutex_unlock(&spaces.lock);
+}
+
+static void kill_one(struct smc_lgr *lgr, void *arg)
+{
+	smc_lgr_kill(lgr, *(enum smc_reason *)arg);
+}
+
+/**
+ * smc_lgr_kill_dev() - terminate every group that uses a device
+ * @dev: device whose removing mark is set
+ *
+ * Context: process.
+ */
+void smc_lgr_kill_dev(struct smc_dev *dev)
+{
+	enum smc_reason why = SMC_REASON_DEVGONE;
+
+	smc_lgr_each_user(dev, kill_one, &why);
 }
 
 /*
@@ -777,7 +770,9 @@ int smc_lgr_net_init(struct smc_net *sn)
  */
 void smc_lgr_net_kill(struct smc_net *sn)
 {
-	kill_matching(sn, NULL, SMC_REASON_GOING);
+	enum smc_reason why = SMC_REASON_GOING;
+
+	each_user(sn, NULL, kill_one, &why);
 }
 
 /**

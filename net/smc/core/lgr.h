@@ -93,7 +93,7 @@ struct smc_lgr_idle {
  *	@lock
  * @setup: held across lgr_up, lgr_connect and lgr_confirm, which the handshake
  *	calls; the kill worker takes it to clear @up
- * @up: lgr_up succeeded, lgr_down has not begun
+ * @up: lgr_up succeeded, lgr_down has not begun; written under @setup
  * @lock: @state, @why, @closed, @waiters, @conns_num.  BH-safe
  * @conns: alert token -> struct smc_conn; read under RCU, written under its own
  *	lock

@@ -31,11 +31,18 @@ int smc_lgr_up(struct smc_lgr *lgr, struct smc_path *path)
 		rc = -ENOLINK;
 	else if (smc_xport_has_links(lgr->xport))
 		rc = lgr->xport->lgr_up(lgr);
-	lgr->up = !rc;
+	/* pairs with look_at_link() */
+	smp_store_release(&lgr->up, !rc);
 	mutex_unlock(&lgr->setup);
 	if (!rc)
 		memset(path, 0, sizeof(*path));
 	return rc;
+}
+
+static bool is_up(const struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&lgr->setup);
+	return lgr->up && READ_ONCE(lgr->state) != SMC_LGR_DEAD;
 }
 
 /**
@@ -56,7 +63,7 @@ int smc_lgr_connect(struct smc_lgr *lgr, const struct smc_clc_proposal *prop,
 	int rc = -ENOLINK;
 
 	mutex_lock(&lgr->setup);
-	if (lgr->up)
+	if (is_up(lgr))
 		rc = lgr->xport->lgr_connect(lgr, prop, peer);
 	mutex_unlock(&lgr->setup);
 	return rc;
@@ -75,7 +82,7 @@ int smc_lgr_confirm(struct smc_lgr *lgr)
 	int rc = -ENOLINK;
 
 	mutex_lock(&lgr->setup);
-	if (lgr->up)
+	if (is_up(lgr))
 		rc = lgr->xport->lgr_confirm(lgr);
 	mutex_unlock(&lgr->setup);
 	return rc;

@@ -412,6 +412,8 @@ void smc_dev_add(struct smc_dev *dev, const struct smc_xport *xport,
 void smc_dev_rename(struct smc_dev *dev, const char *name);
 void smc_dev_del(struct smc_dev *dev);
 struct smc_conn *smc_lgr_conn_find(struct smc_lgr *lgr, u32 token);
+void smc_lgr_each_user(const struct smc_dev *dev,
+		       void (*fn)(struct smc_lgr *lgr, void *arg), void *arg);
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why);
 void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why);
 void smc_lgr_list(struct smc_lgr *lgr);

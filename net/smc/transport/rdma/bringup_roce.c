@@ -81,7 +81,8 @@ static struct dst_entry *route_to(const struct smc_rdma_link *link,
 	struct dst_entry *dst;
 	struct net *net;
 
-	net = smc_rdma_gid_net(&link->lgr->path, link->lgr->version == 1);
+	net = smc_rdma_gid_net(link->ibdev, &link->lgr->path,
+			       link->lgr->version == 1);
 	if (!net)
 		return ERR_PTR(-ENODEV);
 	dst = smc_gid_is_v4(link->gid.raw) ? route_v4(net, link, gid) :
@@ -281,7 +282,7 @@ static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 		return rc;
 	if (qp == link->qp)
 		link->qp_rtr = true;
-	return smc_rdma_gid_lost(link->lgr) ? -ENODEV : 0;
+	return smc_rdma_gid_lost(link->ibdev, link->lgr) ? -ENODEV : 0;
 }
 
 /* Posts receives before RTR, in which the peer can send. */

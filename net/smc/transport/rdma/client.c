@@ -2,21 +2,16 @@
 /*
  * The client of the RDMA core: devices are added and removed, their events.
  *
- * Context: process, events of a device, too; rdev->lock as in rdma.h.
+ * Context: process, events of a device, too.
  * Tests: selftests/vm/tests.
  */
 #include <linux/device.h>
-#include <linux/mutex.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
 #include "init.h"
 #include "rdma.h"
-
-/* Links looked at in one hold of rdev->lock. */
-#define LOOK_MAX	64
 
 /* A driver that does not answer is asked again. */
 #define ASK_AGAIN	HZ
@@ -63,61 +58,39 @@ static void query_ports(struct work_struct *work)
  * goes down ends no link: it may come back before the queue pair gives up.  The
  * next message, or TEST LINK, finds out.  No new link is made meanwhile.
  */
-static enum smc_reason link_hit(struct smc_rdma_link *link,
+static enum smc_reason link_hit(const struct smc_lgr *lgr,
 				const struct ib_event *event)
 {
 	if (event->event == IB_EVENT_DEVICE_FATAL)
 		return SMC_REASON_LINK_FATAL;
 	if (event->event == IB_EVENT_GID_CHANGE &&
-	    link->lgr->path.port == event->element.port_num &&
-	    smc_rdma_gid_lost(link->lgr))
+	    lgr->path.port == event->element.port_num &&
+	    smc_rdma_gid_lost(event->device, lgr))
 		return SMC_REASON_LINK_GID;
 	return SMC_REASON_OK;
 }
 
 /*
- * Look at some of the links that this turn has not seen yet: these are in front.
- * False: there is none left.
+ * smc_lgr_each_user() calls this.  A group is published before its link is made:
+ * a link that smc_lgr_up() is making cannot be used yet, but its group can end.
  */
-static bool look_at_some(struct smc_rdma_dev *rdev,
-			 const struct ib_event *event)
+static void look_at_link(struct smc_lgr *lgr, void *arg)
 {
-	struct smc_rdma_link *link;
-	enum smc_reason why;
-	int left = LOOK_MAX;
+	enum smc_reason why = link_hit(lgr, arg);
 
-	lockdep_assert_held(&rdev->turn_mutex);
-	spin_lock_bh(&rdev->lock);
-	while (left--) {
-		link = list_first_entry_or_null(&rdev->links,
-						struct smc_rdma_link, dev_node);
-		if (!link || link->dev_turn == rdev->turn)
-			break;
-		link->dev_turn = rdev->turn;
-		list_move_tail(&link->dev_node, &rdev->links);
-		why = link_hit(link, event);
-		if (why != SMC_REASON_OK)
-			smc_rdma_link_lost(link, why);
-	}
-	spin_unlock_bh(&rdev->lock);
-	return left < 0;
+	if (why == SMC_REASON_OK)
+		return;
+	/* pairs with smc_lgr_up() */
+	if (smp_load_acquire(&lgr->up))
+		smc_rdma_link_lost(smc_rdma_link(lgr), why);
+	else
+		smc_lgr_lost(lgr, SMC_REASON_DEVGONE);
 }
 
 /*
- * A device may have tens of thousands of links, and each new one needs the lock:
- * it is dropped now and then.
+ * The RDMA core calls this in works, one for each event, but for a change of a
+ * GID, of which it tells under the mutex of its GID table and maybe RTNL.
  */
-static void look_at_links(struct smc_rdma_dev *rdev,
-			  const struct ib_event *event)
-{
-	mutex_lock(&rdev->turn_mutex);
-	rdev->turn++;
-	while (look_at_some(rdev, event))
-		cond_resched();
-	mutex_unlock(&rdev->turn_mutex);
-}
-
-/* The RDMA core calls this in works, one for each event. */
 static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct smc_rdma_dev *rdev = container_of(handler, struct smc_rdma_dev,
@@ -131,7 +104,7 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 		mod_delayed_work(smc_rdma_wq, &rdev->ports_work, 0);
 	if (event->event == IB_EVENT_DEVICE_FATAL ||
 	    event->event == IB_EVENT_GID_CHANGE)
-		look_at_links(rdev, event);
+		smc_lgr_each_user(&rdev->dev, look_at_link, event);
 }
 
 /* A device whose send queues are deep enough has the receives, too. */
@@ -167,9 +140,6 @@ static int dev_add(struct ib_device *ibdev)
 		return -ENOMEM;
 	rdev->ibdev = ibdev;
 	INIT_DELAYED_WORK(&rdev->ports_work, query_ports);
-	mutex_init(&rdev->turn_mutex);
-	spin_lock_init(&rdev->lock);
-	INIT_LIST_HEAD(&rdev->links);
 	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);
 	if (ibdev->dev.parent)
 		strscpy(rdev->dev.parent, dev_name(ibdev->dev.parent),
@@ -189,7 +159,6 @@ static void dev_remove(struct ib_device *ibdev, void *data)
 	ib_unregister_event_handler(&rdev->events);
 	cancel_delayed_work_sync(&rdev->ports_work);
 	smc_dev_del(&rdev->dev);
-	WARN_ON_ONCE(!list_empty(&rdev->links));
 	kfree(rdev);
 }
 

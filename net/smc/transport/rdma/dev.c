@@ -632,7 +632,8 @@ static bool is_path_gid(const struct smc_path *path, bool v1,
 
 /**
  * smc_rdma_gid_net() - the namespace in which packets of a GID are routed
- * @path: from smc_rdma_find_path()
+ * @ibdev: device of the path
+ * @path: from smc_rdma_find_path(); perhaps put since
  * @v1: its GID of version 1
  *
  * A GID is named by its index in the port's table.  The entry may have gone
@@ -642,13 +643,14 @@ static bool is_path_gid(const struct smc_path *path, bool v1,
  * Return: that of its network device, with a reference; NULL: it is going, or
  * the index is no longer that of the path's GID.
  */
-struct net *smc_rdma_gid_net(const struct smc_path *path, bool v1)
+struct net *smc_rdma_gid_net(struct ib_device *ibdev,
+			     const struct smc_path *path, bool v1)
 {
 	const struct ib_gid_attr *attr;
 	struct net_device *ndev;
 	struct net *net = NULL;
 
-	attr = rdma_get_gid_attr(smc_rdma_dev(path->dev)->ibdev, path->port,
+	attr = rdma_get_gid_attr(ibdev, path->port,
 				 v1 ? path->gid_v1_index : path->gid_index);
 	if (IS_ERR(attr))
 		return NULL;
@@ -663,14 +665,16 @@ struct net *smc_rdma_gid_net(const struct smc_path *path, bool v1)
 
 /**
  * smc_rdma_gid_lost() - is the index of a group's GID no longer that GID's?
- * @lgr: group
+ * @ibdev: device of the group
+ * @lgr: group; lgr_down may run
  *
  * Context: any.
  */
-bool smc_rdma_gid_lost(const struct smc_lgr *lgr)
+bool smc_rdma_gid_lost(struct ib_device *ibdev, const struct smc_lgr *lgr)
 {
-	struct net *net = smc_rdma_gid_net(&lgr->path, lgr->version == 1);
+	struct net *net;
 
+	net = smc_rdma_gid_net(ibdev, &lgr->path, lgr->version == 1);
 	if (!net)
 		return true;
 	put_net(net);
@@ -686,7 +690,8 @@ bool smc_rdma_gid_lost(const struct smc_lgr *lgr)
  */
 struct net *smc_rdma_path_net(const struct smc_path *path)
 {
-	return smc_rdma_gid_net(path, !path->v2);
+	return smc_rdma_gid_net(smc_rdma_dev(path->dev)->ibdev, path,
+				!path->v2);
 }
 
 struct own_gid {

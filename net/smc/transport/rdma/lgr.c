@@ -109,25 +109,6 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	smc_rdma_events_init(link);
 }
 
-static void dev_link(struct smc_rdma_link *link)
-{
-	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
-
-	spin_lock_bh(&rdev->lock);
-	/* in front: an event that is looking at the others finds it, too */
-	list_add(&link->dev_node, &rdev->links);
-	spin_unlock_bh(&rdev->lock);
-}
-
-static void dev_unlink(struct smc_rdma_link *link)
-{
-	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
-
-	spin_lock_bh(&rdev->lock);
-	list_del(&link->dev_node);
-	spin_unlock_bh(&rdev->lock);
-}
-
 /*
  * The MTU of a way may be smaller than that of its device.  A server has to
  * know it before the Accept tells the MTU.  A client learns the peer's GID
@@ -148,9 +129,10 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 	int mtu = lgr->path.mtu_code;
 	int rc;
 
-	if (smc_rdma_gid_lost(lgr))
-		return -ENODEV;
 	link_init(link, lgr);
+	/* an event that finds the group after this ends it */
+	if (smc_rdma_gid_lost(link->ibdev, lgr))
+		return -ENODEV;
 	if (lgr->role == SMC_SERV)
 		mtu = way_mtu(link, lgr->peer_gid);
 	if (mtu < 0)
@@ -167,7 +149,6 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 	if (rc)
 		goto err_rx;
 	smc_rdma_llc_init(link);
-	dev_link(link);
 	smc_stats_inc(lgr->sn, SMC_STAT_LINK_CREATED);
 	return 0;
 
@@ -310,7 +291,6 @@ static void rdma_lgr_down(struct smc_lgr *lgr)
 	smc_rdma_llc_goodbye(link);
 	smc_rdma_link_stop(link);
 	smc_rdma_llc_exit(link);
-	dev_unlink(link);
 	smc_rdma_mem_down(link);
 	queues_destroy(link);
 	smc_rdma_rx_exit(link);

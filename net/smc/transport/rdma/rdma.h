@@ -12,15 +12,11 @@
  *		  takes it
  *   retire_lock  retired rings: the LLC actor takes them out one by one, the
  *		  end of the link takes all (spinlock; leaf)
- *   turn_mutex   events of a device that end links
- *   rdev->lock   links of a device (spinlock, BH)
  *   post_lock    everything posted; state, dead, the slot ring, the waiting
  *		  connections, registrations (spinlock, BH; taken under
  *		  conn->tx_lock)
  *   llc_lock     received LLC messages (spinlock, BH; leaf)
- * post_lock is not held when the core is called.  rdev->lock is held across
- * smc_rdma_link_lost(), which takes post_lock and calls smc_lgr_lost(); neither
- * takes mem_mutex.
+ * post_lock is not held when the core is called.
  */
 #ifndef SMC_RDMA_H
 #define SMC_RDMA_H
@@ -124,11 +120,6 @@ struct smc_rdma_port {
  * @ports: what the driver last said, by number
  * @ports_work: asks the driver
  * @ups: how often a port came up
- * @turn_mutex: @turn: one event after the other
- * @turn: number of the newest event that ends links
- * @lock: @links
- * @links: links that use the device; those that this event has not reached are
- *	in front
  */
 struct smc_rdma_dev {
 	struct smc_dev dev;
@@ -137,10 +128,6 @@ struct smc_rdma_dev {
 	struct smc_rdma_port ports[U8_MAX + 1];
 	struct delayed_work ports_work;
 	atomic_t ups;
-	struct mutex turn_mutex;	/* turn */
-	u64 turn;
-	spinlock_t lock;	/* links; smc_rdma_link.dev_turn */
-	struct list_head links;
 };
 
 /**
@@ -322,8 +309,6 @@ struct smc_bringup {
  * struct smc_rdma_link - one queue pair and what belongs to it
  * @lgr: the group
  * @bringup: how it is connected
- * @dev_node: in rdev->links
- * @dev_turn: rdev->turn of the newest event that has reached the link
  * @ibdev: the device, valid until lgr_down
  * @gid_index: of the own GID
  * @gid: own GID
@@ -401,8 +386,6 @@ struct smc_bringup {
 struct smc_rdma_link {
 	struct smc_lgr *lgr;
 	const struct smc_bringup *bringup;
-	struct list_head dev_node;
-	u64 dev_turn;
 	struct ib_device *ibdev;
 	u16 gid_index;
 	union ib_gid gid;
@@ -500,8 +483,9 @@ static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 /* dev.c */
 enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 				   struct smc_path *path);
-struct net *smc_rdma_gid_net(const struct smc_path *path, bool v1);
-bool smc_rdma_gid_lost(const struct smc_lgr *lgr);
+struct net *smc_rdma_gid_net(struct ib_device *ibdev,
+			     const struct smc_path *path, bool v1);
+bool smc_rdma_gid_lost(struct ib_device *ibdev, const struct smc_lgr *lgr);
 struct net *smc_rdma_path_net(const struct smc_path *path);
 bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid);
 bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,
