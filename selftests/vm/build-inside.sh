@@ -4,7 +4,7 @@
 # build-inside.sh [TARGET...] - the part of build.sh that runs in the root:
 # /mnt/src is the tree (read-only), /mnt/out the build directory, /mnt/k the
 # debug kernel's if that is the one.  TARGETs: module planted tools selftests
-# (all), movable, sparse.
+# (all), movable, sparse, clang.
 set -eu
 
 kdir=/mnt/k
@@ -64,6 +64,31 @@ sparse() {
 		${SMC_GCOV:+GCOV_PROFILE=y}
 }
 
+# What Debian's kernels say of gcc is not so for clang: what it cannot do, and what
+# is asked of objects that gcc made.  Warnings of the kernel's headers are theirs.
+clang_is_not_gcc="CONFIG_CC_IS_GCC= CONFIG_CC_IS_CLANG=y
+	CONFIG_CLANG_VERSION=190000 CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=
+	CONFIG_CC_NO_STRINGOP_OVERFLOW= CONFIG_FTRACE_MCOUNT_USE_CC=
+	CONFIG_CC_IMPLICIT_FALLTHROUGH=-Wimplicit-fallthrough
+	CONFIG_UBSAN_BOUNDS_STRICT= CONFIG_UBSAN_ARRAY_BOUNDS=y
+	CONFIG_INIT_STACK_ALL_ZERO= CONFIG_RETHUNK= CONFIG_MITIGATION_RETHUNK=
+	CONFIG_OBJTOOL= CONFIG_STACK_VALIDATION="
+
+# The module, by clang.  Objects are kept only if nothing was said of any: what was
+# is said again by the next build.
+by_clang() {
+	[ -e .clang-passed ] || find net -name '*.o' -delete
+	rm -f .clang-passed
+	clang --version | head -n 1
+	# shellcheck disable=SC2086
+	make -s $jobs -C "$kdir" M=/mnt/out CC=clang W=1 \
+		KCFLAGS=-Wno-unknown-warning-option $clang_is_not_gcc modules \
+		>.module.log 2>&1 ||
+		{ grep -A 9 'error:' .module.log || tail -20 .module.log; exit 1; }
+	! grep -A 9 '^\(/mnt/out/\)\{0,1\}net/smc/.*warning:' .module.log || exit 1
+	touch .clang-passed
+}
+
 # what the verdict of the tests must find
 planted() {
 	echo "planted"
@@ -90,6 +115,7 @@ for t; do
 	planted) planted ;;
 	movable) movable ;;
 	sparse) sparse ;;
+	clang) by_clang ;;
 	tools) make_in tools ;;
 	selftests) make_in selftests/smc ;;
 	*) echo "unknown target $t"; exit 2 ;;

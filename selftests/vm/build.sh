@@ -7,7 +7,8 @@
 # The sources are copied (changed files only) to a build directory in the
 # cache, so builds are incremental and the tree stays clean.  A tree that is new
 # here begins with a copy of the newest build for this kernel.  Anything the
-# compiler or modpost says is an error.
+# compiler or modpost says is an error.  The target "clang" has a build directory
+# of its own.
 #   KEEP_GOING=1  warnings do not stop the build (for looking at all of them)
 #   SMC_GCOV=1    the module counts what is run (debug kernel): a build
 #                 directory of its own
@@ -33,11 +34,14 @@ debug | kcsan) kdir=$(sh "$vm_dir/kernel-debug.sh" "$k") ;;
 *) kdir= ;;
 esac
 out=$(build_dir "$k")
+[ "$*" != clang ] || out=${out%-*}-clang-${out##*-}
 
-# the newest build of another tree; no build changes it meanwhile
+# the newest build of another tree by the programs of this root; no build changes
+# it meanwhile
 seed() {
 	# shellcheck disable=SC2045
 	for _dir in $(ls -td "${out%-*}"-???????? 2>/dev/null); do
+		[ "$_dir" -nt "$root.ok" ] || break
 		rm -rf "$out.tmp"
 		! flock -n "$_dir.lock" cp -a "$_dir" "$out.tmp" || return 0
 	done
@@ -56,6 +60,7 @@ take_programs() {
 mkdir -p "$cache/build"
 exec 9>"$out.lock"
 flock 9
+[ "$out" -nt "$root.ok" ] || rm -rf "$out"
 if [ ! -d "$out" ]; then
 	seed
 	mv "$out.tmp" "$out"
