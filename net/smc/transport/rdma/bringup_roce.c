@@ -281,7 +281,7 @@ static int qp_to_rtr(struct smc_rdma_link *link, struct ib_qp *qp,
 	if (rc)
 		return rc;
 	if (qp == link->qp)
-		link->qp_rtr = true;
+		smc_rdma_link_raise(link, SMC_RDMA_RECEIVING);
 	return smc_rdma_gid_lost(link->ibdev, link->lgr) ? -ENODEV : 0;
 }
 
@@ -339,11 +339,11 @@ static int roce_ready(struct smc_rdma_link *link)
 	return qp_to_rts(link, link->qp, link->psn);
 }
 
-static void qp_to_reset(struct ib_qp *qp)
+static void roce_reset(const struct smc_rdma_link *link)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 
-	ib_modify_qp(qp, &attr, IB_QP_STATE);
+	ib_modify_qp(link->qp, &attr, IB_QP_STATE);
 }
 
 /*
@@ -356,19 +356,18 @@ static void qp_to_reset(struct ib_qp *qp)
  */
 static void rxe_quiesce(const struct smc_rdma_link *link)
 {
-	qp_to_reset(link->qp);
+	roce_reset(link);
 	if (ether_addr_equal(link->peer.mac, link->lgr->path.mac))
 		synchronize_rcu_tasks();
 	else
 		synchronize_rcu();
-	qp_to_reset(link->qp);
+	roce_reset(link);
 }
 
 static void roce_destroy(struct smc_rdma_link *link)
 {
-	/* a move to RTR may have failed half-way */
-	if (READ_ONCE(link->state) >= SMC_RDMA_RECEIVING &&
-	    link->ibdev->ops.driver_id == RDMA_DRIVER_RXE)
+	/* a move to RTR may have failed and let packets in all the same */
+	if (link->peer.qpn && link->ibdev->ops.driver_id == RDMA_DRIVER_RXE)
 		rxe_quiesce(link);
 	ib_destroy_qp(link->qp);
 	link->qp = NULL;
@@ -400,6 +399,7 @@ const struct smc_bringup smc_rdma_bringup_roce = {
 	.prepare = roce_prepare,
 	.connect = roce_connect,
 	.ready = roce_ready,
+	.reset = roce_reset,
 	.destroy = roce_destroy,
 	.loop = roce_loop,
 };

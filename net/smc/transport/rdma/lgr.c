@@ -271,7 +271,6 @@ static int rdma_lgr_connect(struct smc_lgr *lgr,
 	rc = peer_learn(link, prop, peer);
 	if (rc)
 		return rc;
-	smc_rdma_link_raise(link, SMC_RDMA_RECEIVING);
 	rc = link->bringup->connect(link);
 	if (rc || lgr->role == SMC_CLNT)
 		return rc;

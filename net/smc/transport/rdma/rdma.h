@@ -252,8 +252,8 @@ struct smc_rdma_buf {
 };
 
 enum smc_rdma_state {
-	SMC_RDMA_RESET,		/* queue pair exists */
-	SMC_RDMA_RECEIVING,	/* receives posted, ready to receive */
+	SMC_RDMA_RESET,		/* queue pair exists, is below RTR */
+	SMC_RDMA_RECEIVING,	/* RTR: has to be drained */
 	SMC_RDMA_READY,		/* ready to send */
 	SMC_RDMA_ACTIVE,	/* CONFIRM LINK done */
 };
@@ -287,9 +287,10 @@ struct smc_rdma_peer {
  * struct smc_bringup - how a queue pair gets connected
  * @way_mtu: the MTU of the route to a GID as a CLC MTU code, 0: it is too small
  * @prepare: create it (RESET); sets link->qp, qpn and psn
- * @connect: INIT, receives posted, RTR towards link->peer
+ * @connect: INIT, receives posted, RTR towards link->peer, RECEIVING
  * @ready: RTS
- * @destroy: destroy the drained queue pair
+ * @reset: RESET, from below RTR: no posted receive completes any more
+ * @destroy: destroy the queue pair, drained or reset
  * @loop: connect a queue pair for local operations to itself: RTS
  *
  * RoCE takes everything from the CLC messages and modifies the queue pair
@@ -301,6 +302,7 @@ struct smc_bringup {
 	int (*prepare)(struct smc_rdma_link *link);
 	int (*connect)(struct smc_rdma_link *link);
 	int (*ready)(struct smc_rdma_link *link);
+	void (*reset)(const struct smc_rdma_link *link);
 	void (*destroy)(struct smc_rdma_link *link);
 	int (*loop)(struct smc_rdma_link *link, struct ib_qp *qp);
 };
@@ -321,7 +323,6 @@ struct smc_bringup {
  * @qp: NULL before prepare and after destroy
  * @qpn: its number
  * @psn: own first packet sequence number
- * @qp_rtr: the queue pair was moved to RTR and has to be drained
  * @reg_qp: queue pair for registrations
  * @event_work: ends the link for an event of a queue pair
  * @event_why: the reason, of the newest
@@ -398,7 +399,6 @@ struct smc_rdma_link {
 	struct ib_qp *qp;
 	u32 qpn;
 	u32 psn;
-	bool qp_rtr;
 	struct ib_qp *reg_qp;
 	struct work_struct event_work;
 	enum smc_reason event_why;

@@ -534,8 +534,6 @@ static void tx_flushed(struct smc_rdma_link *link)
  */
 void smc_rdma_link_stop(struct smc_rdma_link *link)
 {
-	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
-
 	smc_rdma_link_mark_dead(link, READ_ONCE(link->lgr->why));
 	/*
 	 * The actor may be moving the queue pair to RTS.  If a driver does that
@@ -550,13 +548,13 @@ void smc_rdma_link_stop(struct smc_rdma_link *link)
 	 * receive until RESET, or is ready to receive all the same.  What
 	 * completed before RESET is served before the marker of reg_stop().
 	 */
-	if (!link->qp_rtr)
-		ib_modify_qp(link->qp, &reset, IB_QP_STATE);
-	smc_rdma_reg_stop(link);
-	if (link->qp_rtr) {
+	if (READ_ONCE(link->state) < SMC_RDMA_RECEIVING) {
+		link->bringup->reset(link);
+	} else {
 		ib_drain_qp(link->qp);
 		WARN_ON_ONCE(link->rx_posted);
 	}
+	smc_rdma_reg_stop(link);
 	tx_flushed(link);
 }
 
