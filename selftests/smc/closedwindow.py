@@ -136,32 +136,29 @@ def case_confirm():
     peer.leave()
 
 
-def case_declined():
+def declined(window):
     """the Proposal, and the Confirm behind it: the server declines"""
     peer = Server(net, up=False)
     counters = Counters()
     with settings(handshake_timeout_ms=LONG_MS):
         sock, tcp = called(peer)
-        declines(peer, tcp, True, peer.new_link().end)
+        declines(peer, tcp, True, peer.new_link().end, window)
         goes_on(peer, sock, tcp, counters)
     sock.close()
     peer.leave()
+
+
+def case_declined():
+    declined(0)
 
 
 def case_declined_with_room():
-    """the same, and there is room for the Confirm from then on"""
-    peer = Server(net, up=False)
-    counters = Counters()
-    with settings(handshake_timeout_ms=LONG_MS):
-        sock, tcp = called(peer)
-        declines(peer, tcp, True, peer.new_link().end, WINDOW)
-        goes_on(peer, sock, tcp, counters)
-    sock.close()
-    peer.leave()
+    """there is room for the Confirm from then on"""
+    declined(WINDOW)
 
 
 def case_declined_later():
-    """the same, in a group that both have"""
+    """in a group that both have"""
     peer = Server(net)
     peer.round()
     counters = Counters()
