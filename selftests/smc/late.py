@@ -4,10 +4,11 @@
 
 It has accepted the connection as plain TCP, and what comes is held back while it
 may be a late message of the handshake.  Needs the module and root, and the module
-pauses for one case.
+pauses for two cases.
 """
 import contextlib
 import os
+import queue
 import select
 import socket
 import struct
@@ -16,16 +17,18 @@ import sys
 import threading
 
 import cases
+from clcmsg import accept_d
 from counters import smc_socket, sysctl
 from destroy import blocked, mask, outcome
 from limits import await_that, limit
 from offering import AT_ONCE, KERNEL, LIMIT, PEER, PORT, Client, Host, \
-    a_proposal, begin, listener
+    a_proposal, begin, clc_args, listener
 from planted import Planted
 
 ROUNDS = 5
 IP_RECVERR = 11
 DECLINE = 4                     # type of a CLC message
+MOST = 652                      # bytes of one that the module looks at
 
 
 def shut_down(srv, how):
@@ -171,6 +174,16 @@ def case_shut_wakes():
         client.srv.close()
 
 
+def the_pauses():
+    """the module, which has no pause to make"""
+    try:
+        pauses = Planted("pauses")
+        pauses.write("at", "go")
+    except FileNotFoundError as e:
+        raise cases.Skip("no module pauses") from e
+    return pauses
+
+
 def case_poll_of_gone_bytes():
     """TCP's poll() has seen a Proposal, which is then taken away: it was never
     there for the program"""
@@ -182,11 +195,7 @@ def case_poll_of_gone_bytes():
         finally:
             pauses.write("at", "go")
 
-    try:
-        pauses = Planted("pauses")
-        pauses.write("at", "go")
-    except FileNotFoundError as e:
-        raise cases.Skip("no module pauses") from e
+    pauses = the_pauses()
     with open("/proc/self/comm", "w", encoding="ascii") as f:
         f.write("pauses")
     sysctl("handshake_timeout_ms", int(limit(100)))
@@ -206,6 +215,31 @@ def case_poll_of_gone_bytes():
         assert pauses.number("paused") == 2, "no pause"
         assert not got, got
         client.srv.close()
+
+
+def case_rest_of_long_accept():
+    """It comes when what was there of it has been thrown away, and the worker is
+    about to wait for more.  The Accept is wrong at its end: connect() goes on."""
+    pauses = the_pauses()
+    sysctl("handshake_timeout_ms", 60000)
+    callers = queue.Queue()
+    Host.net.listen(PORT, True, callers.put)
+    whole = bytearray(accept_d(clc_args()))
+    whole[-4:-4] = bytes(600)
+    whole[5:7] = len(whole).to_bytes(2, "big")
+    with smc_socket() as cli:
+        cli.setblocking(False)
+        cli.connect_ex((PEER, PORT))
+        tcp = callers.get(timeout=LIMIT)
+        tcp.recv(8, LIMIT)
+        pauses.write("at", "drain")
+        tcp.send(bytes(whole[:MOST + 10]))
+        await_that("the worker", lambda: pauses.number("paused") == 1, LIMIT)
+        tcp.send(bytes(whole[MOST + 10:]))
+        tcp.wait_sent(LIMIT)
+        pauses.write("at", "go")
+        tcp = callers.get(timeout=LIMIT)
+        assert not tcp.option, "SMC"
 
 
 if __name__ == "__main__":

@@ -27,8 +27,13 @@ def begin():
     Host.net = Net("clc0", PEER, KERNEL)
 
 
+def clc_args():
+    """for the functions of clcmsg.py"""
+    return argparse.Namespace(ip=Host.net.ip, mac=Net.MAC, ueid=UEID)
+
+
 def a_proposal():
-    return proposal(argparse.Namespace(ip=Host.net.ip, mac=Net.MAC, ueid=UEID))
+    return proposal(clc_args())
 
 
 def listener(inline=0):

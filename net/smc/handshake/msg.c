@@ -46,6 +46,8 @@ static enum smc_reason drain(struct smc_hs *hs)
 	bool ready;
 	int rc;
 
+	/* Now: bytes that come after the last look queue a step. */
+	smc_hs_need(hs, 1);
 	/* Bounded by @drain, which was at most 65535. */
 	while (hs->drain) {
 		rc = smc_hs_read(hs, smc_hs_tcp_recv, junk,

@@ -18,6 +18,8 @@
  *   unlocked	such a task that has let go of a socket in a system call of ours
  *   error	such a task that has seen the error of a connection, before it takes
  *		that
+ *   drain	the worker that is about to wait, or to look, for more of a message of
+ *		the handshake that is longer than its buffer
  *   down	not the next task but each worker that is about to end the link of
  *		a group; "down", read only, is how many there are
  */
@@ -36,11 +38,12 @@
 #include "instead.h"
 
 enum point {
-	ACTIVE, CONFIRM, POLL, POLLED, UNLOCKED, ERROR, DUMP, DOWN, NONE
+	ACTIVE, CONFIRM, POLL, POLLED, UNLOCKED, ERROR, DUMP, DRAIN, DOWN,
+	NONE
 };
 static const char * const names[] = {
 	"active", "confirm", "poll", "polled", "unlocked", "error", "dump",
-	"down", "go"
+	"drain", "down", "go"
 };
 
 static int at = NONE;	/* the next task sleeps there */
@@ -87,7 +90,8 @@ static void passed(void)
 }
 
 static struct kprobe active_probe, confirm_probe, poll_probe, polled_probe,
-	unlocked_probe, error_probe, dump_probe, walk_probe, down_probe;
+	unlocked_probe, error_probe, dump_probe, walk_probe, drain_probe,
+	down_probe;
 
 /* In place of smc_lgr_settle() */
 static void slow_settle(void *lgr, unsigned int why)
@@ -229,6 +233,25 @@ static int before_hash(struct kprobe *kp, struct pt_regs *regs)
 	return call_instead(regs, slow_hash);
 }
 
+/* In place of smc_hs_need() */
+static void slow_need(void *hs, u32 bytes)
+{
+	void (*need)(void *hs, u32 bytes) = (void *)drain_probe.addr;
+
+	sleep_here();
+	need(hs, bytes);
+	passed();
+}
+
+static int before_need(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct smc_hs *hs = (void *)regs_get_kernel_argument(regs, 0);
+
+	if (!hs->drain || !hits(DRAIN))
+		return 0;
+	return call_instead(regs, slow_need);
+}
+
 /* In place of smc_rdma_lgr_down() */
 static void slow_lgr_down(void *lgr, bool orderly)
 {
@@ -295,6 +318,12 @@ static struct kprobe walk_probe = {
 	.symbol_name	= "smc_sock_walk",
 };
 
+static struct kprobe drain_probe = {
+	.symbol_name	= "smc_hs_need",
+	.pre_handler	= before_need,
+	.post_handler	= not_optimized,
+};
+
 static struct kprobe down_probe = {
 	.symbol_name	= "rdma_lgr_down",
 	.pre_handler	= before_lgr_down,
@@ -303,7 +332,8 @@ static struct kprobe down_probe = {
 
 static struct kprobe *probes[] = {
 	&active_probe, &confirm_probe, &poll_probe, &polled_probe,
-	&unlocked_probe, &error_probe, &dump_probe, &walk_probe, &down_probe
+	&unlocked_probe, &error_probe, &dump_probe, &walk_probe, &drain_probe,
+	&down_probe
 };
 
 static int __init pauses_init(void)
