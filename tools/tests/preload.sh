@@ -272,6 +272,25 @@ END
 "$tmp/tree2/smc_run" true >"$tmp/out" 2>&1
 expect 'smc_run says nothing about the module without -d' "$tmp/out" </dev/null
 
+# --- the drop-in for services, as it is -----------------------------------
+
+dropin=examples/redis-server.service.d/smc.conf
+sed -n '/^Environment=LD_PRELOAD=/d; s/^Environment=//p' $dropin >"$tmp/environment"
+(
+	while read -r line; do
+		# shellcheck disable=SC2163 # a line is NAME=VALUE
+		export "$line"
+	done <"$tmp/environment"
+	under both 2,1,6
+)
+expect 'the drop-in names no file that is missing' "$tmp/said" </dev/null
+expect 'a service with the drop-in has SMC' "$tmp/asked" <<'END'
+socket(2, 0x1, 256)
+END
+# it would be the whole list of a unit that has none
+grep '^RestrictAddressFamilies=' $dropin >"$tmp/out"
+expect 'the drop-in takes no address family away' "$tmp/out" </dev/null
+
 # --- install --------------------------------------------------------------
 
 make -s install DESTDIR="$tmp/root" PREFIX=/usr LIBDIR=/usr/lib/x \
