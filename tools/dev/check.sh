@@ -109,7 +109,7 @@ if [ "$1" = long ]; then
 	shard "${SHARD:?SHARD=K/13}"
 else
 	stage unit make -s -C selftests/unit
-	stage tools make -s -C tools check
+	stage tools make -s -C tools WERROR=1 check
 	stage fuzz make -s -C selftests/fuzz gate T=20
 	stage static sh tools/dev/static.sh
 	guests "$k"

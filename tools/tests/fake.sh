@@ -6,9 +6,9 @@
 # kernel's and a program that calls it, built in $tmp, and the comparison.
 # Sourced in tools/; counts in $passed and $failed.
 
-${CC:-cc} -Wall -Wextra -Werror -D_GNU_SOURCE -fPIC -shared \
+${CC:-cc} -Wall -Wextra ${WERROR:+-Werror} -D_GNU_SOURCE -fPIC -shared \
 	-o "$tmp/fake.so" tests/fake_socket.c || exit 1
-${CC:-cc} -Wall -Wextra -Werror -D_GNU_SOURCE -o "$tmp/call" \
+${CC:-cc} -Wall -Wextra ${WERROR:+-Werror} -D_GNU_SOURCE -o "$tmp/call" \
 	tests/call_socket.c || exit 1
 
 # expect NAME FILE: the text on standard input is what the file holds

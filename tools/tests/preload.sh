@@ -291,6 +291,17 @@ END
 grep '^RestrictAddressFamilies=' $dropin >"$tmp/out"
 expect 'the drop-in takes no address family away' "$tmp/out" </dev/null
 
+# --- a warning of a newer compiler ends the checks, and no user's make ------
+
+for werror in '' 1; do
+	env -u MAKEFLAGS -u WERROR make -n -B ${werror:+WERROR=1} smcr.o |
+		grep -c -e ' -Werror '
+done >"$tmp/out"
+expect 'warnings are errors with WERROR alone' "$tmp/out" <<'END'
+0
+1
+END
+
 # --- install --------------------------------------------------------------
 
 make -s install DESTDIR="$tmp/root" PREFIX=/usr LIBDIR=/usr/lib/x \
