@@ -354,5 +354,24 @@ expect 'the installed smc_run knows its library' "$tmp/out" <<'END'
 1
 END
 
+make -s --no-print-directory uninstall DESTDIR="$tmp/root" PREFIX=/usr \
+	LIBDIR=/usr/lib/x >"$tmp/out" 2>&1
+find "$tmp/root" ! -type d >>"$tmp/out"
+expect 'make uninstall leaves no file' "$tmp/out" </dev/null
+
+# what is on, is on in this system, not in a directory of files for another one
+mkdir -p "$tmp/here/libexec" "$tmp/away$tmp/here/libexec"
+printf '#!/bin/sh\necho "smc_activate $*"\n' >"$tmp/here/libexec/smc_activate"
+chmod +x "$tmp/here/libexec/smc_activate"
+cp -p "$tmp/here/libexec/smc_activate" "$tmp/away$tmp/here/libexec/"
+make -s --no-print-directory uninstall PREFIX="$tmp/here" DESTDIR="$tmp/away" \
+	>"$tmp/out" 2>&1
+make -s --no-print-directory uninstall PREFIX="$tmp/here" DESTDIR= \
+	>>"$tmp/out" 2>&1
+find "$tmp/here" "$tmp/away" -type f >>"$tmp/out"
+expect 'make uninstall turns off what is on' "$tmp/out" <<'END'
+smc_activate off
+END
+
 echo "preload: $passed passed, $failed failed"
 [ $failed -eq 0 ]
