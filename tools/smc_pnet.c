@@ -186,12 +186,10 @@ static int show(const struct request *req)
 	struct listing list = { .pnetid = req->pnetid };
 	int rc;
 
-	if (tool_opt.json) {
-		json_begin(tool_opt.pretty);
-		json_array(NULL);
-	}
-	rc = genl_dump(FAMILY, SMC_PNETID_GET, on_row, &list);
 	if (tool_opt.json)
+		json_list(tool_opt.pretty);
+	rc = genl_dump(FAMILY, SMC_PNETID_GET, on_row, &list);
+	if (tool_opt.json && !rc)
 		json_end();
 	return genl_complain(rc, "list the PNETIDs");
 }

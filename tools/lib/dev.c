@@ -185,12 +185,10 @@ static int show(int cmd, int may, genl_fn fn, int argc, char **argv)
 	rc = filter_parse(&list.filter, may, argc, argv);
 	if (rc)
 		return rc;
-	if (tool_opt.json) {
-		json_begin(tool_opt.pretty);
-		json_array(NULL);
-	}
-	rc = genl_dump(SMC_GENL_FAMILY_NAME, cmd, fn, &list);
 	if (tool_opt.json)
+		json_list(tool_opt.pretty);
+	rc = genl_dump(SMC_GENL_FAMILY_NAME, cmd, fn, &list);
+	if (tool_opt.json && !rc)
 		json_end();
 	return genl_complain(rc, "list the devices");
 }

@@ -37,13 +37,11 @@ static int ueid_show(int argc, char **argv)
 
 	if (rc)
 		return rc;
-	if (tool_opt.json) {
-		json_begin(tool_opt.pretty);
-		json_array(NULL);
-	}
+	if (tool_opt.json)
+		json_list(tool_opt.pretty);
 	rc = genl_dump(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UEID, on_ueid,
 		       NULL);
-	if (tool_opt.json)
+	if (tool_opt.json && !rc)
 		json_end();
 	return genl_complain(rc, "list the UEIDs");
 }

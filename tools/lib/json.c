@@ -20,6 +20,7 @@
 static struct {
 	bool pretty;
 	bool comma;		/* something stands before, at this depth */
+	bool waits;		/* the bracket of a list was not written yet */
 	int depth;
 	char close[MAX_DEPTH];
 } js;
@@ -46,9 +47,18 @@ static void print_text(const char *text)
 	putchar('"');
 }
 
+/* The bracket of json_list() */
+static void start_list(void)
+{
+	if (js.waits)
+		putchar('[');
+	js.waits = false;
+}
+
 /* What stands before each value. */
 static void lead(const char *key)
 {
+	start_list();
 	if (js.comma)
 		putchar(',');
 	if (js.depth)
@@ -78,7 +88,23 @@ void json_begin(bool pretty)
 {
 	js.pretty = pretty;
 	js.comma = false;
+	js.waits = false;
 	js.depth = 0;
+}
+
+/**
+ * json_list() - start a document that is a list
+ * @pretty: on several lines, indented
+ *
+ * Nothing is written before the first element, or json_end(): where the list
+ * cannot be had there is no document, which a reader could take for an empty
+ * list.  If it breaks off, it is left open: a part is not read as the whole.
+ */
+void json_list(bool pretty)
+{
+	json_begin(pretty);
+	js.close[js.depth++] = ']';
+	js.waits = true;
 }
 
 /**
@@ -118,6 +144,7 @@ void json_close(void)
  */
 void json_end(void)
 {
+	start_list();
 	while (js.depth)
 		json_close();
 	putchar('\n');

@@ -15,6 +15,7 @@
 #include "format.h"
 
 void json_begin(bool pretty);
+void json_list(bool pretty);
 void json_object(const char *key);
 void json_array(const char *key);
 void json_close(void);

@@ -134,13 +134,11 @@ int show_lgr_d(int argc, char **argv)
 	rc = filter_parse(&list.filter, FILTER_ID, argc, argv);
 	if (rc)
 		return rc;
-	if (tool_opt.json) {
-		json_begin(tool_opt.pretty);
-		json_array(NULL);
-	}
+	if (tool_opt.json)
+		json_list(tool_opt.pretty);
 	rc = genl_dump(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_LGR_SMCD,
 		       on_message, &list);
-	if (tool_opt.json)
+	if (tool_opt.json && !rc)
 		json_end();
 	return genl_complain(rc, "list the link groups");
 }

@@ -313,12 +313,10 @@ static int show(bool links, int argc, char **argv)
 		return rc;
 	if (!links && !list.filter.netdev && !list.filter.ibdev)
 		cmd = SMC_NETLINK_GET_LGR_SMCR;
-	if (tool_opt.json) {
-		json_begin(tool_opt.pretty);
-		json_array(NULL);
-	}
-	rc = genl_dump(SMC_GENL_FAMILY_NAME, cmd, on_message, &list);
 	if (tool_opt.json)
+		json_list(tool_opt.pretty);
+	rc = genl_dump(SMC_GENL_FAMILY_NAME, cmd, on_message, &list);
+	if (tool_opt.json && !rc)
 		json_end();
 	return genl_complain(rc, "list the link groups");
 }
