@@ -8,7 +8,7 @@
  * that can be seen on this host alone.  lib/chk.c has the steps, this file the
  * command line.
  *
- * Tests: tools/tests/tools.sh.
+ * Tests: tools/tests/tools.sh, chk.sh.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 static const char usage_text[] =
 "Usage: smc_chk [OPTION]... HOST[:PORT]    try SMC with HOST\n"
-"       smc_chk [OPTION]... -C HOST [-p PORT]    the same\n"
+"       smc_chk [OPTION]... -C HOST[:PORT]    the same\n"
 "       smc_chk [OPTION]... -S [-p PORT]   be the host that is tried\n"
 "       smc_chk -s                         look at this host only\n"
 "Connect to HOST with SMC and say step by step what works, what does not, on\n"
@@ -59,11 +59,31 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* HOST, HOST:PORT, [HOST]:PORT or an IPv6 address, which has many colons. */
+static void split_host(struct chk_options *opt, char *text)
+{
+	char *colon = strrchr(text, ':');
+	char *end = strchr(text, ']');
+
+	if (*text == '[' && end) {
+		*end = 0;
+		text++;
+		colon = end[1] == ':' ? end + 1 : NULL;
+	} else if (colon && colon != strchr(text, ':')) {
+		colon = NULL;
+	}
+	if (colon) {
+		*colon = 0;
+		opt->port = colon + 1;
+	}
+	opt->host = text;
+}
+
 static void take_option(struct chk_options *opt, int c)
 {
 	switch (c) {
 	case 'C':
-		opt->host = optarg;
+		split_host(opt, optarg);
 		break;
 	case 'S':
 		opt->server = true;
@@ -103,26 +123,6 @@ static void take_option(struct chk_options *opt, int c)
 	default:
 		tool_usage_error(NULL);
 	}
-}
-
-/* HOST, HOST:PORT, [HOST]:PORT or an IPv6 address, which has many colons. */
-static void split_host(struct chk_options *opt, char *text)
-{
-	char *colon = strrchr(text, ':');
-	char *end = strchr(text, ']');
-
-	if (*text == '[' && end) {
-		*end = 0;
-		text++;
-		colon = end[1] == ':' ? end + 1 : NULL;
-	} else if (colon && colon != strchr(text, ':')) {
-		colon = NULL;
-	}
-	if (colon) {
-		*colon = 0;
-		opt->port = colon + 1;
-	}
-	opt->host = text;
 }
 
 int main(int argc, char **argv)

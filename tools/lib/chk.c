@@ -6,7 +6,7 @@
  * Every step is a line "what: result"; what to do about it follows in a line
  * of its own.  The last words are those that scripts look for.
  *
- * Tests: tools/tests/tools.sh.
+ * Tests: tools/tests/tools.sh, chk.sh.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -32,6 +32,9 @@
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
+#endif
+#ifndef AF_SMC
+#define AF_SMC		43
 #endif
 
 /**
@@ -89,13 +92,34 @@ int chk_no_smc(int err)
 	return EXIT_FAILURE;
 }
 
+/**
+ * chk_socket() - make an SMC socket
+ * @family: AF_INET or AF_INET6
+ *
+ * The kernel's own smc has no IPPROTO_SMC before Linux 6.11.
+ *
+ * Return: a descriptor, or -1 with the errno of IPPROTO_SMC.
+ */
+int chk_socket(int family)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SMC);
+	int err = errno;
+
+	if (fd >= 0)
+		return fd;
+	fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC,
+		    family == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
+	errno = err;
+	return fd;
+}
+
 static int check_kernel(void)
 {
 	int fd;
 
 	if (replay_active())
 		return EXIT_SUCCESS;
-	fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC);
+	fd = chk_socket(AF_INET);
 	if (fd < 0)
 		return chk_no_smc(errno);
 	close(fd);
@@ -339,6 +363,8 @@ int chk_verdict(const struct chk_options *opt, const struct diag_row *row)
 
 	if (tool_opt.json) {
 		print_json(row);
+		/* the server goes on */
+		fflush(stdout);
 		return tcp ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 	if (opt->debug)

@@ -41,5 +41,6 @@ int chk_find(int fd, struct diag_row *row);
 void chk_step(const char *what, const char *format, ...) __printf(2, 3);
 void chk_advice(const char *format, ...) __printf(1, 2);
 int chk_no_smc(int err);
+int chk_socket(int family);
 
 #endif /* TOOLS_CHK_H */

@@ -4,7 +4,7 @@
  *
  * Under SMC_TOOLS_REPLAY no connection is made; what became of it is recorded.
  *
- * Tests: tools/tests/tools.sh, selftests/vm.
+ * Tests: tools/tests/chk.sh, selftests/vm.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -19,10 +19,6 @@
 #include "chk.h"
 #include "replay.h"
 #include "tool.h"
-
-#ifndef IPPROTO_SMC
-#define IPPROTO_SMC	256
-#endif
 
 #define CONNECT_S	20
 #define SERVE_S		10
@@ -76,47 +72,66 @@ static int bind_iface(int fd, const struct chk_options *opt)
 	return -1;
 }
 
-/* Connect; -1 with errno set. */
+/*
+ * Connect; -1 with errno set.  @said: it is the interface that cannot be used,
+ * and that was said.
+ */
 static int try_connect(const struct chk_options *opt,
-		       const struct addrinfo *ai, int protocol)
+		       const struct addrinfo *ai, bool smc, bool *said)
 {
 	struct timeval limit = { .tv_sec = CONNECT_S };
 	int fd, err;
 
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, protocol);
+	*said = false;
+	fd = smc ? chk_socket(ai->ai_family) :
+		   socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC,
+			  IPPROTO_TCP);
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (!bind_iface(fd, opt) &&
-	    !connect(fd, ai->ai_addr, ai->ai_addrlen))
+	if (bind_iface(fd, opt))
+		*said = true;
+	else if (!connect(fd, ai->ai_addr, ai->ai_addrlen))
 		return fd;
-	err = errno;
+	/* what the kernel says at the end of SO_SNDTIMEO */
+	err = errno == EINPROGRESS ? ETIMEDOUT : errno;
 	close(fd);
 	errno = err;
 	return -1;
+}
+
+static const char *advice_for(bool tcp_works, int err)
+{
+	if (err == EPERM || err == EACCES)
+		return tcp_works ?
+		       "on this host: SMC sockets are forbidden to this program (SELinux, BPF, seccomp)" :
+		       "on this host: a firewall, or a policy for this program, forbids it";
+	if (tcp_works)
+		return "on both: the handshake broke, see the kernel log and the trace events smc:*";
+	if (err == ECONNREFUSED)
+		return "on the peer: nothing listens there, start smc_chk -S";
+	return "on the way: this is no matter of SMC";
 }
 
 /* SMC could not connect: could TCP? */
 static int explain_failure(const struct chk_options *opt,
 			   const struct addrinfo *ai, int err)
 {
+	bool said;
 	int fd;
 
 	chk_step("Connection", "failed: %s", strerror(err));
 	if (tool_opt.json)
 		tool_say("cannot connect: %s", strerror(err));
-	fd = try_connect(opt, ai, IPPROTO_TCP);
-	if (fd < 0) {
-		chk_step("The same with TCP", "failed: %s", strerror(errno));
-		if (errno == ECONNREFUSED)
-			chk_advice("on the peer: nothing listens there, start smc_chk -S");
-		else
-			chk_advice("on the way: this is no matter of SMC");
-		return EXIT_FAILURE;
+	fd = try_connect(opt, ai, false, &said);
+	if (fd >= 0) {
+		close(fd);
+		chk_step("The same with TCP", "works");
+	} else {
+		err = errno;
+		chk_step("The same with TCP", "failed: %s", strerror(err));
 	}
-	close(fd);
-	chk_step("The same with TCP", "works");
-	chk_advice("on both: the handshake broke, see the kernel log and the trace events smc:*");
+	chk_advice("%s", advice_for(fd >= 0, err));
 	return EXIT_FAILURE;
 }
 
@@ -146,23 +161,21 @@ static int connect_one(const struct chk_options *opt,
 		       const struct addrinfo *ai, bool *more)
 {
 	int fd, err, rc;
+	bool said;
 
 	chk_step("Address", "%s", addr_text(ai->ai_addr, ai->ai_addrlen));
-	fd = try_connect(opt, ai, IPPROTO_SMC);
+	fd = try_connect(opt, ai, true, &said);
 	err = errno;
 	if (fd < 0) {
-		*more = err != EPROTONOSUPPORT && err != EPERM &&
-			err != ENODEV && ai->ai_next;
-		if (*more) {
-			chk_step("Connection", "failed: %s", strerror(err));
+		*more = !said && err != EPROTONOSUPPORT && ai->ai_next;
+		if (said)
 			return EXIT_FAILURE;
-		}
 		if (err == EPROTONOSUPPORT)
 			return chk_no_smc(err);
-		/* of the interface, and that was said */
-		if (err == ENODEV || err == EPERM)
-			return EXIT_FAILURE;
-		return explain_failure(opt, ai, err);
+		if (!*more)
+			return explain_failure(opt, ai, err);
+		chk_step("Connection", "failed: %s", strerror(err));
+		return EXIT_FAILURE;
 	}
 	*more = false;
 	chk_step("Connection", "established");
@@ -241,7 +254,7 @@ int chk_serve(const struct chk_options *opt)
 
 	if (!ai)
 		return EXIT_FAILURE;
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SMC);
+	fd = chk_socket(ai->ai_family);
 	if (fd < 0) {
 		rc = chk_no_smc(errno);
 		goto out;

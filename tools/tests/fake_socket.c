@@ -3,7 +3,8 @@
  * A kernel with or without SMC, as far as socket() can tell: loaded behind
  * libsmc-preload.so, it says on descriptor 3 what it was asked for and answers
  * as FAKE_KERNEL says.  There is no network: bind(), connect() and listen()
- * succeed for all addresses.  With FAKE_SANDBOX there is no process_vm_readv().
+ * succeed for all addresses, but connect() fails with the errno FAKE_CONNECT if
+ * that is set.  With FAKE_SANDBOX there is no process_vm_readv().
  *
  *   both    IPPROTO_SMC and AF_SMC
  *   own     the same by the kernel's own SMC, which has no SMC_PLAIN_TCP
@@ -57,6 +58,7 @@ static void told(const char *call, const struct sockaddr *sa)
 
 int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 {
+	const char *error = getenv("FAKE_CONNECT");
 	const struct sockaddr *sa;
 
 	memcpy(&sa, &addr, sizeof(sa));
@@ -66,7 +68,9 @@ int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 		return -1;
 	}
 	told("connect", sa);
-	return 0;
+	if (error)
+		errno = atoi(error);
+	return error ? -1 : 0;
 }
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_num,

@@ -31,9 +31,11 @@ listening B 37373
 json A 'rows[0]["mode"] == "SMC-R"' 'smc_chk -j 10.9.0.2'
 g A "$t/smc_chk -d 10.9.0.2 >/tmp/out && cat /tmp/out &&
 	grep -qx 'Success, using SMC-R' /tmp/out" || fail 'smc_chk and SMC-R'
-g A "$t/smc_chk -S" &
+g A "$t/smc_chk -S -j >/tmp/served" &
 listening A 37373
 json A 'rows[0]["mode"] == "SMC-D"' 'smc_chk -j -l localhost'
+# the server goes on, and has said it
+wait_for 60 A 'grep -q SMC-D /tmp/served'
 g B 'cd / && python3 -m http.server 8000 >/tmp/http 2>&1' &
 listening B 8000
 refused 1 A 'smc_chk -l 10.9.0.2:8000'
