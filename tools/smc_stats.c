@@ -4,9 +4,9 @@
  *
  * The counters of /proc/net/smc_stat, which is a file of this module, and
  * those of the kernel's netlink family, by transport and reason, which the
- * kernel's own smc module has too.  What the kernel does not have is left out;
- * if it has nothing, that is an error.  --prometheus prints all in the text
- * format node_exporter reads from its textfile directory.
+ * kernel's own smc module has too.  --prometheus prints all in the text
+ * format node_exporter reads from its textfile directory; without the file,
+ * which the kernel's own module does not have, what there is.
  *
  * Tests: tools/tests/tools.sh.
  */
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/genl.h"
 #include "lib/json.h"
 #include "lib/procstat.h"
 #include "lib/reason.h"
@@ -216,32 +217,47 @@ static void print_json(const struct procstat *c, int num)
 	json_end();
 }
 
+static void file_missing(int err)
+{
+	tool_say(PROCSTAT_FILE ": %s (is the module smc loaded?)",
+		 strerror(-err));
+}
+
+/* What can be had is printed; what cannot, is said: series do not just vanish. */
+static int print_prometheus(const struct procstat *c, int num)
+{
+	struct stats st;
+	int rc = stats_read(&st);
+
+	metrics_of_file(c, num);
+	if (!rc)
+		metrics_of_netlink(&st);
+	/* the kernel's own smc does not have the file */
+	if (num < 0 && (rc || num != -ENOENT)) {
+		file_missing(num);
+		return EXIT_FAILURE;
+	}
+	return genl_complain(rc, "read the counters by transport");
+}
+
 static int run(bool prometheus)
 {
 	struct procstat *c = calloc(PROCSTAT_MAX, sizeof(*c));
-	struct stats st;
-	int num, rc = -1;
+	int num, rc = EXIT_SUCCESS;
 
 	num = c ? procstat_read(c) : -ENOMEM;
-	if (prometheus)
-		rc = stats_read(&st);
-	if (num < 0 && rc) {
-		tool_say(PROCSTAT_FILE ": %s (is the module smc loaded?)",
-			 strerror(-num));
-		free(c);
-		return EXIT_FAILURE;
-	}
 	if (prometheus) {
-		metrics_of_file(c, num);
-		if (!rc)
-			metrics_of_netlink(&st);
+		rc = print_prometheus(c, num);
+	} else if (num < 0) {
+		file_missing(num);
+		rc = EXIT_FAILURE;
 	} else if (tool_opt.json) {
 		print_json(c, num);
 	} else {
 		print_text(c, num);
 	}
 	free(c);
-	return EXIT_SUCCESS;
+	return rc;
 }
 
 int main(int argc, char **argv)
