@@ -128,7 +128,8 @@ _smc_complete() {
 	smc_rnics:-[ed] | smc_rnics:--enable | smc_rnics:--disable)
 		_smc_reply "$(ls /sys/bus/pci/slots 2>/dev/null)" "$cur"
 		;;
-	smc_chk:-[Cp])
+	smc_chk:-p | smc_chk:--port) ;;
+	smc_chk:-C | smc_chk:--connect)
 		mapfile -t COMPREPLY < <(compgen -A hostname -- "$cur")
 		;;
 	*)

@@ -64,6 +64,12 @@ offers smcss --co : --color
 offers smcss -m s : smcr smcd
 offers smcss --state app : appclosewait1 appclosewait2 appfinclosewait1
 offers smc_chk --se : --server
+echo '127.0.0.1 smchost' >"$tmp/hosts"
+HOSTFILE=$tmp/hosts
+offers smc_chk -C smch : smchost
+offers smc_chk --connect smch : smchost
+offers smc_chk smch : smchost
+offers smc_chk -p smch :
 offers smc_stats --p : --prometheus --pretty
 offers smc_run - : -c -d -r -t -T -v -h --cgroup --all --off --status --force
 offers smc_run --o : --off
