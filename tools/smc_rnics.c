@@ -71,6 +71,7 @@ static struct {
 	const char *disable;
 	const char *fid;
 	bool header;
+	bool found;	/* something has @fid */
 } opt;
 
 /**
@@ -142,12 +143,21 @@ static void print_json(const struct row *r)
 	json_close();
 }
 
+/* "31", "0x31", "00000031" */
+static bool is_fid(const char *text)
+{
+	if (!strncmp(text, "0x", 2))
+		text += 2;
+	return *text && !text[strspn(text, "0123456789abcdefABCDEF")];
+}
+
 static void print_row(const struct row *r)
 {
 	if (opt.fid && (!strcmp(r->fid, "n/a") ||
 			strtoul(opt.fid, NULL, 16) !=
 			strtoul(r->fid, NULL, 16)))
 		return;
+	opt.found = true;
 	if (tool_opt.json) {
 		print_json(r);
 		return;
@@ -371,7 +381,11 @@ static int list_all(void)
 		sysfs_each(print_slot, NULL, SLOTS);
 	if (tool_opt.json)
 		json_end();
-	return EXIT_SUCCESS;
+	if (!opt.fid || opt.found)
+		return EXIT_SUCCESS;
+	tool_say("no adapter %shas the FID %s%s", opt.all ? "" :
+		 "that is switched on ", opt.fid, opt.all ? "" : " (-a: all)");
+	return EXIT_FAILURE;
 }
 
 static int switch_power(const char *fid, const char *value)
@@ -453,6 +467,8 @@ int main(int argc, char **argv)
 		opt.fid = argv[optind++];
 	if (optind < argc)
 		tool_usage_error("there is an argument too many");
+	if (opt.fid && !is_fid(opt.fid))
+		tool_usage_error("a FID is a hexadecimal number");
 	if (opt.enable && opt.disable)
 		tool_usage_error("-e and -d exclude each other");
 	if (opt.enable)
