@@ -60,6 +60,45 @@ static enum module_origin find_installed(void)
 	return found;
 }
 
+/* What the module needs may be missing in this kernel. */
+static bool has_infiniband(void)
+{
+	static const char want[] = "CONFIG_INFINIBAND=";
+	char path[PATH_MAX];
+	bool found = false;
+	size_t size = 0;
+	char *line = NULL;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/boot/config-%s", release);
+	f = sysfs_open(path);
+	if (!f)
+		return true;
+	while (!found && getline(&line, &size, f) > 0)
+		found = !strncmp(line, want, strlen(want));
+	free(line);
+	fclose(f);
+	return found;
+}
+
+/* How to have the module built for this kernel, or what to do instead. */
+static void build_it(char *text, size_t size)
+{
+	const char *arch = strrchr(release, '-');
+
+	if (has_infiniband())
+		snprintf(text, size,
+			 "install linux-headers-%s, then dkms autoinstall -k %s",
+			 release, release);
+	else if (strstr(release, "-cloud-"))
+		snprintf(text, size,
+			 "cloud kernels have no InfiniBand: install linux-image%s and linux-headers%s, and boot it",
+			 arch, arch);
+	else
+		snprintf(text, size,
+			 "this kernel has no InfiniBand: boot one that has CONFIG_INFINIBAND");
+}
+
 /**
  * module_find() - look which modules there are
  * @m: result
@@ -84,9 +123,7 @@ const char *module_remedy(const struct module *m)
 	if (m->loaded == MODULE_OURS)
 		return NULL;
 	if (m->installed == MODULE_KERNEL || m->installed == MODULE_NONE)
-		snprintf(text, sizeof(text),
-			 "install linux-headers-%s, then dkms autoinstall -k %s",
-			 release, release);
+		build_it(text, sizeof(text));
 	else if (m->loaded == MODULE_KERNEL)
 		snprintf(text, sizeof(text),
 			 "rmmod smc_diag smc; modprobe smc; reboot if it is in use");

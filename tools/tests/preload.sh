@@ -249,6 +249,19 @@ PATH=$tmp/bin:$PATH status 125 'smc_run: no module for this kernel' \
 expect 'smc_run says how to build the module' "$tmp/out" <<'END'
 smc_run: there is no module smc for Linux 6.9: install linux-headers-6.9, then dkms autoinstall -k 6.9; true was not started
 END
+printf '%s\n' CONFIG_64BIT=y '# CONFIG_INFINIBAND is not set' >"$tmp/config"
+mkdir "$tmp/empty/6.9-cloud-arm64"
+cp "$tmp/empty/6.9/modules.dep" "$tmp/empty/6.9-cloud-arm64/"
+fake_run cloud "$tmp/no" "$tmp/empty/6.9-cloud-arm64"
+fake_run lacking "$tmp/no" "$tmp/empty/6.9"
+for i in cloud lacking; do
+	sed -i "s|^config=.*|config=$tmp/config|" "$tmp/$i/smc_run"
+	PATH=$tmp/bin:$PATH "$tmp/$i/smc_run" true 2>&1
+done >"$tmp/out"
+expect 'smc_run says that the kernel lacks InfiniBand' "$tmp/out" <<'END'
+smc_run: there is no module smc for Linux 6.9-cloud-arm64: cloud kernels have no InfiniBand: install linux-image-arm64 and linux-headers-arm64, and boot it; true was not started
+smc_run: there is no module smc for Linux 6.9: this kernel has no InfiniBand: boot one that has CONFIG_INFINIBAND; true was not started
+END
 # another user's program loads it when it opens a socket
 PATH=$tmp/bin:$PATH status $want 'smc_run: module installed' \
 	"$tmp/there/smc_run" true
