@@ -129,13 +129,18 @@ static int check_kernel(void)
 
 static void check_module(void)
 {
+	const char *update;
 	struct module m;
 
 	module_find(&m);
 	if (m.loaded == MODULE_NONE)
 		return;
 	if (m.loaded == MODULE_OURS) {
-		chk_step("Module", "this one, version %s", m.version);
+		update = module_update(&m);
+		chk_step("Module", "this one, version %s%s", m.version,
+			 update ? "; another one is installed" : "");
+		if (update)
+			chk_advice("on this host: %s", update);
 		return;
 	}
 	chk_step("Module", "the kernel's own");

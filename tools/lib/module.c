@@ -17,6 +17,8 @@
 #include "module.h"
 #include "tool.h"
 
+#define RELOAD	"rmmod smc_diag smc; modprobe smc; reboot if it is in use"
+
 static char release[SYSFS_TEXT];	/* of the running kernel */
 
 static enum module_origin find_loaded(struct module *m)
@@ -111,6 +113,28 @@ void module_find(struct module *m)
 }
 
 /**
+ * module_update() - what to do to have the module that is installed loaded
+ * @m: what there is
+ *
+ * An update does not reload the module.  The kernel and modinfo have a number
+ * made of its sources; where there is no modinfo, this is not known.
+ *
+ * Return: text; NULL if this module is not loaded, or none of other sources is
+ * installed.
+ */
+const char *module_update(const struct module *m)
+{
+	char loaded[SYSFS_TEXT], installed[SYSFS_TEXT];
+
+	if (m->loaded != MODULE_OURS || m->installed != MODULE_OURS ||
+	    !sysfs_read(loaded, "/sys/module/smc/srcversion") ||
+	    !sysfs_run(installed, "/sbin/modinfo -F srcversion smc") ||
+	    !strcmp(loaded, installed))
+		return NULL;
+	return RELOAD;
+}
+
+/**
  * module_remedy() - what to do to have this module loaded
  * @m: what there is
  *
@@ -125,8 +149,7 @@ const char *module_remedy(const struct module *m)
 	if (m->installed == MODULE_KERNEL || m->installed == MODULE_NONE)
 		build_it(text, sizeof(text));
 	else if (m->loaded == MODULE_KERNEL)
-		snprintf(text, sizeof(text),
-			 "rmmod smc_diag smc; modprobe smc; reboot if it is in use");
+		snprintf(text, sizeof(text), RELOAD);
 	else
 		snprintf(text, sizeof(text), "modprobe smc");
 	return text;

@@ -27,6 +27,7 @@ struct module {
 };
 
 void module_find(struct module *m);
+const char *module_update(const struct module *m);
 const char *module_remedy(const struct module *m);
 void module_note(void);
 void module_missing(const char *name);

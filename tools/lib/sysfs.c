@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading of /sys and /proc.
+ * Reading of /sys and /proc, and of what a program says of the system.
  *
  * For tests, SMC_TOOLS_ROOT is a directory that takes the place of the root;
  * programs with more rights than their user ignore it (replay.c).
@@ -63,6 +63,18 @@ uint64_t sysfs_inode(const char *path)
 	return stat(full, &st) ? 0 : st.st_ino;
 }
 
+static void read_line(char *text, FILE *f)
+{
+	size_t len;
+
+	if (!fgets(text, SYSFS_TEXT, f))
+		text[0] = 0;
+	for (len = strlen(text); len; len--)
+		if (text[len - 1] != '\n' && text[len - 1] != ' ')
+			break;
+	text[len] = 0;
+}
+
 /**
  * sysfs_read() - first line of a file, without the blanks at its end
  * @text: SYSFS_TEXT bytes; "" if there is no such file
@@ -74,7 +86,6 @@ bool sysfs_read(char *text, const char *format, ...)
 {
 	char path[PATH_LEN];
 	va_list args;
-	size_t len;
 	FILE *f;
 
 	va_start(args, format);
@@ -84,14 +95,34 @@ bool sysfs_read(char *text, const char *format, ...)
 	f = fopen(path, "re");
 	if (!f)
 		return false;
-	if (!fgets(text, SYSFS_TEXT, f))
-		text[0] = 0;
+	read_line(text, f);
 	fclose(f);
-	for (len = strlen(text); len; len--)
-		if (text[len - 1] != '\n' && text[len - 1] != ' ')
-			break;
-	text[len] = 0;
-	return len;
+	return *text;
+}
+
+/**
+ * sysfs_run() - first line of what a program of the system prints
+ * @text: SYSFS_TEXT bytes; "" if there is no such program, or it fails
+ * @command: for the shell; begins with an absolute path
+ *
+ * Return: was there something to read?
+ */
+bool sysfs_run(char *text, const char *command)
+{
+	const char *root = replay_pick("SMC_TOOLS_ROOT");
+	char full[PATH_LEN];
+	FILE *f;
+
+	text[0] = 0;
+	snprintf(full, sizeof(full), "%s%s 2>/dev/null", root ? root : "",
+		 command);
+	f = popen(full, "re");
+	if (!f)
+		return false;
+	read_line(text, f);
+	if (pclose(f))
+		text[0] = 0;
+	return *text;
 }
 
 /**

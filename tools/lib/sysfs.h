@@ -23,6 +23,7 @@ FILE *sysfs_open(const char *path);
 uint64_t sysfs_inode(const char *path);
 bool sysfs_read(char *text, const char *format, ...) __printf(2, 3);
 bool sysfs_link(char *text, const char *format, ...) __printf(2, 3);
+bool sysfs_run(char *text, const char *command);
 int sysfs_each(sysfs_fn fn, void *arg, const char *format, ...)
 	__printf(3, 4);
 

@@ -282,6 +282,25 @@ smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modp
 smc_run: this is the kernel's own smc; for this module: install linux-headers-6.9, then dkms autoinstall -k 6.9
 smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; reboot if it is in use
 END
+# an update installs another one
+echo 1A3F >"$tmp/ours/srcversion"
+fake_run tree5 "$tmp/ours" "$tmp/both/6.9"
+for new in 1A3F E287 ''; do
+	printf '#!/bin/sh\n[ "$*" = "-F srcversion smc" ] && echo %s\n' \
+		"$new" >"$tmp/bin/modinfo"
+	chmod +x "$tmp/bin/modinfo"
+	PATH=$tmp/bin:$PATH "$tmp/tree5/smc_run" -d true 2>&1
+	# what is installed is not ours
+	PATH=$tmp/bin:$PATH "$tmp/tree1/smc_run" -d true 2>&1
+done >"$tmp/out"
+expect 'smc_run -d tells that another module is installed' "$tmp/out" <<'END'
+smc_run: module smc 9.8
+smc_run: module smc 9.8
+smc_run: module smc 9.8; another one is installed: rmmod smc_diag smc; modprobe smc; reboot if it is in use
+smc_run: module smc 9.8
+smc_run: module smc 9.8
+smc_run: module smc 9.8
+END
 "$tmp/tree2/smc_run" true >"$tmp/out" 2>&1
 expect 'smc_run says nothing about the module without -d' "$tmp/out" </dev/null
 

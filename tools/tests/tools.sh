@@ -44,6 +44,9 @@ for d in data/root*.list; do
 		'-> '*) ln -s "${content#-> }" "$root$path" ;;
 		*) printf '%b\n' "$content" >"$root$path" ;;
 		esac
+		case $path in
+		*/sbin/*) chmod +x "$root$path" ;;
+		esac
 	done <"$d"
 done
 

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# packages.sh - what the packages smc-dkms say of the module that is loaded when
+# they have installed another one; /sys and modinfo are not the real ones
+cd "$(dirname "$0")/../.." || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+passed=0
+failed=0
+
+loaded=$tmp/loaded
+sed "/^#DEBHELPER#/d; s|/sys/module/smc|$loaded|g" debian/smc-dkms.postinst \
+	>"$tmp/deb"
+{
+	echo 'set -e'
+	sed -n '/^%post -n smc-dkms/,/^%preun/p' tools/packaging/smc.spec |
+		sed '/^%/d; s/%{version}/0.1/g; s/%%/%/g'
+} | sed "s|/sys/module/smc|$loaded|g; s|/lib/modules|$tmp/no|g" >"$tmp/rpm"
+for tool in dkms modinfo; do
+	printf '#!/bin/sh\nexit 1\n' >"$tmp/$tool"
+	chmod +x "$tmp/$tool"
+done
+
+# installed VERSION SRCVERSION: "" for a module without
+installed() {
+	cat >"$tmp/modinfo" <<END
+#!/bin/sh
+case \$* in
+'-F version smc') echo $1 ;;
+'-F srcversion smc') echo $2 ;;
+*) exit 1 ;;
+esac
+END
+}
+
+# says TEXT: each of the two; "" for nothing
+says() {
+	for kind in deb rpm; do
+		PATH=$tmp:$PATH sh "$tmp/$kind" configure >"$tmp/out" 2>&1
+		rc=$?
+		if [ $rc = 0 ] && [ "$(cat "$tmp/out")" = "$1" ]; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+			echo "FAIL $kind: status $rc, not '$1':"
+			cat "$tmp/out"
+		fi
+	done
+}
+
+remedy='is loaded; for this one: rmmod smc_diag smc; modprobe smc; reboot if it is in use'
+# no module is loaded, and none could be built
+says ''
+mkdir "$loaded"
+says "smc-dkms: the kernel's own smc $remedy"
+echo 0.1 >"$loaded/version"
+echo 1A3F >"$loaded/srcversion"
+says ''
+# the same, another one, the kernel's own
+installed 0.1 1A3F
+says ''
+installed 0.1 E287
+says "smc-dkms: smc as it was before $remedy"
+installed '' E287
+says ''
+
+echo "packages: $passed passed, $failed failed"
+[ $failed = 0 ]
