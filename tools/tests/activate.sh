@@ -54,6 +54,19 @@ says 7 '2 on all (none) (none)' "$run" --all
 says 7 '3 on cgroup /a b (none) (none)' "$run" --cgroup '/a b'
 says 7 '3 on cgroup x=y (none) (1)' "$run" -d --cgroup=x=y
 says 7 "4 -f on cgroup x ($tmp/out)" "$run" -c "$tmp/out" --force --cgroup x
+cat >"$tmp/own" <<'END'
+1:name=systemd:/elsewhere
+0::/system.slice/system-a\x2db.slice/a-b@x y.service
+END
+sed -i "s|^own=.*|own=$tmp/own|" "$run"
+says 7 '3 on cgroup /sys/fs/cgroup/system.slice/system-a\x2db.slice/a-b@x y.service (none)' \
+	"$run" --cgroup self
+echo 0::/a.service/.control >"$tmp/own"
+says 7 '3 off cgroup /sys/fs/cgroup/a.service (none)' "$run" --off --cgroup self
+echo 0::/ >"$tmp/own"
+says 7 '3 on cgroup /sys/fs/cgroup/ (none)' "$run" --cgroup=self
+echo 1:name=systemd:/a.service >"$tmp/own"
+says 125 'there is no cgroup of version 2' "$run" --cgroup self
 says 7 '1 off (none)' "$run" --off
 says 7 '3 off cgroup x (none)' "$run" --off --cgroup x
 says 7 '2 off all (none)' "$run" --all --off

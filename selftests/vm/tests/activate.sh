@@ -121,6 +121,17 @@ g A "$run --off && $run --off" || fail '--off'
 attached ''
 talks 'all off' /in "$tcp"
 
+# its own cgroup, as commands of a unit of systemd are in it
+g A "mkdir $cg/in/.control && echo \$\$ >$cg/in/.control/cgroup.procs &&
+	$run --cgroup self" || fail '--cgroup self'
+attached "cgroup $cg/in: N sockets"
+talks 'its own cgroup' /in "$smcd"
+g A "echo \$\$ >$cg/in/below/cgroup.procs && $run --cgroup self &&
+	$run --status | grep '^cgroup $cg/in/below: ' &&
+	$run --off --cgroup self" || fail '--off --cgroup self'
+attached "cgroup $cg/in: N sockets"
+g A "$run --off" || fail '--off'
+
 # --- all, and rules
 
 rules <<'END'
@@ -281,4 +292,4 @@ attached ''
 g A "$run --cgroup in && $run --off && module.sh unload" || fail 'rmmod'
 says 'nothing was attached' --all
 attached ''
-g A "rmdir $cg/in/below $cg/in $cg/out"
+g A "rmdir $cg/in/below $cg/in/.control $cg/in $cg/out"
