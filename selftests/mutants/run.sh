@@ -7,15 +7,17 @@
 # Each NAME.patch here disables something of the module.  It is applied to a
 # copy of the tree, and the guest test that it names ("Test:") has to fail on
 # Debian's 6.12.  Each such test runs without a mutant first: one that fails
-# then shows nothing.  Without a name all of them, two to five minutes each, in
-# the order of their tests and two at a time; --shard takes the Kth of N parts of
-# these, --budget begins none after so many seconds.  The end of each test's
-# output is shown: it should fail for what the patch says ("What:").
+# then shows nothing.  Without a name all of them, two to five minutes each, those
+# of one test together and two at a time; --shard takes the Kth of N parts of
+# these, --budget begins none after so many seconds.  SMC_SEED makes the order of
+# the tests, so that what is not begun is not the same each time.  The end of each
+# test's output is shown: it should fail for what the patch says ("What:").
 #
-# Ends with "N passed, N failed", and ", N skipped" for those not begun.  A patch
-# that does not apply, or does not build, has failed.  So has one whose test did
-# not run or ran into its time limit: that is an error, as a slow or broken
-# laboratory does it too.
+# Ends with "N passed, N failed", and ", N skipped" for those whose test fails
+# without them.  A patch that does not apply, or does not build, has failed, and so
+# has one that was not begun in time.  So has one whose test did not run or ran
+# into its time limit: that is an error, as a slow or broken laboratory does it
+# too.
 set -eu
 unset LONG FULL
 here=$(cd "$(dirname "$0")" && pwd)
@@ -152,7 +154,8 @@ lane() {
 	mkdir -p "$copy"
 	while name=$(take "$1"); do
 		if [ -n "$end" ] && [ "$(date +%s)" -ge "$end" ]; then
-			count skip
+			echo "fail $name: not begun in time"
+			count fail
 		elif control "$(says Test "$name")"; then
 			one "$name"
 		else
@@ -178,10 +181,16 @@ if [ $check = 1 ] || [ -s "$tmp/counts" ]; then
 	exit
 fi
 
-# in the order of their tests, so that each has its control once
+# by their tests, so that each has its control once.  What is in a part does not
+# depend on the seed.
 for name; do echo "$(says Test "$name") $name"; done | sort |
-	awk -v k="${shard%/*}" -v n="${shard#*/}" -v all=$# '
-		NR > all * (k - 1) / n && NR <= all * k / n { print $2 }' >"$tmp/queue"
+	awk -v k="${shard%/*}" -v n="${shard#*/}" -v all=$# \
+		-v seed="${SMC_SEED:-0}" '
+		BEGIN { srand(seed) }
+		NR <= all * (k - 1) / n || NR > all * k / n { next }
+		test != $1 { test = $1; order = rand() }
+		{ printf "%.6f %s %s\n", order, $1, $2 }' | sort |
+	cut -d' ' -f3 >"$tmp/queue"
 lane tail &
 (lane head)
 wait
