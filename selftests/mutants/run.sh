@@ -23,7 +23,7 @@ unset LONG FULL
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 # one place for each lane: the laboratory keeps a build for each
-place=${SMC_LAB_CACHE:-$HOME/.cache/smc-lab}/mutant
+place=${SMC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/smc-lab}/mutant
 shard=1/1 budget='' check=0
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -168,6 +168,7 @@ lane() {
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
 : >"$tmp/counts"
 for name; do
 	sound "$name" && continue
@@ -181,6 +182,11 @@ if [ $check = 1 ] || [ -s "$tmp/counts" ]; then
 	exit
 fi
 
+# the copies of the tree are of one run at a time
+mkdir -p "${place%/*}"
+exec 9>"$place.lock"
+flock -n 9 || { echo "waiting for other mutants"; flock 9; }
+
 # by their tests, so that each has its control once.  What is in a part does not
 # depend on the seed.
 for name; do echo "$(says Test "$name") $name"; done | sort |
@@ -191,10 +197,19 @@ for name; do echo "$(says Test "$name") $name"; done | sort |
 		test != $1 { test = $1; order = rand() }
 		{ printf "%.6f %s %s\n", order, $1, $2 }' | sort |
 	cut -d' ' -f3 >"$tmp/queue"
+planned=$(wc -l <"$tmp/queue")
 lane tail &
-(lane head)
-wait
-skipped=$(counted skip) failed=$(counted '[ef]')
+beside=$!
+trap 'kill $beside 2>/dev/null || :; rm -rf "$tmp"' EXIT
+lane head &
+beside="$beside $!"
+# shellcheck disable=SC2086
+for pid in $beside; do wait "$pid" || :; done
+trap 'rm -rf "$tmp"' EXIT
+# a control that fails is an "error" beside the mutants
+lost=$((planned - $(counted ok) - $(counted fail) - $(counted skip)))
+[ $lost = 0 ] || echo "fail: $lost mutants left no result"
+skipped=$(counted skip) failed=$(($(counted '[ef]') + lost))
 tail=
 [ "$skipped" = 0 ] || tail=", $skipped skipped"
 echo "$(counted ok) passed, $failed failed$tail"
