@@ -1,20 +1,41 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# deb.sh [SUITE...] - build the Debian packages, each in a clean root
+# deb.sh [-c] [SUITE...] - build the Debian packages, each in a clean root
 #
 # Without arguments for bookworm, trixie and forky.  The packages, and what
 # lintian has to say, come to deb/SUITE in the tree; its warnings are errors.  The
 # version is that of debian/changelog with the suite's number, so that they are
-# newer on the next Debian.
+# newer on the next Debian.  -c: only those that are not made of these sources yet,
+# which the file "made-of" in deb/SUITE, written last, says.
 set -eu
 . "$(dirname "$0")/lib.sh"
+changed_only=
+[ "${1:-}" != -c ] || { changed_only=1; shift; }
 [ $# -gt 0 ] || set -- bookworm trixie forky
 
 version=$(sed -n 's/^smc-version := //p' "$tree/Kbuild")
 changed=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$tree/debian/changelog")
 [ "${changed%%-*}" = "$version" ] ||
 	die "debian/changelog is of $changed, Kbuild of $version"
+
+# sources: the files that packages are made of
+sources() {
+	(cd "$tree" && git ls-files -co --exclude-standard) |
+		grep -v -e '^selftests/' -e '^\.' | while read -r f; do
+			[ ! -f "$tree/$f" ] || echo "$f"
+		done
+}
+
+# made_of: what the packages of $suite are made of, in one word
+made_of() {
+	{
+		cat "$vm_dir/deb.sh"
+		echo "$root"
+		sources | tar -C "$tree" --sort=name --mtime=@0 --owner=0 --group=0 \
+			-cf - -T -
+	} | sha256sum | cut -d' ' -f1
+}
 
 for suite; do
 	case $suite in
@@ -25,12 +46,12 @@ for suite; do
 	esac
 	root=$(sh "$vm_dir/package-root.sh" build "$suite")
 	out=$tree/deb/$suite
+	made=$(made_of)
+	[ "$changed_only" != 1 ] ||
+		[ "$made" != "$(cat "$out/made-of" 2>/dev/null)" ] || continue
 	rm -rf "$out"
 	mkdir -p "$out"
-	(cd "$tree" && git ls-files -co --exclude-standard) |
-		grep -v -e '^selftests/' -e '^\.' | while read -r f; do
-			[ ! -f "$tree/$f" ] || echo "$f"
-		done >"$out/files"
+	sources >"$out/files"
 	say "building packages for $suite"
 	# shellcheck disable=SC2016
 	in_root "$root" --bind "$tree:/mnt/src:ro" --bind "$out:/mnt/out" -- \
@@ -47,5 +68,6 @@ for suite; do
 		' "$number" >"$out/log" 2>&1 ||
 		{ tail -40 "$out/log" >&2; die "$suite: see $out/log"; }
 	rm "$out/files"
+	echo "$made" >"$out/made-of"
 	ls "$out"/*.deb
 done
