@@ -12,12 +12,15 @@
 #          60 removals; 20,000 handshakes)
 #   6      debug kernel, two guests
 #   7      Debian's kernel: 20,000 scripts of difftest a mode, 10^6 messages
-#   8      KCSAN kernel, one guest at a time: SMC-D and SMC-R
+#   8      KCSAN kernel, one guest at a time: SMC-D and SMC-R.  Not what is "long"
+#          there: it waits for time limits, has no threads or starts programs,
+#          and the rest takes the whole of the budget
 #   9      Debian's kernel: the other long tests, 1,000 silent and 1,000 slow
 #          peers among them, and fuzzing
 #   10 11  kernels 6.1 and 7.2 whole: static checks, all tests in all modes
 #   12     the packages: signed, installed, upgraded, purged in three suites
 #
+# static.sh sees that each test that is "long" on a kernel has a shard.
 # selftests/shards.passed says which shard last passed on which commit.
 
 in_numbers="hostile_rdma removal mixed"
@@ -71,7 +74,8 @@ shard() {
 		export LONG=1
 		stage fuzz make -s -C selftests/fuzz gate T=600
 		stage long-6.12 sh selftests/vm/run.sh rdma_waves \
-			rdma_stream churn hostile_rdma removal slow_peers ;;
+			rdma_stream churn hostile_rdma removal slow_peers \
+			many_setup ;;
 	10) whole 6.1 ;;
 	11) whole 7.2 ;;
 	12)

@@ -21,7 +21,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
 k=${K:-6.12}
-all="build clang layers size scc spdx headers sparse checkpatch shellcheck python codespell heads mutants counters plots"
+all="build clang layers size scc spdx headers sparse checkpatch shellcheck python codespell heads shards mutants counters plots"
 
 # files PATTERN: tracked or new, existing, whose names match
 files() {
@@ -224,6 +224,46 @@ check_heads() {
 			}' "$f"
 	done >"$tmp/heads"
 	! grep . "$tmp/heads"
+}
+
+# Each test that is left to check-long is run by a shard on a kernel where it is.
+# Those of the KCSAN kernel are left out (shards.sh).
+check_shards() {
+	grep -l '^# when:.*long' selftests/vm/tests/*.sh |
+		xargs grep -L '^# when:.*long kcsan,' | sort >"$tmp/long"
+	# shellcheck disable=SC2016
+	for shard in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+		LONG='' K='' LIST=$tmp/long sh -euc '
+		. "$0"
+		. "$vm_dir/plan.sh"
+		. tools/dev/shards.sh
+		budget_left() { echo 1; }
+		guests() { stage guests sh selftests/vm/run.sh -k "$1"; }
+		stage() {
+			[ "$3" = selftests/vm/run.sh ] || return 0
+			shift 3
+			k=6.12 only= OPTIND=1
+			while getopts k:n: o; do
+				case $o in k) k=$OPTARG ;; n) only=$OPTARG ;; esac
+			done
+			shift $((OPTIND - 1))
+			named=$#
+			[ $named != 0 ] || set -- $(cat "$LIST")
+			for t; do
+				t=selftests/vm/tests/$(basename "$t" .sh).sh
+				[ "$(when_of "$t" "$k")" = long ] || continue
+				is_for "$t" "$k" || continue
+				case ${only:-any} in
+				any | "$(header "$t" guests 1)") ;;
+				*) continue ;;
+				esac
+				[ $named = 0 ] && not_now "$t" "$k" || echo "$t"
+			done
+		}
+		shard "$1/13"' "$vm_dir/lib.sh" "$shard" || return
+	done | sort -u | comm -23 "$tmp/long" - |
+		sed 's/$/: when: long, and no shard runs it/' >"$tmp/unrun"
+	! grep . "$tmp/unrun"
 }
 
 # Each mutant's patch applies and names a test: found before hours of running
