@@ -26,8 +26,8 @@ directory (console-A.log, results/), and LAB_GUESTS ("A" or "A B").
 
 A guest boots once.  When its agent runs, and before it has seen anything of
 this run, QEMU writes its state to a file in the boot directory; later guests
-with the same kernel and options begin with that.  Not where instructions are
-counted, with a plugin or another QEMU.
+with the same kernel and options begin with that.  Not with a plugin or another
+QEMU.
 
 How it works: each guest's agent (guest/agent.py) is at the other end of a
 virtio serial port; messages are lines of JSON (see there).  Clients connect
@@ -139,7 +139,7 @@ class Guest:
     def state_file(self):
         """Where the state is saved of guests that are like this one"""
         a = self.lab.args
-        if a.icount or a.plugin or a.accel != "tcg" or a.qemu != QEMU:
+        if a.plugin or a.accel != "tcg" or a.qemu != QEMU:
             return None
         recipe = repr(self.qemu_args(lambda _: "")).encode()
         return f"{self.saved}/{hashlib.sha256(recipe).hexdigest()[:12]}"
