@@ -56,6 +56,7 @@ import socket
 import sys
 import tempfile
 import time
+from contextlib import suppress
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BOOT_LIMIT = 240        # seconds; ten times what an idle machine needs
@@ -74,6 +75,22 @@ def say(text):
 def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     os.setpgid(0, 0)        # a ^C is for the command, not for the guests
+
+
+def prune(saved):
+    """Keep the newest states, and no NAME.PID of a save that was cut off.
+    Another lab.py may do the same, or rename what it has saved."""
+    states = []
+    for x in os.scandir(saved):
+        pid = x.name.partition(".")[2]
+        with suppress(FileNotFoundError):
+            if pid and not os.path.exists("/proc/" + pid):
+                os.unlink(x)
+            else:
+                states.append((x.stat().st_mtime, x.path))
+    for _, path in sorted(states)[:-SAVED_MAX]:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 class Monitor:
@@ -243,7 +260,8 @@ class Guest:
                              uri=at + os.path.basename(self.state))
             await monitor.moved()
             await monitor.do("cont")
-            os.utime(self.state)
+            with suppress(FileNotFoundError):
+                os.utime(self.state)
         else:
             if not await self.booted:
                 raise ConnectionError("QEMU is gone")
@@ -256,11 +274,9 @@ class Guest:
         await monitor.do("migrate", uri=at + os.path.basename(mine))
         await monitor.moved()
         await monitor.do("cont")
-        os.rename(mine, self.state)
-        old = sorted(os.scandir(os.path.dirname(self.state)),
-                     key=lambda x: -x.stat().st_mtime)
-        for x in old[SAVED_MAX:]:
-            os.unlink(x)
+        with suppress(FileNotFoundError):
+            os.rename(mine, self.state)
+        prune(self.saved)
 
     async def up(self):
         await self.boot()
@@ -391,8 +407,9 @@ class Lab:
             say(f"booting again, guest {g.name}: {why}")
             with open(self.args.run + "/again", "a") as f:
                 print(g.name, why, file=f)
-            if g.restored and os.path.exists(g.state):
-                os.unlink(g.state)
+            if g.restored:
+                with suppress(FileNotFoundError):
+                    os.unlink(g.state)
         if not again:
             return False
         self.guests.clear()
