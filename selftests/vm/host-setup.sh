@@ -7,7 +7,7 @@
 # uses lives in the Debian roots (root.sh).  Does nothing when all is there.
 set -eu
 
-pkgs="mmdebstrap cpio zstd util-linux debian-archive-keyring erofs-utils"
+pkgs="mmdebstrap cpio zstd util-linux debian-archive-keyring erofs-utils xz-utils"
 missing=
 for p in $pkgs; do
 	dpkg-query -W -f '${Status}' "$p" 2>/dev/null |

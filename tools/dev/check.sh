@@ -37,6 +37,11 @@ budget_set "${BUDGET:-80m}"
 passed=0 failed=0 skipped=0 repeated=0 report=
 export SMC_RESULTS="${SMC_RESULTS:-$tmp/results}"
 
+# git is not there before
+sh tools/dev/setup.sh || { echo "setup failed"; echo "0 passed, 1 failed"; exit 1; }
+git ls-files >/dev/null ||
+	{ echo "git has no list of the files"; echo "0 passed, 1 failed"; exit 1; }
+
 id=$(git rev-parse HEAD 2>/dev/null | cut -c1-7)
 : "${SMC_SEED:=$((0x${id:-1}))}"
 : "${SMC_ROTATE:=$(git rev-list --count HEAD 2>/dev/null || echo 0)}"
@@ -101,8 +106,6 @@ other() {
 	shift
 	stage "kernel-$on" sh selftests/vm/run.sh -k "$on" "$@"
 }
-
-sh tools/dev/setup.sh || { echo "setup failed"; echo "0 passed, 1 failed"; exit 1; }
 
 if [ "$1" = long ]; then
 	. tools/dev/shards.sh

@@ -4,13 +4,13 @@
 # setup.sh - install on the host what "make check" itself needs
 #
 # Compilers and libraries of the unit tests, of fuzzing and the tools, and the
-# programs of the static checks.  Everything else is built and run inside the laboratory's roots,
-# whose own host-setup.sh installs what makes and boots them.  Does nothing
-# when all is there.
+# programs of the static checks.  Everything else is built and run inside the
+# laboratory's roots, whose own host-setup.sh installs what makes and boots them.
+# Does nothing when all is there.
 set -eu
 
 pkgs="gcc libc6-dev make pkgconf libcmocka-dev libnl-3-dev libnl-genl-3-dev
-libncurses-dev python3 perl git shellcheck codespell mandoc zsh
+libncurses-dev python3 perl git patch xz-utils shellcheck codespell mandoc zsh
 clang libclang-rt-dev libbpf-dev"
 missing=
 for p in $pkgs; do

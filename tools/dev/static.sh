@@ -23,6 +23,10 @@ trap 'exit 130' INT TERM
 k=${K:-6.12}
 all="build clang layers size scc spdx headers sparse checkpatch shellcheck python codespell heads shards mutants counters plots"
 
+# git refuses a tree of another user: without a list nothing would be checked
+git ls-files >/dev/null ||
+	{ echo "git has no list of the files"; echo "0 passed, 1 failed"; exit 1; }
+
 # files PATTERN: tracked or new, existing, whose names match
 files() {
 	git ls-files -co --exclude-standard | grep -E "$1" |
