@@ -10,6 +10,7 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 [ $# -gt 0 ] || set -- bookworm trixie forky
 
+alone package-check
 passed=0 failed=0
 for suite; do
 	sh "$vm_dir/deb.sh" -c "$suite" >&2

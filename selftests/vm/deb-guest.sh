@@ -71,6 +71,7 @@ guest() {
 	cat "$work/results/console" "$work/results/out" >>"$log" || :
 }
 
+alone package-guest
 work=$cache/package-guest
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0

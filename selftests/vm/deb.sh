@@ -14,6 +14,7 @@ changed_only=
 [ "${1:-}" != -c ] || { changed_only=1; shift; }
 [ $# -gt 0 ] || set -- bookworm trixie forky
 
+alone package-deb
 version=$(sed -n 's/^smc-version := //p' "$tree/Kbuild")
 changed=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$tree/debian/changelog")
 [ "${changed%%-*}" = "$version" ] ||

@@ -35,11 +35,10 @@ hash_of() {
 	{ cat $_f; echo "$@"; } | sha256sum | cut -c1-12
 }
 
-# with_lock NAME COMMAND...: one maker of each cached thing at a time
-with_lock() {
-	_l=$cache/.lock-$1
-	shift
-	flock "$_l" "$@"
+# alone NAME: until this shell ends, which has one such lock at most
+alone() {
+	exec 9>"$cache/.lock-$1"
+	flock -n 9 || { say "waiting for another $1"; flock 9; }
 }
 
 # in_root ROOT [--bind HOST:GUEST[:ro]]... -- COMMAND...: chroot with /proc,
@@ -61,7 +60,8 @@ in_root() {
 
 # over ROOT NAME COMMAND...: in_root with the tree in /mnt/src, the network,
 # and a place for what is written that is gone afterwards, but for /mnt/out, the
-# directory $OUT of the host.  What apt fetches is kept in the cache.
+# directory $OUT of the host.  What apt fetches is kept in the cache.  Its caller
+# has to be alone() with NAME.
 over() {
 	_work=$cache/$2 _apt=$cache/$2-archives _rc=0
 	rm -rf "$_work"
@@ -103,11 +103,14 @@ stage_tree() {
 		_out=$(build_dir "$1")
 	fi
 	mkdir -p "$2/lab" "$2/results"
-	(cd "$_out" && tar cf - --exclude='*.o' --exclude='*.ko' --exclude='*.cmd' \
-		.) | tar xf - -C "$2/lab"
-	for _ko in "$_out"/.strip/*.ko; do
-		[ ! -e "$_ko" ] || cp "$_ko" "$2/lab/"
-	done
+	# shellcheck disable=SC2016
+	flock -s "$_out.lock" sh -euc '
+		{ tar -C "$1" -cf - --exclude="*.o" --exclude="*.ko" \
+			--exclude="*.cmd" . || : >"$2/torn"; } | tar -C "$2" -xf -
+		[ ! -e "$2/torn" ]
+		for ko in "$1"/.strip/*.ko; do
+			[ ! -e "$ko" ] || cp "$ko" "$2/"
+		done' sh "$_out" "$2/lab" || die "no copy of $_out"
 	sh "$vm_dir/host-setup.sh" >&2
 	disk_of "$2/lab" "$2/lab.disk"
 	# the disk of another run may take its place, of the same size (lab.py)

@@ -11,6 +11,7 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
+alone package-rpm
 root=$(sh "$vm_dir/package-root.sh" build "$lab_suite")
 out=$tree/rpm
 rm -rf "$out"

@@ -12,6 +12,7 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
+alone package-sign
 root=$(sh "$vm_dir/root.sh" "$lab_suite")
 build=$(sh "$vm_dir/build.sh" 6.12 module)
 out=$(mktemp -d)
