@@ -92,6 +92,8 @@ one() {
 		esac
 		[ -z "${SMC_GCOV:-}" ] || on_guests copy_counts || rc=1
 	} >"$log" 2>&1
+	# what it would have undone at its end, a sysctl for example, is not undone
+	case $rc in 0 | 4) ;; *) fit= ;; esac
 	took=$(($(date +%s) - start))
 	case $rc in
 	0) result=ok ;;

@@ -27,11 +27,11 @@
 #   # dmesg: REGEX            lines it means to provoke
 #   # unfit: K...             on these kernels it leaves the guests unfit: they
 #                             end with it, and no verdict is asked for
-# Tests with the same needs share boots; after one that leaves the guests unfit
-# the rest get a fresh one.  Guests of one run three at a time, as they often wait,
-# on the debug kernel two (LANES=N: N at a time); each takes the test that is
-# expected to take longest of those left.  So do pairs that wait, after them; the
-# other pairs have the machine to themselves.
+# Tests with the same needs share boots; after one that failed or leaves the
+# guests unfit the rest get a fresh one.  Guests of one run three at a time, as they
+# often wait, on the debug kernel two (LANES=N: N at a time); each takes the test
+# that is expected to take longest of those left.  So do pairs that wait, after them;
+# the other pairs have the machine to themselves.
 #
 # SMC_DEADLINE: a time (seconds of the epoch) after which no test begins; one
 # that did not run has failed.  A skipped test fails where SMC_EXPECT_ALL=1 or

@@ -73,5 +73,6 @@ in_both() {
 # equal WANTED GOT WHAT
 equal() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
 
+# by way of a file: in "$(jobs -p)" dash has none of them
 # shellcheck disable=SC2046
-trap 'kill $(jobs -p) 2>/dev/null || :' EXIT
+trap 'jobs -p >"$LAB_RUN/jobs"; kill $(cat "$LAB_RUN/jobs") 2>/dev/null || :' EXIT
