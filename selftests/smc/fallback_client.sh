@@ -9,13 +9,17 @@
 # that row alone.
 . "$(dirname "$0")/lib.sh"
 
-# protocol limits, and ten times what the exchange itself takes
-DEADLINE=2000
+# protocol limits, and ten times what the exchange itself takes.  Where the deadline
+# is not what ends a handshake, a host that stops for so long is not to reach it.
+DEADLINE=2000 PATIENCE=20000
 SLACK=$((${SLACK:-1500} * ${SMC_TEST_SCALE:-1}))
 port=7100
 
+deadline() { sysctl -q net.smc.handshake_timeout_ms="$1"; }
+
 # try NAME SPOILT LIMIT_MS SAYS REASON STEPS...
 # SPOILT: yes when we have to connect a second time.  SAYS: words of smcss.
+# LIMIT_MS is not 0 where the deadline passes.
 # REASON: what is counted, of both attempts unless the first one spoilt it.
 try() {
 	local name=$1 spoilt=$2 limit=$3 says=$4 reason=$5
@@ -28,6 +32,7 @@ try() {
 		[ $g != - ] || { g=; first=client; }
 		start_row "client: $name, $first speaks first"
 		port=$((port + 1))
+		deadline $((limit ? DEADLINE : PATIENCE))
 		n=2 option=2 plain=0
 		[ "$spoilt" = no ] || { n=3; option=1; plain=2; }
 		[ "$1" != none ] || { option=0; plain=2; }
@@ -166,11 +171,16 @@ num_rows=13
 [ -z "${ONLY:-}" ] || num_rows=1
 plan $((num_rows * $(wc -w <<<"$speakers") + 3 * (num_rows > 1)))
 tap_up rdma
+before=$(sysctl -n net.smc.handshake_timeout_ms)
 sysctl -q net.smc.fallback_memory_s=60
 rows
+deadline $PATIENCE
 if [ -z "${ONLY:-}" ]; then
 	restart "resets" 0 rst
 	restart "sends another message" 1 send:proposal silent
+	# the reset is seen when the link has not come in time
+	deadline $DEADLINE
 	lost
 fi
+deadline "$before"
 finish
