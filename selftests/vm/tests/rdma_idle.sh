@@ -7,16 +7,17 @@
 # timeout: 240
 s=/lab/selftests/smc
 port=9900
+limit='timeout $((90 * ${SMC_TEST_SCALE:-1}))'
 
 # hold: two idle connections of one link
 hold() {
 	port=$((port + 1))
 	for x in A B; do g $x "rm -f /tmp/hold*; $s/smcstat.sh mark"; done
-	g B "exec timeout 90 $s/stream -s -k ipproto -n 2 -l 10K -H /tmp/hold \
+	g B "exec $limit $s/stream -s -k ipproto -n 2 -l 10K -H /tmp/hold \
 		0.0.0.0 $port" &
 	spid=$!
 	listening B $port
-	g A "exec timeout 90 $s/stream -c -k ipproto -n 2 -l 10K -H /tmp/hold \
+	g A "exec $limit $s/stream -c -k ipproto -n 2 -l 10K -H /tmp/hold \
 		10.9.0.2 $port" &
 	cpid=$!
 	wait_for 60 A 'test -e /tmp/hold.client'
