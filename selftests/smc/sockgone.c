@@ -149,14 +149,15 @@ TEST_F_TIMEOUT(gone, user_timeout_rdma, 200)
 	EXPECT_GE(limit_ms(5000), ms);
 }
 
-static void set_keepalive(int fd)
+/* After @sec of silence, and twice as long without an answer, the peer is gone. */
+static void set_keepalive(int fd, int sec)
 {
 	bool first = getenv("SMC_KEEPALIVE_FIRST");
 
 	if (first)
 		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, sec);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, sec);
 	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 2);
 	if (!first)
 		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -173,7 +174,7 @@ TEST_F_TIMEOUT(gone, keepalive, 200)
 	if (!drop(port_of(&self->p.at), true, true))
 		SKIP(return, "no nft");
 	start = now_ns();
-	set_keepalive(c);
+	set_keepalive(c, 1);
 	ms = until_error(c, start, &err);
 	EXPECT_EQ(ETIMEDOUT, err);
 	EXPECT_LE(900, ms);
@@ -192,7 +193,7 @@ TEST_F_TIMEOUT(gone, keepalive_rdma, 200)
 	if (!drop(0, false, true))
 		SKIP(return, "no nft");
 	start = now_ns();
-	set_keepalive(c);
+	set_keepalive(c, 1);
 	ms = until_error(c, start, &err);
 	EXPECT_EQ(ETIMEDOUT, err);
 	EXPECT_LE(900, ms);
@@ -244,10 +245,10 @@ TEST_F_TIMEOUT(gone, false_alarm, 200)
 
 	/* as a step of the reader must not take that long it is a limit here */
 	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, most));
-	set_keepalive(c);
-	set_keepalive(s);
+	set_keepalive(c, limit_s(1));
+	set_keepalive(s, limit_s(1));
 	/* longer than the keepalive of either side would wait */
-	usleep(3500000);
+	usleep(3000000 * limit_s(1) + 500000);
 	ASSERT_TRUE(byte_goes(c, s));
 	ASSERT_TRUE(byte_goes(s, c));
 	set_nonblock(c);
