@@ -27,16 +27,23 @@ find net -name '*.o' | while read -r object; do
 	[ -e "${object%.o}.c" ] || rm "$object"
 done
 
-# kmodule DIR LOG [VARIABLE=VALUE...]: the modules of DIR's Kbuild
+# kmodule DIR LOG [VARIABLE=VALUE...]: the modules of DIR's Kbuild.  The compiler's
+# warnings are errors, those of objtool and modpost are not, and leave objects: these
+# are kept only if nothing was said, or the next build would say nothing.
 kmodule() {
 	rc=0
 	dir=$1 log=$2
 	shift 2
+	[ -e "$dir/.passed" ] ||
+		find "$dir" \( -path /mnt/out/selftests -o -path /mnt/out/tools \) \
+			-prune -o -name '*.o' -exec rm {} +
+	rm -f "$dir/.passed"
 	werror='KCFLAGS=-Werror'
 	[ -z "${KEEP_GOING:-}" ] || werror=
 	make -s $jobs -C "$kdir" M="$dir" W=1 $werror "$@" modules \
 		>"$log" 2>&1 || rc=$?
 	grep -v -e '^make' -e 'Skipping BTF' "$log" || :
+	grep -qi 'warning:' "$log" || touch "$dir/.passed"
 	[ $rc = 0 ] || exit $rc
 	if grep -q -i -e 'warning' "$log" && [ -z "${KEEP_GOING:-}" ]; then
 		echo "$dir: warnings are errors"
