@@ -127,11 +127,14 @@ build_dir() {
 # so there are three places: a guest takes one, and so does a pair that waits, any
 # other pair takes all.  Held until this shell ends.  They are taken behind a door,
 # in the order of coming: a pair is not passed by guests that come later.
-# LAB_PARALLEL=1 says there are processors enough.
+# LAB_PARALLEL=1 says there are processors enough.  The places are the machine's,
+# whatever cache is used, where /run can be written.
 lab_slots() {
 	[ "${LAB_PARALLEL:-}" != 1 ] || return 0
-	exec 5>"$cache/.lock-lab-1" 6>"$cache/.lock-lab-2" 7>"$cache/.lock-lab-3" \
-		8>"$cache/.lock-lab-door"
+	_dir=/run/smc-lab
+	mkdir -p "$_dir" 2>/dev/null && [ -w "$_dir" ] || _dir=$cache
+	exec 5>"$_dir/.lock-lab-1" 6>"$_dir/.lock-lab-2" 7>"$_dir/.lock-lab-3" \
+		8>"$_dir/.lock-lab-door"
 	flock 8
 	if [ "$1" = 2 ]; then
 		flock -n 5 || { say "waiting for other guests"; flock 5; }
