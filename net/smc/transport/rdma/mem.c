@@ -33,6 +33,7 @@
  * Tests: selftests/vm/tests.
  */
 #include <linux/slab.h>
+#include <linux/pfn.h>
 #include <linux/random.h>
 #include <linux/scatterlist.h>
 
@@ -96,10 +97,14 @@ static u64 random_iova(void)
 	return iova ? iova : PAGE_SIZE;
 }
 
-/* A memory region for the ring; the peer cannot use it yet. */
+/*
+ * A memory region for the ring; the peer cannot use it yet.  The pages of an
+ * IOMMU may be smaller than the host's: then a ring smaller than a page of the
+ * host begins anywhere in one.  The device takes this offset from the iova.
+ */
 static int mr_alloc(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 {
-	u32 pages = PAGE_ALIGN(rbuf->buf.size) >> PAGE_SHIFT;
+	u32 pages = PFN_UP(offset_in_page(rbuf->dma) + rbuf->buf.size);
 	struct scatterlist sg;
 	struct ib_mr *mr;
 	int n;
@@ -119,7 +124,7 @@ static int mr_alloc(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 		ib_dereg_mr(mr);
 		return n < 0 ? n : -EINVAL;
 	}
-	rbuf->iova = random_iova();
+	rbuf->iova = random_iova() + offset_in_page(rbuf->dma);
 	mr->iova = rbuf->iova;
 	ib_update_fast_reg_key(mr, get_random_u8());
 	rbuf->mr = mr;
