@@ -50,7 +50,7 @@ static void query_ports(struct work_struct *work)
 						IB_DEFAULT_PKEY_FULL, &index));
 	}
 	if (again)
-		queue_delayed_work(smc_rdma_wq, &rdev->ports_work, ASK_AGAIN);
+		queue_delayed_work(rdev->wq, &rdev->ports_work, ASK_AGAIN);
 }
 
 /*
@@ -101,7 +101,7 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	if (event->event == IB_EVENT_PORT_ACTIVE ||
 	    event->event == IB_EVENT_PORT_ERR ||
 	    event->event == IB_EVENT_PKEY_CHANGE)
-		mod_delayed_work(smc_rdma_wq, &rdev->ports_work, 0);
+		mod_delayed_work(rdev->wq, &rdev->ports_work, 0);
 	if (event->event == IB_EVENT_DEVICE_FATAL ||
 	    event->event == IB_EVENT_GID_CHANGE)
 		smc_lgr_each_user(&rdev->dev, look_at_link, event);
@@ -138,6 +138,11 @@ static int dev_add(struct ib_device *ibdev)
 	rdev = kzalloc(sizeof(*rdev), GFP_KERNEL);
 	if (!rdev)
 		return -ENOMEM;
+	rdev->wq = alloc_workqueue("smc_rdma", WQ_UNBOUND, 0);
+	if (!rdev->wq) {
+		kfree(rdev);
+		return -ENOMEM;
+	}
 	rdev->ibdev = ibdev;
 	INIT_DELAYED_WORK(&rdev->ports_work, query_ports);
 	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);
@@ -146,7 +151,7 @@ static int dev_add(struct ib_device *ibdev)
 			sizeof(rdev->dev.parent));
 	ib_set_client_data(ibdev, &client, rdev);
 	ib_register_event_handler(&rdev->events);
-	mod_delayed_work(smc_rdma_wq, &rdev->ports_work, 0);
+	mod_delayed_work(rdev->wq, &rdev->ports_work, 0);
 	flush_delayed_work(&rdev->ports_work);
 	smc_dev_add(&rdev->dev, &smc_rdma_xport, dev_name(&ibdev->dev));
 	return 0;
@@ -159,6 +164,8 @@ static void dev_remove(struct ib_device *ibdev, void *data)
 	ib_unregister_event_handler(&rdev->events);
 	cancel_delayed_work_sync(&rdev->ports_work);
 	smc_dev_del(&rdev->dev);
+	/* lgr_down has stopped the works of each link */
+	destroy_workqueue(rdev->wq);
 	kfree(rdev);
 }
 
@@ -186,21 +193,12 @@ int smc_rdma_init(void)
 {
 	int rc;
 
-	smc_rdma_wq = alloc_workqueue("smc_rdma", WQ_UNBOUND, 0);
-	if (!smc_rdma_wq)
-		return -ENOMEM;
 	rc = smc_xport_register(&smc_rdma_xport);
 	if (rc)
-		goto err_wq;
+		return rc;
 	rc = ib_register_client(&client);
 	if (rc)
-		goto err_xport;
-	return 0;
-
-err_xport:
-	smc_xport_unregister(&smc_rdma_xport);
-err_wq:
-	destroy_workqueue(smc_rdma_wq);
+		smc_xport_unregister(&smc_rdma_xport);
 	return rc;
 }
 
@@ -215,5 +213,4 @@ void smc_rdma_exit(void)
 {
 	ib_unregister_client(&client);
 	smc_xport_unregister(&smc_rdma_xport);
-	destroy_workqueue(smc_rdma_wq);
 }

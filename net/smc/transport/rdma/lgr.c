@@ -95,6 +95,7 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	link->lgr = lgr;
 	link->bringup = &smc_rdma_bringup_roce;
 	link->ibdev = smc_rdma_dev(path->dev)->ibdev;
+	link->wq = smc_rdma_dev(path->dev)->wq;
 	link->gid_index = is_v1(lgr) ? path->gid_v1_index : path->gid_index;
 	memcpy(link->gid.raw, is_v1(lgr) ? path->gid_v1 : path->gid,
 	       sizeof(link->gid.raw));

@@ -13,8 +13,6 @@
 #include "rdma.h"
 #include "trace.h"
 
-struct workqueue_struct *smc_rdma_wq;	/* of the LLC actors */
-
 static const char * const state_names[] = {
 	[SMC_RDMA_RESET]	= "reset",
 	[SMC_RDMA_RECEIVING]	= "receiving",
@@ -166,7 +164,7 @@ static void qp_event(struct ib_event *event, void *context)
 		return;
 	}
 	WRITE_ONCE(link->event_why, why);
-	queue_work(smc_rdma_wq, &link->event_work);
+	queue_work(link->wq, &link->event_work);
 }
 
 /**
@@ -292,7 +290,7 @@ void smc_rdma_llc_wake(struct smc_rdma_link *link)
 	/* not after smc_rdma_link_stop(), which comes when the link is dead */
 	spin_lock_bh(&link->post_lock);
 	if (!link->dead)
-		queue_work(smc_rdma_wq, &link->llc_work);
+		queue_work(link->wq, &link->llc_work);
 	spin_unlock_bh(&link->post_lock);
 }
 

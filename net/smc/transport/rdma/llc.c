@@ -47,7 +47,7 @@ static void queue_dropped(struct smc_rdma_link *link)
 
 static void watch_in(struct smc_rdma_link *link, unsigned int ms)
 {
-	mod_delayed_work(smc_rdma_wq, &link->watch, msecs_to_jiffies(ms));
+	mod_delayed_work(link->wq, &link->watch, msecs_to_jiffies(ms));
 }
 
 /* The confirmation of the link has ended: report the first outcome. */

@@ -116,6 +116,8 @@ struct smc_rdma_port {
  * struct smc_rdma_dev - an RDMA device
  * @dev: what the core sees
  * @ibdev: the device; valid until the client's remove() returns
+ * @wq: for works of it and of its links: some wait for the driver, which may be
+ *	slow, and no other device has to wait for these
  * @events: port and GID changes
  * @ports: what the driver last said, by number
  * @ports_work: asks the driver
@@ -124,6 +126,7 @@ struct smc_rdma_port {
 struct smc_rdma_dev {
 	struct smc_dev dev;
 	struct ib_device *ibdev;
+	struct workqueue_struct *wq;
 	struct ib_event_handler events;
 	struct smc_rdma_port ports[U8_MAX + 1];
 	struct delayed_work ports_work;
@@ -312,6 +315,7 @@ struct smc_bringup {
  * @lgr: the group
  * @bringup: how it is connected
  * @ibdev: the device, valid until lgr_down
+ * @wq: the device's, valid as long
  * @gid_index: of the own GID
  * @gid: own GID
  * @link_id: number of the link, from the server
@@ -388,6 +392,7 @@ struct smc_rdma_link {
 	struct smc_lgr *lgr;
 	const struct smc_bringup *bringup;
 	struct ib_device *ibdev;
+	struct workqueue_struct *wq;
 	u16 gid_index;
 	union ib_gid gid;
 	u8 link_id;
@@ -509,7 +514,6 @@ void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
 bool smc_rdma_stalled(struct smc_rdma_link *link,
 		      struct smc_rdma_stall *stall);
-extern struct workqueue_struct *smc_rdma_wq;
 void smc_rdma_llc_wake(struct smc_rdma_link *link);
 void smc_rdma_llc_do(struct smc_rdma_link *link, enum smc_rdma_todo what);
 
