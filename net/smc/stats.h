@@ -35,6 +35,7 @@
 	X(LINK_DOWN_REMOVED, "LinkDownRemoved", "links ended: the device was removed") \
 	X(LINK_DOWN_SETUP, "LinkDownSetup", "links ended: never confirmed") \
 	X(LINK_DOWN_IDLE, "LinkDownIdle", "links ended: idle, or the namespace went") \
+	X(LINK_UNDRAINED, "LinkUndrained", "links whose queue pairs the device did not drain") \
 	X(BUF_CREATED, "BufCreated", "ring buffers allocated")		\
 	X(BUF_DESTROYED, "BufDestroyed", "ring buffers freed")		\
 	X(BUF_REUSED, "BufReused", "ring buffers taken from a pool")	\

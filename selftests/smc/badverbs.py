@@ -19,7 +19,7 @@ import sys
 import time
 
 import cases
-from counters import await_ends, read, sysctl
+from counters import Counters, await_ends, read, sysctl
 from genetlink import port_active
 from limits import await_that, limit
 from planted import Planted
@@ -189,6 +189,7 @@ def sweep(rule, join=False, most=100):
     """the outcomes, for each call that fails, as a counter"""
     sysctl("transports", "smcr")
     outcomes = collections.Counter()
+    moved = Counters()
     start = time.monotonic()
     for nth in range(1, most + 1):
         fresh()
@@ -214,6 +215,7 @@ def sweep(rule, join=False, most=100):
         assert result == "smcr", f"without a failure: {result}"
     fresh()
     one_cause_each()
+    assert "LinkUndrained" not in moved.moved()
     assert outcomes
     return outcomes
 
@@ -254,6 +256,48 @@ def case_map_mr_sg():
     assert set(sweep("map_mr_sg fail nth={} arg=22")) <= {"tcp"}
     assert set(sweep("map_mr_sg fail nth={} arg=0")) <= {"tcp"}
     assert set(sweep("map_mr_sg fail nth={} arg=22", True)) <= {"tcp"}
+
+
+def streaming(life):
+    """until the link ends"""
+    def read_on():
+        while life.call(life.srv.recv, 1 << 20):
+            pass
+
+    def write_on():
+        while True:
+            life.call(life.cli.send, DATA)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for end in [pool.submit(read_on), pool.submit(write_on)]:
+            assert isinstance(end.exception(), Told), end.exception()
+
+
+def case_not_stopped():
+    """The device does not stop the queue pair for data of one link, or any of
+    two links, while bytes move: everything is given back."""
+    sysctl("transports", "smcr")
+    for which, links in ("nth=1", 1), ("count=0", 2):
+        fresh()
+        life = joined()
+        moved = Counters()
+        bad("rule", f"modify_qp fail op=err {which} arg=5")
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            ends = pool.submit(streaming, life)
+            await_that("no stream", lambda: moved.moved().get("TxPushes", 0) >
+                       100, LIMIT)
+            fresh()
+            ends.result()
+        life.close()
+        await_ends("connections", seconds=LIMIT)
+        hits = number("hits")
+        bad("rule", "off")
+        got = moved.moved()
+        assert got.get("LinkUndrained") == links, (got, hits)
+        assert got["LinkDestroyed"] == 2, got
+        assert Life().run() == "smcr"
+    fresh()
+    one_cause_each()
 
 
 def case_query_port():

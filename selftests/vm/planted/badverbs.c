@@ -26,10 +26,10 @@
  *           status   a completion without an error gets the status arg
  *   nth     the first call to be treated like that (1)
  *   count   how many calls (1), 0: all from then on
- *   op      only these: send write reg_mr recv; for modify_qp init rtr rts
+ *   op      only these: send write reg_mr recv; for modify_qp init rtr rts err
  *
- * A queue pair that was ready to receive can always be stopped and drained: a
- * device that cannot do that is beyond help.  "seen" are the calls that a rule
+ * A queue pair that was ready to receive can always be stopped and drained, but
+ * for "op=err".  "seen" are the calls that a rule
  * has looked at, "hits" those that it was applied to, "stops" those that
  * stopped a queue pair since it was set.  Written to the parameter "event":
  * "fatal" is the event of a device that failed, "queue" one of the last queue
@@ -88,6 +88,7 @@ static const struct {
 	{ "init",	VERB_modify_qp,	IB_QPS_INIT },
 	{ "rtr",	VERB_modify_qp,	IB_QPS_RTR },
 	{ "rts",	VERB_modify_qp,	IB_QPS_RTS },
+	{ "err",	VERB_modify_qp,	IB_QPS_ERR },
 };
 
 /**
@@ -488,7 +489,8 @@ static int bad_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (stops || !fails(VERB_modify_qp, state, &rc))
+	if ((stops && READ_ONCE(bad.rule.op) == OP_ANY) ||
+	    !fails(VERB_modify_qp, state, &rc))
 		rc = mask & IB_QP_PKEY_INDEX &&
 		     attr->pkey_index != READ_ONCE(bad.pkey_at) ? -EINVAL :
 		     bad.orig->modify_qp(qp, attr, mask, udata);
@@ -500,28 +502,24 @@ static int bad_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	return rc;
 }
 
-static int bad_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-			 struct uverbs_attr_bundle *attrs)
-{
-	int rc;
-
-	atomic_inc(&bad.inside);
-	if (!fails(VERB_create_cq, OP_ANY, &rc))
-		rc = bad.orig->create_cq(cq, attr, attrs);
-	atomic_dec(&bad.inside);
-	return rc;
+/* Those that fail, and nothing else */
+#define SIMPLE(name, params, args)					\
+static int bad_##name params						\
+{									\
+	int rc;								\
+									\
+	atomic_inc(&bad.inside);					\
+	if (!fails(VERB_##name, OP_ANY, &rc))				\
+		rc = bad.orig->name args;				\
+	atomic_dec(&bad.inside);					\
+	return rc;							\
 }
 
-static int bad_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
-{
-	int rc;
-
-	atomic_inc(&bad.inside);
-	if (!fails(VERB_alloc_pd, OP_ANY, &rc))
-		rc = bad.orig->alloc_pd(pd, udata);
-	atomic_dec(&bad.inside);
-	return rc;
-}
+SIMPLE(create_cq, (struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+		   struct uverbs_attr_bundle *attrs), (cq, attr, attrs))
+SIMPLE(alloc_pd, (struct ib_pd *pd, struct ib_udata *udata), (pd, udata))
+SIMPLE(map_mr_sg, (struct ib_mr *mr, struct scatterlist *sg, int nents,
+		   unsigned int *offset), (mr, sg, nents, offset))
 
 static struct ib_mr *bad_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 				  u32 max_num_sg)
@@ -536,18 +534,6 @@ static struct ib_mr *bad_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 		mr = bad.orig->alloc_mr(pd, type, max_num_sg);
 	atomic_dec(&bad.inside);
 	return mr;
-}
-
-static int bad_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents,
-			 unsigned int *offset)
-{
-	int rc;
-
-	atomic_inc(&bad.inside);
-	if (!fails(VERB_map_mr_sg, OP_ANY, &rc))
-		rc = bad.orig->map_mr_sg(mr, sg, nents, offset);
-	atomic_dec(&bad.inside);
-	return rc;
 }
 
 static int bad_query_port(struct ib_device *ibdev, u32 port,

@@ -6,7 +6,7 @@
  *                the one for registrations
  *   lgr_connect  post receives, RTR; the server also RTS
  *   lgr_confirm  CONFIRM LINK (llc.c), ends in smc_lgr_changed()
- *   lgr_down     DELETE LINK, dead, drain, free
+ *   lgr_down     DELETE LINK, dead, drain, destroy, free
  *
  * Context: as struct smc_xport says; locks: rdma.h.
  * Tests: selftests/vm/tests.
@@ -76,10 +76,9 @@ err_pd:
 	return rc;
 }
 
-static void queues_destroy(struct smc_rdma_link *link)
+/* What is left of queues_create() without queue pairs. */
+static void queues_put(struct smc_rdma_link *link)
 {
-	smc_rdma_reg_exit(link);
-	link->bringup->destroy(link);
 	smc_rdma_events_exit(link);
 	ib_cq_pool_put(link->cq, link->cq_num);
 	mutex_lock(&link->mem_mutex);
@@ -154,7 +153,9 @@ static int rdma_lgr_up(struct smc_lgr *lgr)
 	return 0;
 
 err_rx:
-	queues_destroy(link);
+	smc_rdma_reg_exit(link);
+	link->bringup->destroy(link);
+	queues_put(link);
 	smc_rdma_rx_exit(link);
 err_queues:
 	smc_rdma_tx_exit(link);
@@ -292,7 +293,7 @@ static void rdma_lgr_down(struct smc_lgr *lgr)
 	smc_rdma_link_stop(link);
 	smc_rdma_llc_exit(link);
 	smc_rdma_mem_down(link);
-	queues_destroy(link);
+	queues_put(link);
 	smc_rdma_rx_exit(link);
 	smc_rdma_tx_exit(link);
 	smc_stats_inc(lgr->sn, SMC_STAT_LINK_DESTROYED);

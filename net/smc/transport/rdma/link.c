@@ -4,8 +4,8 @@
  *
  * A link dies once: smc_rdma_link_lost() sets link->dead, after which nothing
  * is posted, and calls smc_lgr_lost().  The core's worker then calls lgr_down,
- * which waits for the LLC actor and then drains the queue pairs
- * (smc_rdma_link_stop(), tx.c): every work request completes.
+ * which waits for the LLC actor, then drains and destroys the queue pairs
+ * (smc_rdma_link_stop()), and only then gives back what a work request uses.
  *
  * Context: per function, post_lock not held; locks: rdma.h.
  * Tests: selftests/vm/tests.
@@ -233,6 +233,78 @@ int smc_rdma_link_ready(struct smc_rdma_link *link)
 		return -EIO;
 	smc_rdma_link_raise(link, SMC_RDMA_READY);
 	return 0;
+}
+
+/**
+ * smc_rdma_qp_stop() - stop a queue pair of a link
+ * @qp: queue pair; nothing is posted any more
+ *
+ * ib_drain_qp(), which comes next, does the same, but does not say whether it
+ * could, and warns.
+ *
+ * Context: process, waits for the device.
+ * Return: true if every work request will complete.
+ */
+bool smc_rdma_qp_stop(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	return !ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
+/* False: the device may have some of the work requests yet. */
+static bool drain(struct smc_rdma_link *link)
+{
+	/*
+	 * Below RTR no receive completes, so there is nothing to drain.  Do not
+	 * try: when soft-RoCE finds no memory for the move to RTR, it flushes no
+	 * receive until RESET, or is ready to receive all the same.
+	 */
+	if (READ_ONCE(link->state) < SMC_RDMA_RECEIVING) {
+		link->bringup->reset(link);
+		return true;
+	}
+	if (!smc_rdma_qp_stop(link->qp))
+		return false;
+	ib_drain_qp(link->qp);
+	return !READ_ONCE(link->rx_posted);
+}
+
+/**
+ * smc_rdma_link_stop() - stop the actor, and destroy the queue pairs
+ * @link: link; lgr_connect has returned and is not called any more
+ *
+ * Afterwards the device does not use any memory of the link, and no completion
+ * comes: a device in trouble may not stop a queue pair, but it cannot go on
+ * with one that is destroyed.
+ *
+ * Context: process (lgr_down, no lock is held), waits for the device.
+ */
+void smc_rdma_link_stop(struct smc_rdma_link *link)
+{
+	bool drained;
+
+	smc_rdma_link_mark_dead(link, READ_ONCE(link->lgr->why));
+	/*
+	 * The actor may be moving the queue pair to RTS.  If a driver does that
+	 * after the move to ERR, what is posted does not complete.  The actor
+	 * waits neither for a completion nor for lgr_down, and is not queued
+	 * again for a dead link.
+	 */
+	cancel_work_sync(&link->llc_work);
+	drained = drain(link);
+	link->bringup->destroy(link);
+	/* the last one to be drained: what completed before is served before */
+	if (!smc_rdma_reg_stop(link))
+		drained = false;
+	if (!drained) {
+		trace_state(link, "undrained", READ_ONCE(link->lgr->why));
+		smc_stats_inc(link->lgr->sn, SMC_STAT_LINK_UNDRAINED);
+		/* a softirq may be serving the last that the driver had */
+		synchronize_rcu();
+	}
+	smc_rdma_reg_flush(link);
+	smc_rdma_tx_flush(link);
 }
 
 /**

@@ -377,7 +377,7 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link)
 
 /**
  * smc_rdma_mem_down() - take all memory from the device
- * @link: drained; the LLC actor and the clock do not run any more
+ * @link: stopped; the LLC actor and the clock do not run any more
  *
  * Rings in use keep their memory until smc_rdma_buf_free(): a program may have
  * data to read.

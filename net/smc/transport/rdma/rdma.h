@@ -3,8 +3,8 @@
  * Private to rdma/: the link, its queues and its memory.
  *
  * A group has one link, embedded in the group object: its memory is valid for a
- * late push, which tests link->dead under post_lock before it posts.  The queue
- * pair is drained before it is destroyed.
+ * late push, which tests link->dead under post_lock before it posts.  Its queue
+ * pairs are drained and destroyed before anything else of it is given back.
  *
  * Locks, outer to inner:
  *   mem_mutex    rings and their memory regions: making, retiring, freeing;
@@ -293,7 +293,7 @@ struct smc_rdma_peer {
  * @connect: INIT, receives posted, RTR towards link->peer, RECEIVING
  * @ready: RTS
  * @reset: RESET, from below RTR: no posted receive completes any more
- * @destroy: destroy the queue pair, drained or reset
+ * @destroy: destroy the queue pair, drained or reset if the device could do that
  * @loop: connect a queue pair for local operations to itself: RTS
  *
  * RoCE takes everything from the CLC messages and modifies the queue pair
@@ -510,6 +510,8 @@ void smc_rdma_events_exit(struct smc_rdma_link *link);
 struct ib_qp *smc_rdma_qp_create(struct smc_rdma_link *link,
 				 struct ib_qp_cap *cap);
 int smc_rdma_link_ready(struct smc_rdma_link *link);
+bool smc_rdma_qp_stop(struct ib_qp *qp);
+void smc_rdma_link_stop(struct smc_rdma_link *link);
 void smc_rdma_stall_begin(struct smc_rdma_link *link,
 			  struct smc_rdma_stall *stall);
 bool smc_rdma_stalled(struct smc_rdma_link *link,
@@ -531,7 +533,8 @@ void smc_rdma_retire_tick(struct smc_rdma_link *link);
 
 /* reg.c */
 int smc_rdma_reg_init(struct smc_rdma_link *link);
-void smc_rdma_reg_stop(struct smc_rdma_link *link);
+bool smc_rdma_reg_stop(struct smc_rdma_link *link);
+void smc_rdma_reg_flush(struct smc_rdma_link *link);
 void smc_rdma_reg_exit(struct smc_rdma_link *link);
 int smc_rdma_reg_key(struct smc_rdma_link *link, struct smc_conn *conn,
 		     u32 *rkey);
@@ -540,7 +543,7 @@ void smc_rdma_reg_tick(struct smc_rdma_link *link);
 /* tx.c */
 int smc_rdma_tx_init(struct smc_rdma_link *link);
 void smc_rdma_tx_exit(struct smc_rdma_link *link);
-void smc_rdma_link_stop(struct smc_rdma_link *link);
+void smc_rdma_tx_flush(struct smc_rdma_link *link);
 void smc_rdma_tx_kick(struct smc_rdma_link *link);
 int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p);
 void smc_rdma_conn_init(struct smc_conn *conn);

@@ -91,7 +91,7 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 	spin_lock(&link->post_lock);
 	link->reg_posted = false;
 	end_first(link, ok ? SMC_RDMA_REG_DONE : SMC_RDMA_REG_FAILED, &ended);
-	/* if the link is dead smc_rdma_reg_stop() ends the rest */
+	/* if the link is dead smc_rdma_reg_flush() ends the rest */
 	while (!link->dead && first_reg(link) && post_first(link))
 		end_first(link, SMC_RDMA_REG_FAILED, &ended);
 	spin_unlock(&link->post_lock);
@@ -204,18 +204,36 @@ int smc_rdma_reg_init(struct smc_rdma_link *link)
 }
 
 /**
- * smc_rdma_reg_stop() - all registrations end
+ * smc_rdma_reg_stop() - drain the queue pair for registrations and destroy it
  * @link: dead: none begins
  *
  * Context: process, waits for the device.
+ * Return: false if the device has not drained it.
  */
-void smc_rdma_reg_stop(struct smc_rdma_link *link)
+bool smc_rdma_reg_stop(struct smc_rdma_link *link)
+{
+	bool drained = smc_rdma_qp_stop(link->reg_qp);
+
+	if (drained)
+		ib_drain_sq(link->reg_qp);
+	smc_rdma_reg_exit(link);
+	return drained && !READ_ONCE(link->reg_posted);
+}
+
+/**
+ * smc_rdma_reg_flush() - all registrations end
+ * @link: dead, without queue pairs; no completion is being served
+ *
+ * Context: process.
+ */
+void smc_rdma_reg_flush(struct smc_rdma_link *link)
 {
 	LIST_HEAD(ended);
 
-	ib_drain_sq(link->reg_qp);
 	spin_lock_bh(&link->post_lock);
-	WARN_ON_ONCE(link->reg_posted);
+	if (link->reg_posted)
+		smc_stats_inc(link->lgr->sn, SMC_STAT_WR_COMPLETED);
+	link->reg_posted = false;
 	while (first_reg(link))
 		end_first(link, SMC_RDMA_REG_FAILED, &ended);
 	spin_unlock_bh(&link->post_lock);
@@ -224,7 +242,7 @@ void smc_rdma_reg_stop(struct smc_rdma_link *link)
 
 /**
  * smc_rdma_reg_exit() - undo smc_rdma_reg_init()
- * @link: stopped
+ * @link: link
  *
  * Context: process.
  */

@@ -221,7 +221,7 @@ int smc_rdma_rx_init(struct smc_rdma_link *link)
 
 /**
  * smc_rdma_rx_exit() - free the buffers
- * @link: drained
+ * @link: without queue pairs
  *
  * Context: process.
  */

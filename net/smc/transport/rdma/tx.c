@@ -18,8 +18,8 @@
  *  - after each quarter of a send ring a slot is signalled; smc_push.last
  *    requests a completion of the rest (close, a full ring).
  *
- * After an error completion the link is dead: the slots are given back when the
- * queue pair has been drained (tx_flushed()).
+ * After an error completion the link is dead: the slots are given back when it
+ * has no queue pair any more (smc_rdma_tx_flush()).
  *
  * Context: post_lock as in rdma.h; up-calls with BH disabled and no lock held.
  * Tests: selftests/vm/tests (stream checker, many connections on one link).
@@ -498,12 +498,17 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 		wake_up_all(&link->wait);
 }
 
-/*
- * The queue pair is drained: give all slots back.  Their messages may not have
- * been sent, so smc_conn_tx_done() is not called; detaching connections end.
- * Waiting connections are kicked to find the link dead.
+/**
+ * smc_rdma_tx_flush() - give all slots back
+ * @link: dead, without queue pairs; no completion is being served
+ *
+ * Their messages may not have been sent, so smc_conn_tx_done() is not called;
+ * detaching connections end.  Waiting connections are kicked to find the link
+ * dead.
+ *
+ * Context: process.
  */
-static void tx_flushed(struct smc_rdma_link *link)
+void smc_rdma_tx_flush(struct smc_rdma_link *link)
 {
 	struct smc_rdma_conn *xp;
 	LIST_HEAD(batch);
@@ -523,39 +528,6 @@ static void tx_flushed(struct smc_rdma_link *link)
 	while (!list_empty(&link->waiting))
 		kick_first(link);
 	spin_unlock_bh(&link->post_lock);
-}
-
-/**
- * smc_rdma_link_stop() - stop the actor and the queue pairs, and wait for all
- *	completions
- * @link: link; lgr_connect has returned and is not called any more
- *
- * Context: process (lgr_down, no lock is held), waits for the device.
- */
-void smc_rdma_link_stop(struct smc_rdma_link *link)
-{
-	smc_rdma_link_mark_dead(link, READ_ONCE(link->lgr->why));
-	/*
-	 * The actor may be moving the queue pair to RTS.  If a driver does that
-	 * after the move to ERR, what is posted does not complete.  The actor
-	 * waits neither for a completion nor for lgr_down, and is not queued
-	 * again for a dead link.
-	 */
-	cancel_work_sync(&link->llc_work);
-	/*
-	 * Below RTR no receive completes, so there is nothing to drain.  Do not
-	 * try: when soft-RoCE finds no memory for the move to RTR, it flushes no
-	 * receive until RESET, or is ready to receive all the same.  What
-	 * completed before RESET is served before the marker of reg_stop().
-	 */
-	if (READ_ONCE(link->state) < SMC_RDMA_RECEIVING) {
-		link->bringup->reset(link);
-	} else {
-		ib_drain_qp(link->qp);
-		WARN_ON_ONCE(link->rx_posted);
-	}
-	smc_rdma_reg_stop(link);
-	tx_flushed(link);
 }
 
 /**
@@ -672,7 +644,7 @@ int smc_rdma_tx_init(struct smc_rdma_link *link)
 
 /**
  * smc_rdma_tx_exit() - undo smc_rdma_tx_init()
- * @link: drained
+ * @link: without queue pairs
  *
  * Context: process.
  */
