@@ -300,6 +300,39 @@ def case_not_stopped():
     one_cause_each()
 
 
+def case_dereg_mr():
+    """The driver does not free the region of an idle ring that gives way: its
+    link ends, and the connections are told."""
+    sysctl("transports", "smcr")
+    fresh()
+    base, other = joined(), joined()
+    moved = Counters()
+    bad("rule", "dereg_mr fail arg=5")
+    other.close()
+    await_that("the rings are idle", lambda: moved.moved().get(
+               "ConnDestroyed") == 2, LIMIT)
+    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as f:
+        f.write("2")
+    await_that("no region is freed", lambda: number("hits"), LIMIT)
+    for s in base.cli, base.srv:
+        try:
+            raise AssertionError(f"not told: {base.call(s.recv, 1)}")
+        except Told:
+            pass
+    hits = number("hits")
+    bad("rule", "off")
+    base.close()
+    await_ends("links", seconds=LIMIT)
+    await_ends("rings", seconds=LIMIT)
+    got = moved.moved()
+    assert hits == 1, hits
+    assert got.get("LinkDownFatal") == got.get("LinkDownPeer") == 1, got
+    assert "LinkUndrained" not in got
+    assert Life().run() == "smcr"
+    fresh()
+    one_cause_each()
+
+
 def case_query_port():
     """never asked by a handshake: a driver may have to wait"""
     bad("rule", "query_port fail count=0 arg=5")

@@ -11,7 +11,7 @@
  *   off
  *
  *   VERB    post_send post_recv poll_cq create_qp modify_qp create_cq alloc_pd
- *           alloc_mr map_mr_sg query_port
+ *           alloc_mr map_mr_sg dereg_mr query_port
  *   ACTION  fail     the call fails, with the error arg (default ENOMEM); of a
  *                    chain of work requests those before are posted
  *           swallow  the chain of work requests is taken and nothing happens to
@@ -28,12 +28,12 @@
  *   count   how many calls (1), 0: all from then on
  *   op      only these: send write reg_mr recv; for modify_qp init rtr rts err
  *
- * A queue pair that was ready to receive can always be stopped and drained, but
- * for "op=err".  "seen" are the calls that a rule
- * has looked at, "hits" those that it was applied to, "stops" those that
- * stopped a queue pair since it was set.  Written to the parameter "event":
- * "fatal" is the event of a device that failed, "queue" one of the last queue
- * pair made, "port_down" and "port_up" are of port 1, whose state it changes.
+ * Only op=err keeps a queue pair that was ready to receive from being stopped and
+ * drained.  "seen" are the calls that a rule has looked at, "hits" those that it
+ * was applied to, "stops" those that stopped a queue pair since it was set.
+ * Written to the parameter "event": "fatal" is the event of a device that failed,
+ * "queue" one of the last queue pair made, "port_down" and "port_up" are of port
+ * 1, whose state it changes.
  * From "v1_on" to "v1_off" addresses get GIDs of RoCE version 1, too; no queue
  * pair can use these.  "pkey" is where the default P_Key is among two, 2:
  * nowhere; no queue pair can have the other one.
@@ -54,7 +54,7 @@
 #define VERBS(X)							\
 	X(post_send) X(post_recv) X(poll_cq) X(create_qp)		\
 	X(modify_qp) X(create_cq) X(alloc_pd) X(alloc_mr) X(map_mr_sg)	\
-	X(query_port)
+	X(dereg_mr) X(query_port)
 
 #define ACTIONS(X)	X(fail) X(swallow) X(hold) X(status)
 
@@ -520,6 +520,7 @@ SIMPLE(create_cq, (struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 SIMPLE(alloc_pd, (struct ib_pd *pd, struct ib_udata *udata), (pd, udata))
 SIMPLE(map_mr_sg, (struct ib_mr *mr, struct scatterlist *sg, int nents,
 		   unsigned int *offset), (mr, sg, nents, offset))
+SIMPLE(dereg_mr, (struct ib_mr *mr, struct ib_udata *udata), (mr, udata))
 
 static struct ib_mr *bad_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 				  u32 max_num_sg)
@@ -742,6 +743,7 @@ static void use_ops(bool ours)
 	USE(alloc_pd);
 	USE(alloc_mr);
 	USE(map_mr_sg);
+	USE(dereg_mr);
 	USE(query_port);
 	USE(query_pkey);
 }

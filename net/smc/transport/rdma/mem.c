@@ -189,22 +189,26 @@ int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 	return rc;
 }
 
-static void mr_free(struct smc_rdma_buf *rbuf)
+/* If it fails the peer may be able to write yet. */
+static int mr_free(struct smc_rdma_buf *rbuf)
 {
-	if (rbuf->mr)
-		ib_dereg_mr(rbuf->mr);
+	int rc = rbuf->mr ? ib_dereg_mr(rbuf->mr) : 0;
+
+	if (rc)
+		return rc;
 	rbuf->mr = NULL;
 	rbuf->reg = SMC_RDMA_REG_NONE;
+	return 0;
 }
 
-/* @rbuf is in no list. */
-static void rbuf_free(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
+/*
+ * The link has no queue pair any more: nothing is written.  A region that the
+ * driver still does not free is the driver's.
+ */
+static void mr_leave(struct smc_rdma_buf *rbuf)
 {
 	mr_free(rbuf);
-	pages_unmap(link->ibdev, rbuf);
-	pages_free(rbuf);
-	smc_buf_freed(&rbuf->buf);
-	kfree(rbuf);
+	rbuf->mr = NULL;
 }
 
 /* The peer is to be told that it must not use the key any more. */
@@ -214,6 +218,29 @@ static void retire(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	list_add_tail(&rbuf->node, &link->retired);
 	WRITE_ONCE(link->retired_num, link->retired_num + 1);
 	spin_unlock(&link->retire_lock);
+}
+
+/* @rbuf has no region. */
+static void ring_free(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
+{
+	pages_unmap(link->ibdev, rbuf);
+	pages_free(rbuf);
+	smc_buf_freed(&rbuf->buf);
+	kfree(rbuf);
+}
+
+/*
+ * @rbuf is in no list.  If the driver does not free the region, the link ends
+ * and the ring is kept until then.
+ */
+static void rbuf_free(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
+{
+	if (!mr_free(rbuf)) {
+		ring_free(link, rbuf);
+		return;
+	}
+	retire(link, rbuf);
+	smc_rdma_link_end(link, SMC_REASON_LINK_FATAL);
 }
 
 static struct smc_rdma_buf *first_retired(struct smc_rdma_link *link)
@@ -392,7 +419,7 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 	mutex_lock(&link->mem_mutex);
 	list_for_each_entry_safe(rbuf, next, &link->bufs, node) {
 		list_del_init(&rbuf->node);
-		mr_free(rbuf);
+		mr_leave(rbuf);
 		pages_unmap(link->ibdev, rbuf);
 	}
 	spin_lock(&link->retire_lock);
@@ -402,7 +429,9 @@ void smc_rdma_mem_down(struct smc_rdma_link *link)
 	link->retire_overdue = 0;
 	link->retire_again = false;
 	spin_unlock(&link->retire_lock);
-	list_for_each_entry_safe(rbuf, next, &retired, node)
-		rbuf_free(link, rbuf);
+	list_for_each_entry_safe(rbuf, next, &retired, node) {
+		mr_leave(rbuf);
+		ring_free(link, rbuf);
+	}
 	mutex_unlock(&link->mem_mutex);
 }
