@@ -4,7 +4,8 @@
  *
  * References of a device: the registry, each path of a handshake, each link
  * group.  smc_dev_del() takes it out of the list, ends its groups and waits for
- * the last reference; handshakes and groups have deadlines, so the wait ends.
+ * the last reference.  Handshakes and groups have deadlines, but for what the
+ * driver does for them: if it does not return, nor does smc_dev_del().
  *
  * Context: process unless a function says otherwise; registry.lock (rwsem)
  * protects the list of devices.  It is not held while a peer or a driver is

@@ -19,7 +19,7 @@
  * a time loops there for both ends, so the two ends do not recurse.
  *
  * A group has nothing here, so there is no link: a namespace has one group for
- * its clients and one for its servers (struct smc_xport).
+ * each role and EID (struct smc_xport).
  *
  * Lifetime: the end that leaves last frees the pair.  The memory of a ring has
  * two references, of its connection and of the peer that writes to it.  A ring

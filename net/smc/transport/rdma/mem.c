@@ -25,7 +25,8 @@
  * A ring gets its pages without a lock: the host may have to look for memory.
  * The allocation of a region has mem_mutex and takes as long as the device likes.
  * The LLC actor and the clock of the link take only retire_lock: meanwhile they
- * answer the peer and look at the link.
+ * answer the peer and look at the link.  The actor itself frees the region of a
+ * retired key: the peer has to wait for that, but the clock does not.
  *
  * Only ib_dma_*() is used: soft-RoCE has no DMA device.
  *

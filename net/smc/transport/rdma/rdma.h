@@ -355,9 +355,10 @@ struct smc_bringup {
  * @rx: receives
  * @rx_num: how many
  * @rx_size: bytes of each that are read
- * @rx_free: chain of receives to be posted (completion handler only)
+ * @rx_free: chain of receives to be posted; of lgr_up and lgr_connect, then of
+ *	the completion handler alone, as the next two
  * @rx_free_num: its length
- * @rx_posted: receives the device has (completion handler only)
+ * @rx_posted: receives the device has; lgr_down looks at it
  * @rx_count: receives so far, modulo 2^32
  * @rx_rest: where all receives put what is longer than @rx_size; or NULL
  * @rx_rest_sge: the same for the device; length 0: there is none
