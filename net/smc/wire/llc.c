@@ -9,7 +9,8 @@
  * requests themselves, and the keys of a DELETE RKEY stay in the bytes received
  * and are compared there.
  *
- * Reserved fields and unknown flags are sent as zero and dropped on receipt.
+ * Reserved fields and unknown flags are sent as zero; these and the flags that
+ * this end only sends are dropped on receipt.
  *
  * Context: any, no locks, no allocation. Test: selftests/unit/unit_llc.c
  */
@@ -44,21 +45,20 @@ enum {
 	IN_BOTH = 3,
 };
 
-/* What is known: types, the versions that have them, their flags */
+/* What is known: types, the versions that have them, flags that are looked at */
 static const struct {
 	u8 versions;
 	u8 flags;
 } known[SMC_LLC_TYPES] = {
 	[SMC_LLC_CONFIRM_LINK] = { IN_BOTH, SMC_LLC_CL_NO_EYEC },
-	[SMC_LLC_ADD_LINK] = { IN_BOTH, SMC_LLC_AL_REJECT },
+	[SMC_LLC_ADD_LINK] = { IN_BOTH, 0 },
 	[SMC_LLC_ADD_LINK_CONT] = { IN_V1, 0 },
 	[SMC_LLC_DELETE_LINK] = { IN_BOTH,
 				  SMC_LLC_DL_ALL | SMC_LLC_DL_ORDERLY },
 	[SMC_LLC_REQ_ADD_LINK] = { IN_V2, 0 },
-	[SMC_LLC_CONFIRM_RKEY] = { IN_BOTH,
-				   SMC_LLC_CR_NEGATIVE | SMC_LLC_CR_RETRY },
+	[SMC_LLC_CONFIRM_RKEY] = { IN_BOTH, 0 },
 	[SMC_LLC_TEST_LINK] = { IN_BOTH, 0 },
-	[SMC_LLC_DELETE_RKEY] = { IN_BOTH, SMC_LLC_DR_NEGATIVE },
+	[SMC_LLC_DELETE_RKEY] = { IN_BOTH, 0 },
 };
 
 /* Keys that are really in a DELETE RKEY request of at least 44 bytes */

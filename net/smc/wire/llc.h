@@ -28,12 +28,13 @@ enum smc_llc_type {
 
 /* smc_llc_msg.flags, by message type; the rest of the byte is dropped */
 #define SMC_LLC_CL_NO_EYEC	0x03	/* no eye catcher in my RMBEs (any) */
-#define SMC_LLC_AL_REJECT	0x40	/* with response */
 #define SMC_LLC_DL_ALL		0x40	/* terminate the link group */
 #define SMC_LLC_DL_ORDERLY	0x20
+
+/* of responses, for smc_llc_respond(); not decoded */
+#define SMC_LLC_AL_REJECT	0x40
 #define SMC_LLC_CR_NEGATIVE	0x20
 #define SMC_LLC_CR_RETRY	0x10
-#define SMC_LLC_DR_NEGATIVE	0x20	/* some key was unknown */
 
 /* the response bit on the wire, for smc_llc_respond() */
 #define SMC_LLC_RESPONSE	0x80
