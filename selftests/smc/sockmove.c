@@ -2,10 +2,11 @@
 /*
  * sockmove - the ways to move data besides send() and recv()
  *
- * splice in both directions, tee, vmsplice, sendfile, vectors and several
- * messages at once.  (io_uring is in sockuring.c.)  Each test runs on plain TCP
- * first (variant tcp): what it asserts is what TCP does.  Bytes are those of
- * lib/bytes.c, so one that is lost, doubled or another page's is seen.
+ * splice in both directions, tee, vmsplice, sendfile, vectors, several messages
+ * at once, and TCP_INQ.  (io_uring is in sockuring.c.)   Each test runs on
+ * plain TCP first (variant tcp): what it asserts is what TCP does.  Bytes are
+ * those of lib/bytes.c, so one that is lost, doubled or another page's is
+ * seen.
  */
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,11 @@
 #include "lib/pair.h"
 #include "lib/task.h"
 #include "lib/wait.h"
+
+#ifndef TCP_CM_INQ
+#define TCP_INQ 36
+#define TCP_CM_INQ TCP_INQ
+#endif
 
 #define MANY	(1 << 20)	/* more than any ring here */
 
@@ -555,6 +561,70 @@ TEST_F(move, several_messages)
 	EXPECT_EQ(4, recvmmsg(self->p.server, in, 4, 0, NULL));
 	EXPECT_EQ(20, in[2].msg_len);
 	EXPECT_EQ(0, in[3].msg_len);
+}
+
+/* -- what is left -- */
+
+/* what recvmsg() says is left, -1 if nothing, -2 if it is not @want bytes */
+static int inq_after(int fd, size_t len, int flags, ssize_t want)
+{
+	char buf[16], ctl[64] = "";
+	struct iovec iov = { buf, len };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = ctl, .msg_controllen = sizeof(ctl),
+	};
+	struct cmsghdr *cm;
+
+	if (recvmsg(fd, &msg, flags) != want)
+		return -2;
+	cm = CMSG_FIRSTHDR(&msg);
+	if (!cm || cm->cmsg_level != IPPROTO_TCP || cm->cmsg_type != TCP_CM_INQ)
+		return msg.msg_controllen ? -2 : -1;
+	return *(int *)CMSG_DATA(cm);
+}
+
+TEST_F(move, inq_message)
+{
+	int s = self->p.server;
+
+	must_set(s, IPPROTO_TCP, TCP_INQ, 1);
+	ASSERT_EQ(6, send(self->p.client, "abcdef", 6, 0));
+	ASSERT_TRUE(wait_queued(s, 6));
+	EXPECT_EQ(4, inq_after(s, 2, 0, 2));
+	must_set(s, IPPROTO_TCP, TCP_INQ, 0);
+	EXPECT_EQ(-1, inq_after(s, 2, 0, 2));
+}
+
+/* urgent bytes count, ahead or next to be read, and so does the end */
+TEST_F(move, inq_message_and_marks)
+{
+	int c = self->p.client, s = self->p.server;
+
+	must_set(s, IPPROTO_TCP, TCP_INQ, 1);
+	/* in line all that has come counts for SIOCINQ */
+	must_set(s, SOL_SOCKET, SO_OOBINLINE, 1);
+	ASSERT_EQ(3, send(c, "abc", 3, 0));
+	ASSERT_EQ(1, send(c, "!", 1, MSG_OOB));
+	ASSERT_EQ(3, send(c, "def", 3, 0));
+	ASSERT_TRUE(wait_queued(s, 7));
+	must_set(s, SOL_SOCKET, SO_OOBINLINE, 0);
+	EXPECT_EQ(4, inq_after(s, 8, 0, 3));
+	EXPECT_EQ(4, inq_after(s, 1, MSG_OOB, 1));
+	EXPECT_EQ(0, inq_after(s, 8, 0, 3));
+	/* one that the next one overtakes is lost */
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(1, send(c, "!", 1, MSG_OOB));
+		ASSERT_EQ(POLLPRI, poll_for(s, POLLPRI, WAIT_MS));
+		EXPECT_EQ(1, inq_after(s, 1, MSG_OOB, 1));
+	}
+	ASSERT_EQ(2, send(c, "gh", 2, 0));
+	ASSERT_EQ(POLLIN, poll_for(s, POLLIN, WAIT_MS));
+	ASSERT_EQ(0, shutdown(c, SHUT_WR));
+	ASSERT_EQ(POLLRDHUP, poll_for(s, POLLRDHUP, WAIT_MS));
+	EXPECT_EQ(2, inq_after(s, 1, 0, 1));
+	EXPECT_EQ(1, inq_after(s, 1, 0, 1));
+	EXPECT_EQ(1, inq_after(s, 1, 0, 0));
 }
 
 TEST_HARNESS_MAIN

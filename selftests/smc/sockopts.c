@@ -25,10 +25,6 @@
 #ifndef TCP_ULP
 #define TCP_ULP 31
 #endif
-#ifndef TCP_CM_INQ
-#define TCP_INQ 36
-#define TCP_CM_INQ TCP_INQ
-#endif
 #ifndef TCP_MD5SIG
 #define TCP_MD5SIG 14
 #endif
@@ -638,31 +634,6 @@ TEST_F(opt, peek_offset)
 	EXPECT_EQ(0, set_int(s, SOL_SOCKET, SO_PEEK_OFF, -1));
 	EXPECT_EQ(3, recv(s, buf, 8, MSG_PEEK));
 	EXPECT_EQ(0, memcmp(buf, "def", 3));
-}
-
-TEST_F(opt, inq_message)
-{
-	char buf[8], ctl[64] = "";
-	struct iovec iov = { buf, 2 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = ctl, .msg_controllen = sizeof(ctl),
-	};
-	struct cmsghdr *cm;
-
-	ASSERT_EQ(0, set_int(self->p.s, IPPROTO_TCP, TCP_INQ, 1));
-	ASSERT_EQ(6, send(self->p.c, "abcdef", 6, 0));
-	ASSERT_EQ(POLLIN, poll_for(self->p.s, POLLIN, WAIT_MS));
-	ASSERT_EQ(2, recvmsg(self->p.s, &msg, 0));
-	cm = CMSG_FIRSTHDR(&msg);
-	ASSERT_NE(NULL, cm);
-	EXPECT_EQ(IPPROTO_TCP, cm->cmsg_level);
-	EXPECT_EQ(TCP_CM_INQ, cm->cmsg_type);
-	EXPECT_EQ(4, *(int *)CMSG_DATA(cm));
-	ASSERT_EQ(0, set_int(self->p.s, IPPROTO_TCP, TCP_INQ, 0));
-	msg.msg_controllen = sizeof(ctl);
-	ASSERT_EQ(2, recvmsg(self->p.s, &msg, 0));
-	EXPECT_EQ(0, msg.msg_controllen);
 }
 
 /* -- TCP_INFO -- */

@@ -32,7 +32,7 @@ FIXTURE_VARIANT_ADD(uring, afsmc) { KIND_AFSMC };
 
 FIXTURE_SETUP(uring)
 {
-	if (uring_open(&self->u))
+	if (uring_open(&self->u, 0))
 		SKIP(return, "no io_uring: %s", strerror(errno));
 	ASSERT_EQ(0, pair_listen(&self->p, variant->kind));
 	ASSERT_EQ(0, pair_connect(&self->p, variant->kind));
@@ -334,6 +334,50 @@ TEST_F(uring, tells_of_more)
 	ASSERT_TRUE(uring_reap(&self->u, &cqe, WAIT_MS));
 	EXPECT_EQ(6, cqe.res);
 	EXPECT_FALSE(cqe.flags & IORING_CQE_F_SOCK_NONEMPTY);
+}
+
+/*
+ * One request, a completion for each piece.  It takes what there is by the time
+ * of a wake-up, beyond an urgent byte, too: no other wake-up follows.
+ */
+TEST_F(uring, recv_many)
+{
+	struct uring u;
+	struct io_uring_sqe sqe;
+	struct io_uring_cqe cqe;
+	int c = self->p.client, s = self->p.server, i;
+	static const char *const want[] = { "abc", "efg" };
+	char room[4][8] = {};
+
+	/* its completions wait for uring_reap() */
+	if (uring_open(&u, IORING_SETUP_SINGLE_ISSUER |
+			   IORING_SETUP_DEFER_TASKRUN))
+		SKIP(return, "what is not in this kernel");
+	sqe = uring_sqe(IORING_OP_PROVIDE_BUFFERS, 4, room, sizeof(room[0]));
+	ASSERT_LE(0, uring_do(&u, sqe, WAIT_MS));
+	sqe = uring_sqe(IORING_OP_RECV, s, NULL, 0);
+	sqe.ioprio = IORING_RECV_MULTISHOT;
+	sqe.flags = IOSQE_BUFFER_SELECT;
+	ASSERT_EQ(1, uring_submit(&u, &sqe));
+	EXPECT_TRUE(none_yet(&u));
+	/* in line all that has come counts for SIOCINQ */
+	must_set(s, SOL_SOCKET, SO_OOBINLINE, 1);
+	ASSERT_EQ(3, send(c, "abc", 3, 0));
+	ASSERT_EQ(1, send(c, "d", 1, MSG_OOB));
+	ASSERT_EQ(3, send(c, "efg", 3, 0));
+	ASSERT_TRUE(wait_queued(s, 7));
+	must_set(s, SOL_SOCKET, SO_OOBINLINE, 0);
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(uring_reap(&u, &cqe, WAIT_MS)) {
+			TH_LOG("\"%s\" stays", want[i]);
+		}
+		ASSERT_EQ(3, cqe.res);
+		EXPECT_EQ(IORING_CQE_F_MORE, cqe.flags & IORING_CQE_F_MORE);
+		EXPECT_EQ(!i, !!(cqe.flags & IORING_CQE_F_SOCK_NONEMPTY));
+		EXPECT_STREQ(want[i],
+			     room[cqe.flags >> IORING_CQE_BUFFER_SHIFT]);
+	}
+	close(u.fd);
 }
 
 /* the result, and then word that the memory may be written again */

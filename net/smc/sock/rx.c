@@ -589,17 +589,31 @@ static int receive(struct smc_conn *conn, struct reader *r)
 	return r->copied ?: rc;
 }
 
-/* What TCP_INQ and io_uring ask for; the end counts, as with TCP. */
+/*
+ * What TCP_INQ and io_uring ask for: is there a reason to read on?  As with TCP,
+ * an urgent byte is one, wherever it is, and the end counts as a byte.  A reader
+ * that is told of nothing waits for the next wake-up.
+ */
 static int inq_hint(const struct smc_conn *conn)
 {
-	return smc_rx_inq(conn) ?: test_bit(SMC_CONN_PEER_DONE, &conn->flags);
+	u32 len = readable(conn);
+
+	if (len && urgent_dropped(conn, READ_ONCE(conn->read_pos)))
+		len--;
+	return len + test_bit(SMC_CONN_PEER_DONE, &conn->flags);
 }
 
-static void put_inq(const struct smc_conn *conn, struct msghdr *msg)
+static void tell_inq(const struct smc_conn *conn, struct msghdr *msg)
 {
-	int inq = inq_hint(conn);
+	int inq;
 
-	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
+	/* a bit of a word that TCP writes under the socket's lock */
+	if (data_race(tcp_sk(conn->sk)->recvmsg_inq != 0)) {
+		inq = inq_hint(conn);
+		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
+	}
+	if (msg->msg_get_inq)
+		msg->msg_inq = inq_hint(conn);
 }
 
 /**
@@ -628,13 +642,11 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 
 	count_read(conn, len);
 	if (flags & MSG_OOB)
-		return recv_urgent(conn, msg, len, flags);
-	rc = receive(conn, &r);
-	/* a bit of a word that TCP writes under the socket's lock */
-	if (rc >= 0 && data_race(tcp_sk(sk)->recvmsg_inq != 0))
-		put_inq(conn, msg);
-	if (rc >= 0 && msg->msg_get_inq)
-		msg->msg_inq = inq_hint(conn);
+		rc = recv_urgent(conn, msg, len, flags);
+	else
+		rc = receive(conn, &r);
+	if (rc >= 0)
+		tell_inq(conn, msg);
 	return rc;
 }
 

@@ -11,10 +11,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* 0, or -1 with errno: ENOSYS or EPERM where it is not to be had */
-int uring_open(struct uring *u)
+/*
+ * With IORING_SETUP_* as @flags.  0, or -1 with errno: ENOSYS or EPERM where it
+ * is not to be had.
+ */
+int uring_open(struct uring *u, unsigned int flags)
 {
-	struct io_uring_params p = {};
+	struct io_uring_params p = { .flags = flags };
 	size_t len;
 	char *ring;
 

@@ -14,7 +14,7 @@ struct uring {
 	struct io_uring_cqe *cqes;
 };
 
-int uring_open(struct uring *u);
+int uring_open(struct uring *u, unsigned int flags);
 int uring_submit(struct uring *u, const struct io_uring_sqe *sqe);
 bool uring_reap(struct uring *u, struct io_uring_cqe *cqe, int ms);
 struct io_uring_sqe uring_sqe(int op, int fd, const void *addr,
