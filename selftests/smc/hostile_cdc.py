@@ -3,8 +3,13 @@
 
 Cases of hostile_rdma.py.
 """
+import fcntl
 import itertools
+import os
+import select
+import signal
 import socket
+import struct
 import threading
 import time
 
@@ -15,6 +20,8 @@ from hostile import ANSWER, LIMIT, begin, gone, lab, lost, no_leak, part, \
 from limits import await_that
 from smcpeer import ABORT, CLOSED, CONFIRM_LINK, DELETE_RKEY, DONE, Peer, \
     Server, cdc, message, stream
+
+F_SETOWN_EX, F_OWNER_TID = 15, 0
 
 
 def bulk(conn, bytes_each_way, most):
@@ -409,6 +416,48 @@ def case_early_declined():
         conn.forget()
     lost(1, CdcForged=1)
     no_leak()
+
+
+def with_sigio(sock, tcp):
+    """SIGRTMIN for this thread; the others do not block it"""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+    fcntl.fcntl(sock, fcntl.F_SETSIG, signal.SIGRTMIN)
+    fcntl.fcntl(sock, F_SETOWN_EX, struct.pack("ii", F_OWNER_TID,
+                                               threading.get_native_id()))
+    flags = fcntl.fcntl(sock, fcntl.F_GETFL)
+    fcntl.fcntl(sock, fcntl.F_SETFL, flags | os.O_ASYNC)
+    return sock, tcp
+
+
+def signalled(event):
+    """waits for a signal that tells of it"""
+    while True:
+        told = signal.sigtimedwait({signal.SIGRTMIN}, LIMIT)
+        assert told, f"no signal for {event}"
+        if told.si_band & event:
+            return
+
+
+def case_early_signal():
+    """before connect() has its outcome, SMC or TCP: SIGIO tells of that, and then
+    of them"""
+    begin()
+    peer = third(Server, answers=lab.honest.answers)
+    peer.dial = lambda: with_sigio(*Server.dial(peer))
+    peer.contact()
+    peer.conn.write(stream(peer.conn.seed, 0, 500))
+    peer.confirm()
+    signalled(select.POLLOUT)
+    signalled(select.POLLIN)
+    peer.conn.program_gets(500)
+    sock, tcp = peer.call()
+    tcp.send(decline() + b"hello")
+    signalled(select.POLLOUT)
+    signalled(select.POLLIN)
+    assert sock.recv(6) == b"hello"
+    sock.close()
+    tcp.rst()
+    part(peer)
 
 
 def case_early_end():

@@ -113,13 +113,45 @@ void smc_attempt_fallback(struct smc_sock *smc, u32 reason)
 	smc_sock_fallback(smc);
 }
 
+/* Can the program read what came before the outcome: bytes, or the end? */
+static bool came_before(struct smc_sock *smc)
+{
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	bool yes;
+
+	smc_sock_assert_locked(smc->sk);
+	if (conn) {
+		yes = smc_rx_readable(conn) || smc_rx_urgent_valid(conn) ||
+		      READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
+		smc_conn_put(conn);
+		return yes;
+	}
+	/* smc_attempt_reveal() tells of what is held back */
+	return smc_sock_rules(smc)->data[READ] == SMC_DATA_TCP &&
+	       (smc_hs_tcp_readable(smc->sk) || smc_hs_tcp_at_urgent(smc->sk) ||
+		smc_hs_tcp_closed(smc->sk));
+}
+
+/*
+ * SIGIO for a connection, as TCP has it: that it can be written to, then that
+ * there is something to read.  What came before was the handshake's, or no call
+ * could read it yet.
+ */
+static void signal_usable(struct smc_sock *smc)
+{
+	sk_wake_async(smc->sk, SOCK_WAKE_IO, POLL_OUT);
+	if (came_before(smc))
+		smc->data_ready(smc->sk);
+}
+
 /* Wake connect() and poll(): the handshake has an outcome. */
 static void wake_outcome(struct smc_sock *smc, bool usable)
 {
-	struct sock *sk = smc->sk;
-
-	smc->state_change(sk);
-	sk_wake_async(sk, SOCK_WAKE_IO, usable ? POLL_OUT : POLL_ERR);
+	smc->state_change(smc->sk);
+	if (usable)
+		signal_usable(smc);
+	else
+		sk_wake_async(smc->sk, SOCK_WAKE_IO, POLL_ERR);
 }
 
 /* Locked; the handshake has a reference of @smc. */
@@ -331,7 +363,7 @@ bool smc_attempt_begin(struct smc_sock *smc)
 		if (sock_owned_by_user_nocheck(sk) || attempt != smc->attempts) {
 			again = true;
 		} else if (try_fallback(smc)) {
-			sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+			signal_usable(smc);
 		} else if (hs) {
 			start(smc, hs);
 			hs = NULL;
