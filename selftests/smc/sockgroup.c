@@ -174,6 +174,25 @@ TEST_F(group, connection_watched)
 	close(map);
 }
 
+/* a mark above the length of any message of a handshake */
+TEST_F(group, lowat_of_children)
+{
+	enum { LOW = 4096 };
+	int low = 0, s;
+	socklen_t len = sizeof(low);
+
+	ASSERT_EQ(0, bpf_set_children(&self->g, SO_RCVLOWAT, LOW));
+	ASSERT_EQ(0, pair_connect(&self->p, variant->kind));
+	s = self->p.server;
+	ASSERT_EQ(0, getsockopt(s, SOL_SOCKET, SO_RCVLOWAT, &low, &len));
+	EXPECT_EQ(LOW, low);
+	ASSERT_TRUE(write_just(self->p.client, LOW - 1, 0));
+	EXPECT_EQ(0, poll_for(s, POLLIN, IDLE_MS));
+	ASSERT_TRUE(write_just(self->p.client, 1, LOW - 1));
+	EXPECT_EQ(POLLIN, poll_for(s, POLLIN, WAIT_MS));
+	EXPECT_TRUE(read_just(s, LOW, 0));
+}
+
 /* sends until nothing more is taken; the bytes that lie unread */
 static size_t fill(int fd)
 {

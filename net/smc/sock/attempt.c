@@ -71,6 +71,7 @@ static void established(struct smc_sock *smc, struct smc_conn *conn)
 	smc_sock_assert_locked(sk);
 	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->snd_size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rcv_size);
+	smc_sock_take_lowat(smc);
 	WRITE_ONCE(sk->sk_rcvlowat, smc->lowat);
 	/* ESTABLISHED publishes it: connect(AF_UNSPEC) may drop it at once */
 	smc_conn_get(conn);
@@ -385,6 +386,8 @@ static void opened(struct smc_sock *smc)
 	smc_sock_assert_locked(smc->sk);
 	if (try_fallback(smc))
 		return;
+	/* or TCP would not tell of a Proposal that is shorter */
+	smc_sock_take_lowat(smc);
 	/* the peer may be a client, too, and propose what has to be declined */
 	if (!test_bit(SMC_SK_SERVER, &smc->bits) &&
 	    smc_synopt_crossed(smc->sk))

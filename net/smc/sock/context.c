@@ -430,6 +430,26 @@ void smc_sock_hook(struct smc_sock *smc)
 	if (!sk->sk_user_data)
 		rcu_assign_sk_user_data(sk, sk);
 	write_unlock_bh(&sk->sk_callback_lock);
+	smc->lowat = 1;
+	smc_sock_take_lowat(smc);
+}
+
+/**
+ * smc_sock_take_lowat() - a low-water mark is ours while the callbacks are
+ * @smc: context of a locked socket; nothing happens without callbacks of ours
+ *
+ * setsockopt() comes to smc_rx_set_lowat().  A BPF program of TCP's (sock_ops)
+ * stores the mark of a child itself: that has no struct socket before accept().
+ *
+ * Context: any; the socket is locked.
+ */
+void smc_sock_take_lowat(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	smc_sock_assert_locked(sk);
+	if (!smc->lowat || likely(sk->sk_rcvlowat == 1))
+		return;
 	smc->lowat = sk->sk_rcvlowat;
 	WRITE_ONCE(sk->sk_rcvlowat, 1);
 }
@@ -496,8 +516,10 @@ void smc_sock_cork_tcp(struct smc_sock *smc)
 void smc_sock_fallback(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
-	int lowat = smc->lowat;
+	int lowat;
 
+	smc_sock_take_lowat(smc);
+	lowat = smc->lowat;
 	smc_sock_unhook(smc);
 	if (lowat > 1)
 		smc_sock_base(sk)->set_rcvlowat(sk, lowat);

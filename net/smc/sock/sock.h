@@ -323,6 +323,7 @@ void smc_sock_hold(struct smc_sock *smc);
 void smc_sock_put(struct smc_sock *smc);
 void smc_sock_reset(struct smc_sock *smc);
 void smc_sock_hook(struct smc_sock *smc);
+void smc_sock_take_lowat(struct smc_sock *smc);
 void smc_sock_unhook(struct smc_sock *smc);
 void smc_sock_hook_listener(struct smc_sock *smc);
 void smc_sock_cork_tcp(struct smc_sock *smc);

@@ -97,6 +97,7 @@ static int sys_bpf(int cmd, union bpf_attr *attr)
 #define STORE_DW(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define ATOMIC_ADD(d, o, s) INSN(BPF_STX | BPF_ATOMIC | BPF_DW, d, s, o, BPF_ADD)
 #define CALL(f)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, f)
+#define SKIP_UNLESS(d, i, o) INSN(BPF_JMP | BPF_JNE | BPF_K, d, 0, o, i)
 #define SKIP_IF_0(d, o)	INSN(BPF_JMP | BPF_JEQ | BPF_K, d, 0, o, 0)
 #define EXIT()		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
@@ -218,4 +219,26 @@ struct seen bpf_seen(int map, uint32_t op)
 	if (sys_bpf(BPF_MAP_LOOKUP_ELEM, &attr))
 		die("map lookup");
 	return seen;
+}
+
+/* sets an option of SOL_SOCKET of each child that TCP makes; 0 or -1 */
+int bpf_set_children(const struct cgroup *g, int option, int value)
+{
+	const struct bpf_insn insns[] = {
+		LOAD_W(BPF_REG_2, BPF_REG_1, offsetof(struct bpf_sock_ops, op)),
+		SKIP_UNLESS(BPF_REG_2, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB, 8),
+		MOV_IMM(BPF_REG_2, value),
+		STORE_W(BPF_REG_10, -4, BPF_REG_2),
+		MOV_IMM(BPF_REG_2, SOL_SOCKET),
+		MOV_IMM(BPF_REG_3, option),
+		MOV_REG(BPF_REG_4, BPF_REG_10),
+		ADD_IMM(BPF_REG_4, -4),
+		MOV_IMM(BPF_REG_5, 4),
+		CALL(BPF_FUNC_setsockopt),
+		MOV_IMM(BPF_REG_0, 1),
+		EXIT(),
+	};
+
+	return bpf_attach(g, BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, insns,
+			  sizeof(insns) / sizeof(insns[0]));
 }

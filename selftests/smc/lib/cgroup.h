@@ -25,6 +25,7 @@ int bpf_refuse(const struct cgroup *g, int type, int where);
 int bpf_redirect(const struct cgroup *g, int where, int port);
 int bpf_watch(const struct cgroup *g);
 struct seen bpf_seen(int map, uint32_t op);
+int bpf_set_children(const struct cgroup *g, int option, int value);
 int bpf_filter(void);
 
 #endif /* SMC_SELFTEST_CGROUP_H */
