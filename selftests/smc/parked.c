@@ -12,13 +12,10 @@
  * accepts all the while: no call of it may take as long as LIMIT_MS.  Then the
  * page comes, and each listener accepts what it has.
  */
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "lib/page.h"
 #include "lib/task.h"
 #include "lib/util.h"
 #include "lib/wait.h"
@@ -45,42 +42,13 @@ struct other {
 
 static struct listener listeners[MAX];
 static int count = 320;
-static void *page;
-static int uffd;
-
-static void make_page(void)
-{
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	struct uffdio_api api = { .api = UFFD_API };
-
-	uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api))
-		die("userfaultfd");
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
-		die("mmap");
-	reg.range.start = (uintptr_t)page;
-	reg.range.len = 4096;
-	if (ioctl(uffd, UFFDIO_REGISTER, &reg))
-		die("UFFDIO_REGISTER");
-}
-
-static void serve_page(void)
-{
-	struct uffdio_zeropage zero = {
-		.range = { .start = (uintptr_t)page, .len = 4096 },
-	};
-
-	if (ioctl(uffd, UFFDIO_ZEROPAGE, &zero))
-		die("UFFDIO_ZEROPAGE");
-}
+static struct page page;
 
 static void *own(void *arg)
 {
 	struct listener *l = arg;
 
-	if (setsockopt(l->fd, IPPROTO_IP, IP_OPTIONS, page, 4))
+	if (setsockopt(l->fd, IPPROTO_IP, IP_OPTIONS, page.at, 4))
 		die("IP_OPTIONS");
 	return NULL;
 }
@@ -269,7 +237,7 @@ static void unlock_all(struct task *try)
 {
 	int i;
 
-	serve_page();
+	page_serve(&page);
 	for (i = 0; i < count; i++)
 		task_join(&listeners[i].owner);
 	task_join(try);
@@ -302,7 +270,7 @@ int main(int argc, char **argv)
 		die("fork");
 	if (!pid)
 		return be_other(o);
-	make_page();
+	page_make(&page);
 	listen_all(kind, argv[optind], argv[optind + 1]);
 	lock_all(&try);
 	if (elsewhere) {

@@ -3,10 +3,10 @@
  * sockmove - the ways to move data besides send() and recv()
  *
  * splice in both directions, tee, vmsplice, sendfile, vectors, several messages
- * at once, and TCP_INQ.  (io_uring is in sockuring.c.)   Each test runs on
- * plain TCP first (variant tcp): what it asserts is what TCP does.  Bytes are
- * those of lib/bytes.c, so one that is lost, doubled or another page's is
- * seen.
+ * at once, TCP_INQ, and calls that wait for another one.  (io_uring is in
+ * sockuring.c.)  Each test runs on plain TCP first (variant tcp): what it asserts
+ * is what TCP does.  Bytes are those of lib/bytes.c, so one that is lost, doubled
+ * or another page's is seen.
  */
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -17,6 +17,7 @@
 
 #include "lib/bytes.h"
 #include "lib/harness.h"
+#include "lib/page.h"
 #include "lib/pair.h"
 #include "lib/task.h"
 #include "lib/wait.h"
@@ -625,6 +626,79 @@ TEST_F(move, inq_message_and_marks)
 	EXPECT_EQ(2, inq_after(s, 1, 0, 1));
 	EXPECT_EQ(1, inq_after(s, 1, 0, 1));
 	EXPECT_EQ(1, inq_after(s, 1, 0, 0));
+}
+
+/* -- while another call has the direction, for a page that does not come -- */
+
+struct call {
+	ssize_t (*fn)(int fd, void *buf, size_t len, int flags);
+	int fd, flags, err;
+	void *buf;
+	size_t len;
+	struct task task;
+};
+
+static void on_signal(int sig)
+{
+}
+
+static void *call_main(void *arg)
+{
+	struct call *c = arg;
+	long rc = c->fn(c->fd, c->buf, c->len, c->flags);
+
+	c->err = rc < 0 ? errno : 0;
+	return (void *)rc;
+}
+
+/* The second one waits for the first, as TCP's does; a signal changes nothing. */
+static void beside_a_page(struct __test_metadata *_metadata, struct call *own,
+			  struct call *next, long want)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	struct page page;
+
+	page_make(&page);
+	own->buf = page.at;
+	ASSERT_EQ(0, sigaction(SIGUSR1, &sa, NULL));
+	task_start(&own->task, call_main, own);
+	ASSERT_TRUE(task_sleeps(&own->task));
+	task_start(&next->task, call_main, next);
+	ASSERT_TRUE(task_sleeps(&next->task));
+	ASSERT_EQ(0, pthread_kill(next->task.thread, SIGUSR1));
+	usleep(IDLE_MS * 1000);
+	page_serve(&page);
+	EXPECT_EQ(1, (long)task_join(&own->task));
+	EXPECT_EQ(want, (long)task_join(&next->task)) {
+		TH_LOG("%s", strerror(next->err));
+	}
+}
+
+TEST_F(move, beside_a_page)
+{
+	static const int flags[] = { 0, MSG_DONTWAIT, MSG_OOB };
+	int c = self->p.client, s = self->p.server;
+	char buf[8] = "b";
+
+	for (int i = 0; i < 3; i++) {
+		struct call own = { recv, s, 0, .len = 1 };
+		struct call next = { recv, s, flags[i], .buf = buf, .len = 8 };
+
+		ASSERT_EQ(3, send(c, "abc", 3, 0));
+		ASSERT_EQ(1, send(c, "!", 1, MSG_OOB));
+		ASSERT_TRUE(wait_events(s, POLLPRI) & POLLPRI);
+		beside_a_page(_metadata, &own, &next,
+			      flags[i] == MSG_OOB ? 1 : 2);
+		while (recv(s, buf, 8, MSG_DONTWAIT) > 0)
+			;
+	}
+	for (int i = 0; i < 2; i++) {
+		struct call own = { (void *)send, c, 0, .len = 1 };
+		struct call next = { (void *)send, c, flags[i], .buf = buf,
+				     .len = 1 };
+
+		beside_a_page(_metadata, &own, &next, 1);
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -226,8 +226,8 @@ static int recv_urgent(struct smc_conn *conn, struct msghdr *msg, size_t len,
 
 	if (sock_flag(conn->sk, SOCK_URGINLINE) || !smc_rx_urgent_valid(conn))
 		return -EINVAL;
-	if (mutex_lock_interruptible(&conn->rx_mutex))
-		return -ERESTARTSYS;
+	if (mutex_lock_killable(&conn->rx_mutex))
+		return -EINTR;
 	rc = -EINVAL;	/* also if connect(AF_UNSPEC) came first */
 	if (test_bit(SMC_CONN_STOPPED, &conn->flags) ||
 	    !smc_rx_urgent_valid(conn))
@@ -498,7 +498,7 @@ static void wait_data(struct smc_conn *conn, struct reader *r)
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	smc_sock_sleep(sk, false, ready(conn, r), &r->timeo);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	r->locked = !mutex_lock_interruptible(&conn->rx_mutex);
+	r->locked = !mutex_lock_killable(&conn->rx_mutex);
 }
 
 /* The loop of recvmsg.  0 or -errno; r->copied counts first. */
@@ -530,7 +530,7 @@ static int recv_all(struct smc_conn *conn, struct reader *r)
 		if (end_pos(conn) <= r->pos)
 			wait_data(conn, r);
 		if (!r->locked)
-			return sock_intr_errno(r->timeo);
+			return -EINTR;
 		/* as TCP: a call for 0 bytes ends with the first wake-up */
 		if (!r->len)
 			break;
@@ -567,8 +567,8 @@ static int receive(struct smc_conn *conn, struct reader *r)
 	struct sock *sk = conn->sk;
 	int rc;
 
-	if (mutex_lock_interruptible(&conn->rx_mutex))
-		return sock_intr_errno(r->timeo);
+	if (mutex_lock_killable(&conn->rx_mutex))
+		return -EINTR;
 	r->locked = true;
 	/* connect(AF_UNSPEC) came first */
 	if (unlikely(test_bit_acquire(SMC_CONN_STOPPED, &conn->flags))) {

@@ -15,9 +15,10 @@
  *   conn->tx_mutex, conn->rx_mutex
  *			one writer of prod_pos, one of read_pos.  User memory is
  *			touched with one of these held and nothing else, so a
- *			parked page stops only callers of the same direction,
- *			and those wait interruptibly.  Never held while waiting
- *			for the peer.
+ *			parked page stops only callers of the same direction.
+ *			As with TCP's lock, a signal does not end their wait,
+ *			except one that kills.  Never held while waiting for the
+ *			peer.
  *   state_lock		state, shutdown and st_flags of the connection, and the
  *			pointer @conn; spinlock, BH; leaf
  *   accept_mutex	one program at a time takes a child of a listener

@@ -315,9 +315,9 @@ static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 	need = min_t(size_t, need, msg_data_left(msg));
 	mutex_unlock(&conn->tx_mutex);
 	rc = wait_room(conn, need, timeo);
-	*locked = !mutex_lock_interruptible(&conn->tx_mutex);
-	if (!*locked && !rc)
-		rc = sock_intr_errno(*timeo);
+	*locked = !mutex_lock_killable(&conn->tx_mutex);
+	if (!*locked)
+		rc = -EINTR;
 	if (*locked && test_bit(SMC_CONN_STOPPED, &conn->flags))
 		rc = -EPIPE;
 	return rc;
@@ -466,9 +466,8 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	rc = check_control(sk, msg);
 	if (rc)
 		return rc;
-	if (mutex_lock_interruptible(&conn->tx_mutex))
-		return sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
-						     MSG_DONTWAIT));
+	if (mutex_lock_killable(&conn->tx_mutex))
+		return -EINTR;
 	/* the numbers of completions are in the order of the bytes */
 	rc = completion_begin(sk, msg, len, &uarg) ?:
 	     send_owned(conn, msg, &locked);
