@@ -324,7 +324,7 @@ static bool update_due(const struct smc_conn *conn)
  * @conn: attached
  * @force: announce it always (an urgent mark was passed)
  *
- * Context: process, no lock of the connection held.
+ * Context: process, no spinlock held; rx_mutex may be.
  */
 void smc_conn_read_done(struct smc_conn *conn, bool force)
 {
@@ -413,7 +413,7 @@ bool smc_conn_publish_urgent(struct smc_conn *conn, u64 pos, u64 end)
  * Few pushes are signalled: a caller that needs done_pos to catch up (SIOCOUTQ,
  * a full ring) requests it here.
  *
- * Context: any, no lock of the connection held; not from smc_conn_events.
+ * Context: any, no spinlock of the connection held; not from smc_conn_events.
  */
 void smc_conn_request_completion(struct smc_conn *conn)
 {

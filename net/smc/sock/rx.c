@@ -145,7 +145,7 @@ bool smc_rx_readable(const struct smc_conn *conn)
  *
  * Bounded as TCP's.  Waiters are woken if the bytes already there are enough.
  *
- * Context: process, lock_sock() held.
+ * Context: any; the socket is locked.  A BPF program may have its spinlock alone.
  * Return: 0.
  */
 int smc_rx_set_lowat(struct sock *sk, int val)

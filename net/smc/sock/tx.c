@@ -92,7 +92,7 @@ static inline bool has_room(struct smc_conn *conn, u32 need, bool wake)
  * signalled: a program that polls a full ring in a loop must not cause a message
  * each time.
  *
- * Context: process or softirq, no lock of the connection held; not from
+ * Context: process or softirq, no spinlock of the connection held; not from
  * smc_conn_events.
  */
 void smc_tx_request_completion(struct smc_conn *conn)
