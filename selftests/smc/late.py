@@ -23,7 +23,7 @@ from destroy import blocked, mask, outcome
 from limits import await_that, limit
 from offering import AT_ONCE, KERNEL, LIMIT, PEER, PORT, Client, Host, \
     a_proposal, begin, clc_args, listener
-from planted import Planted
+from planted import pauses
 
 ROUNDS = 5
 IP_RECVERR = 11
@@ -174,16 +174,6 @@ def case_shut_wakes():
         client.srv.close()
 
 
-def the_pauses():
-    """the module, which has no pause to make"""
-    try:
-        pauses = Planted("pauses")
-        pauses.write("at", "go")
-    except FileNotFoundError as e:
-        raise cases.Skip("no module pauses") from e
-    return pauses
-
-
 def case_poll_of_gone_bytes():
     """TCP's poll() has seen a Proposal, which is then taken away: it was never
     there for the program"""
@@ -193,9 +183,9 @@ def case_poll_of_gone_bytes():
         try:
             answers.append(client.tcp.recv(8, LIMIT)[4])
         finally:
-            pauses.write("at", "go")
+            paused.write("at", "go")
 
-    pauses = the_pauses()
+    paused = pauses("go")
     with open("/proc/self/comm", "w", encoding="ascii") as f:
         f.write("pauses")
     sysctl("handshake_timeout_ms", int(limit(100)))
@@ -204,7 +194,7 @@ def case_poll_of_gone_bytes():
         client.accept()
         p = select.poll()
         p.register(client.srv, select.POLLIN)
-        pauses.write("at", "polled")
+        paused.write("at", "polled")
         t = threading.Thread(target=declined)
         t.start()
         with before_workers():
@@ -212,7 +202,7 @@ def case_poll_of_gone_bytes():
             got = p.poll(0)
         t.join()
         assert answers == [DECLINE], answers
-        assert pauses.number("paused") == 2, "no pause"
+        assert paused.number("paused") == 2, "no pause"
         assert not got, got
         client.srv.close()
 
@@ -220,7 +210,7 @@ def case_poll_of_gone_bytes():
 def case_rest_of_long_accept():
     """It comes when what was there of it has been thrown away, and the worker is
     about to wait for more.  The Accept is wrong at its end: connect() goes on."""
-    pauses = the_pauses()
+    paused = pauses("go")
     sysctl("handshake_timeout_ms", 60000)
     callers = queue.Queue()
     Host.net.listen(PORT, True, callers.put)
@@ -232,12 +222,12 @@ def case_rest_of_long_accept():
         cli.connect_ex((PEER, PORT))
         tcp = callers.get(timeout=LIMIT)
         tcp.recv(8, LIMIT)
-        pauses.write("at", "drain")
+        paused.write("at", "drain")
         tcp.send(bytes(whole[:MOST + 10]))
-        await_that("the worker", lambda: pauses.number("paused") == 1, LIMIT)
+        await_that("the worker", lambda: paused.number("paused") == 1, LIMIT)
         tcp.send(bytes(whole[MOST + 10:]))
         tcp.wait_sent(LIMIT)
-        pauses.write("at", "go")
+        paused.write("at", "go")
         tcp = callers.get(timeout=LIMIT)
         assert not tcp.option, "SMC"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """planted - the parameters of a module of the tests (selftests/vm/planted)"""
+from cases import Skip
 
 
 class Planted:
@@ -17,3 +18,14 @@ class Planted:
 
     def number(self, name):
         return int(self.read(name))
+
+
+def pauses(point):
+    """the module of that name, with a pause to come ("go": none); a case that
+    needs it is skipped where it is not loaded"""
+    module = Planted("pauses")
+    try:
+        module.write("at", point)
+    except FileNotFoundError as e:
+        raise Skip("no module pauses") from e
+    return module
