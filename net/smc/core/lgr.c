@@ -157,7 +157,8 @@ void smc_lgr_give_up(struct smc_lgr *lgr, enum smc_reason why)
  *
  * A worker calls lgr_down.
  *
- * Context: any; a tx_lock may be held, but no lock of a group or of the table.
+ * Context: any; a tx_lock or a lock of the transport may be held, but no lock
+ * of a group or of the table.
  * Return: true if this ended the group, false if it had ended already.
  */
 bool smc_lgr_lost(struct smc_lgr *lgr, enum smc_reason why)

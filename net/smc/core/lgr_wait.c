@@ -15,7 +15,8 @@
  * @lgr: group
  * @why: SMC_REASON_OK: it is ACTIVE; else why it is DEAD
  *
- * One at a time.  The caller of smc_lgr_lost() may hold a tx_lock.
+ * One at a time.  The caller of smc_lgr_lost() may hold a tx_lock, or a
+ * lock of the transport.
  *
  * Context: any; no lock of a group or of the table is held.
  */

@@ -308,7 +308,7 @@ struct smc_xport_info {
  *	reported by smc_lgr_changed().  Context: process.
  * @lgr_test: optional; find out whether the peer still has the link.  May run
  *	beside or after lgr_down.  Context: process, does not wait.
- * @lgr_down: Terminate: tell the peer if possible, stop the link, drain it.
+ * @lgr_down: Terminate: tell the peer if possible, stop the link, free it.
  *	After it returns no up-call for any connection of the group happens,
  *	nothing refers to the device any more, and the memory of the buffers
  *	still in use (a program may have unread data) is plain memory: keys

@@ -9,8 +9,9 @@
  * requests themselves, and the keys of a DELETE RKEY stay in the bytes received
  * and are compared there.
  *
- * Reserved fields and unknown flags are sent as zero; these and the flags that
- * this end only sends are dropped on receipt.
+ * Reserved fields and unknown flags are sent as zero, but in a response that is
+ * the request; these and the flags that this end only sends are dropped on
+ * receipt.
  *
  * Context: any, no locks, no allocation. Test: selftests/unit/unit_llc.c
  */

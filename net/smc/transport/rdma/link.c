@@ -276,7 +276,8 @@ static bool drain(struct smc_rdma_link *link)
  *
  * Afterwards the device does not use any memory of the link, and no completion
  * comes: a device in trouble may not stop a queue pair, but it cannot go on
- * with one that is destroyed.
+ * with one that is destroyed, and drivers that refuse to stop one take its
+ * completions from the queue.
  *
  * Context: process (lgr_down, no lock is held), waits for the device.
  */

@@ -212,7 +212,7 @@ static void mr_leave(struct smc_rdma_buf *rbuf)
 	rbuf->mr = NULL;
 }
 
-/* The peer is to be told that it must not use the key any more. */
+/* The peer is to be told not to use the key, if it has it; @rbuf waits for that. */
 static void retire(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 {
 	spin_lock(&link->retire_lock);

@@ -9,7 +9,7 @@
  * Locks, outer to inner:
  *   mem_mutex    rings and their memory regions: making, retiring, freeing;
  *		  held across allocations, so neither the LLC actor nor the clock
- *		  takes it
+ *		  takes it; a link may end under it (lgr_lock)
  *   retire_lock  retired rings: the LLC actor takes them out one by one, the
  *		  end of the link takes all (spinlock; leaf)
  *   post_lock    everything posted; state, dead, the slot ring, the waiting

@@ -575,7 +575,7 @@ static bool detach_begin(struct smc_rdma_link *link, struct smc_rdma_conn *xp)
 	xp->corked = false;
 	over = !xp->busy;
 	xp->detaching = !over;
-	/* if the link is dead lgr_down drains the queue pair */
+	/* if the link is dead lgr_down gives the slots back */
 	if (!over && !link->dead)
 		rc = flush_locked(link);
 	spin_unlock_bh(&link->post_lock);
