@@ -40,7 +40,6 @@ if [ $# = 0 ]; then
 		set -- "$@" "$(basename "$name" .patch)"
 	done
 fi
-end=${budget:+$(($(date +%s) + budget))}
 
 # says WORD NAME: what the patch says after "WORD:"
 says() { sed -n "s/^$1: //p" "$here/$2.patch"; }
@@ -186,6 +185,7 @@ fi
 mkdir -p "${place%/*}"
 exec 9>"$place.lock"
 flock -n 9 || { echo "waiting for other mutants"; flock 9; }
+end=${budget:+$(($(date +%s) + budget))}
 
 # by their tests, so that each has its control once.  What is in a part does not
 # depend on the seed.

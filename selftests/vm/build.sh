@@ -36,12 +36,13 @@ esac
 out=$(build_dir "$k")
 [ "$*" != clang ] || out=${out%-*}-clang-${out##*-}
 
-# the newest build of another tree by the programs of this root; no build changes
-# it meanwhile
+# the newest build of another tree by the programs of this root that has objects to
+# keep (build-inside.sh); no build changes it meanwhile
 seed() {
 	# shellcheck disable=SC2045
 	for _dir in $(ls -td "${out%-*}"-???????? 2>/dev/null); do
 		[ "$_dir" -nt "$root.ok" ] || break
+		[ -e "$_dir/.passed" ] || continue
 		rm -rf "$out.tmp"
 		! flock -n "$_dir.lock" cp -a "$_dir" "$out.tmp" || return 0
 	done
