@@ -3,8 +3,8 @@
  * Loading and unloading.
  *
  * The module is set up by walking one table forward, from the bottom layer to
- * the top: what a program can see (the socket families) comes last.  It is
- * taken down by walking the same table backward.  State of a network namespace
+ * the top: what a program can see (socket and netlink families) comes last.  It
+ * is taken down by walking the same table backward.  State of a network namespace
  * is set up and taken down in the same way by smc_net_ops.
  *
  * Context: process.  Test: selftests/vm/tests.

@@ -179,7 +179,8 @@ static const struct net_proto_family smc_family = {
 /**
  * smc_sock_init() - make our sockets available
  *
- * The last step of module init: programs may come in before it returns.
+ * Programs may come in before it returns.  They pin the module, so only the
+ * netlink families, which fail for lack of memory alone, are set up after it.
  *
  * Return: 0 or -errno.
  */
