@@ -8,9 +8,11 @@
 #include <linux/sockios.h>
 #include <netinet/ip_icmp.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include "lib/bytes.h"
 #include "lib/connfixture.h"
 #include "lib/task.h"
 
@@ -541,6 +543,56 @@ TEST_F(conn, peek_all_near_the_ring)
 {
 	PAIR();
 	peek_near_the_ring(_metadata, self->fd, self->srv, 1, MSG_WAITALL);
+}
+
+/* Writes as much as there is room for, in few calls.  Bytes written. */
+static size_t fill_at_once(int fd)
+{
+	static unsigned char block[1 << 20];
+	size_t sum = 0;
+	ssize_t n;
+
+	fill_bytes(block, sizeof(block), 0);
+	for (int dry = 0; dry < 3; dry += !(mask_now(fd) & POLLOUT)) {
+		n = send(fd, block + sum, sizeof(block) - sum, MSG_DONTWAIT);
+		if (n > 0)
+			sum += n;
+		usleep(limit_ms(20) * 1000);
+	}
+	return sum;
+}
+
+/*
+ * poll() waits for a third of the ring.  The peer reads more than that, in
+ * pieces that are less than a quarter each, and then nothing any more.  Unlike
+ * poll(), epoll_wait() does not look at a socket that nothing has woken.
+ */
+TEST_F(conn, room_in_pieces)
+{
+	struct epoll_event ev = { .events = EPOLLOUT | EPOLLET }, got;
+	int ring, ep = epoll_create1(0);
+	size_t sent;
+
+	/* TCP's buffers do not count bytes */
+	if (!uses_smc(variant->kind))
+		return;
+	PAIR();
+	ring = get_int(self->srv, SOL_SOCKET, SO_RCVBUF) / 2;
+	/* a byte of the peer: what is written next does not continue a stream */
+	ASSERT_TRUE(byte_goes(self->srv, self->fd));
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->fd, &ev));
+	sent = fill_at_once(self->fd);
+	while (epoll_wait(ep, &got, 1, 0) > 0)
+		;
+	ASSERT_TRUE(wait_queued(self->srv, ring));
+	for (size_t at = 0; at < 3; at++) {
+		ASSERT_TRUE(read_just(self->srv, ring / 8, at * (ring / 8)));
+		/* with shared memory both have one ring */
+		if (sent > (size_t)ring)
+			ASSERT_TRUE(wait_queued(self->srv, ring));
+	}
+	EXPECT_EQ(1, epoll_wait(ep, &got, 1, WAIT_MS));
+	close(ep);
 }
 
 static void nothing(int sig)
