@@ -74,7 +74,7 @@
 	X(TX_BUSY, "TxBusy", "pushes that had to wait for a send slot")	\
 	X(TX_CORKED, "TxCorked",					\
 	  "small pushes that waited for earlier ones to arrive")	\
-	X(TX_WINDOW, "TxWindow", "pushes that stopped at the peer's window") \
+	X(TX_WINDOW, "TxWindow", "times bytes waited for the peer's window")	\
 	X(LGR_LOST, "LgrLost", "link groups that died")			\
 	X(CONN_ABORTED, "ConnAborted", "connections aborted")		\
 	X(ORPHAN_ABORTED, "OrphanAborted", "closed sockets that could not deliver in time") \
@@ -106,7 +106,7 @@
 	X(TX_SMALL_PEER, "TxSmallPeer", "sends larger than the peer's buffer") \
 	X(TX_SMALL, "TxSmall", "sends larger than the send buffer")	\
 	X(TX_FULL_PEER, "TxFullPeer", "times the peer's buffer was full") \
-	X(TX_FULL, "TxFull", "times the send buffer was full")		\
+	X(TX_FULL, "TxFull", "times a writer found no room, or NOTSENT_LOWAT") \
 	X(TX_REUSED, "TxReused", "send buffers taken from a pool")	\
 	X(TX_ALLOC, "TxAllocated", "send buffers allocated")		\
 	X(TX_DOWN, "TxDowngraded", "send buffers smaller than wanted")	\

@@ -13,7 +13,9 @@
  * case: the peer has given up after our last handshake message, so that it
  * does not know our ring and no abort can come.  Bytes received by TCP mean the
  * same: a peer whose device lost the link in the last moment of the handshake
- * has declined, and its program writes to TCP, which nothing reads here.
+ * has declined, and its program writes to TCP, which nothing reads here.  With
+ * SO_RCVLOWAT TCP tells of them when there are as many as that; until then the
+ * end of the link does.
  *
  * Context: per function.  Tests: selftests/unit/unit_state.c for the table,
  * selftests/smc for the rest.

@@ -185,6 +185,7 @@ static int drop_write(struct smc_conn *conn, struct msghdr *msg)
 {
 	size_t len = msg_data_left(msg);
 
+	lockdep_assert_held(&conn->tx_mutex);
 	if (!len)
 		return 0;
 	len -= fault_in_iov_iter_readable(&msg->msg_iter, len);
