@@ -27,7 +27,7 @@ from sockdiag import PROTO_SMC, SMCD, row_of
 HOME, AWAY = "home", "away"             # namespaces
 NET = {HOME: "fd77:0:", AWAY: "fd78:0:"}         # /32: then network, subnet, host
 NET4 = {HOME: "10.77.", AWAY: "10.78."}         # /16
-SILENT, HONEST, BLACK_HOLE, BUSY = 7700, 7710, 7720, 7730
+SILENT, HONEST, BLACK_HOLE, BUSY, MUTE = 7700, 7710, 7720, 7730, 7740
 MANY = 1100
 NETWORKS = 50
 BACKLOG, CLIENTS = 8, 500
@@ -79,6 +79,7 @@ def up():
             add rule inet smctest in tcp dport {BLACK_HOLE} drop
             add chain inet smctest later {{ type filter hook input priority 0; }}
             add rule inet smctest in ip6 nexthdr tcp tcp dport {BUSY} tcp flags & psh == psh drop
+            add rule inet smctest in ip6 nexthdr tcp tcp sport {MUTE} tcp flags & psh == psh drop
             """)
     # a connect() before the neighbour has answered may fail for good
     for ns, n in (AWAY, 1), (HOME, 2):
@@ -459,8 +460,8 @@ def some_sources(count):
 
 
 def silent_clients(port, count):
-    """sockets of AWAY that TCP connects, one after the other, and that say nothing;
-    in HOME from then on"""
+    """sockets of AWAY that TCP connects, one after the other, and that say nothing,
+    or nothing behind the Proposal; in HOME from then on"""
     c = counted(HOME)
     socks = []
     for source in some_sources(count):
@@ -488,6 +489,60 @@ def case_half_full():
         assert {peer[0] for _, peer in got} == \
             set(some_sources(BACKLOG)[-crowded:]), got
     finally:
+        sysctl("handshake_timeout_ms", 60000)
+
+
+def accept_all(lst, addresses, seen):
+    """until connections from all of these have been accepted; seen: whatever came"""
+    while not addresses <= seen:
+        srv, peer = lst.accept()
+        seen.add(peer[0])
+        srv.close()
+
+
+def case_proposal_then_silence():
+    """clients that propose SMC and never confirm it fill the queue: the last quarter
+    is plain TCP at once, so that others get in; and the quarter before is reset
+    soon.  All that while the first half waits for a Confirm"""
+    half, most = BACKLOG // 2 + 1, BACKLOG - BACKLOG // 4 + 1
+    mute = some_sources(BACKLOG + 1)
+    server = counted(HOME)
+
+    def still_waiting():
+        enter(HOME)
+        got = server.moved()
+        return got["HsStarted"] - got.get("HsEnded", 0)
+
+    # a quarter of it is enough for an honest one
+    sysctl("handshake_timeout_ms", int(1000 * min(limit(16), 60)))
+    try:
+        with listener(MUTE, BACKLOG) as lst, ThreadPoolExecutor(1) as pool:
+            socks = silent_clients(MUTE, BACKLOG + 1)
+            seen = set()
+            accept_all(lst, set(mute[most:]), seen)
+            assert seen == set(mute[most:]), seen
+            enter(AWAY)
+            socket.create_connection(("10.79.0.1", MUTE), LIMIT).close()
+            accept_all(lst, {"::ffff:10.79.0.2"}, seen)
+            assert still_waiting() >= half, "it had to wait for them"
+            # their clients connect again, as plain TCP
+            accept_all(lst, set(mute[half:most]), seen)
+            assert waiting(lst) == half == still_waiting(), waiting(lst)
+            assert not seen & set(mute[:half]), seen
+            # in a queue that is half full an honest one has SMC
+            enter(AWAY)
+            cli = smc_socket(socket.AF_INET)
+            srv = pool.submit(lst.accept)
+            cli.connect(("10.79.0.1", MUTE))
+            srv = srv.result()[0]
+            enter(HOME)
+            assert row_of(srv).mode == SMCD, "no SMC"
+            assert still_waiting() == half, "they were gone"
+            for s in cli, srv, *socks:
+                s.close()
+        await_ends("handshakes", server.moved, LIMIT)
+    finally:
+        enter(HOME)
         sysctl("handshake_timeout_ms", 60000)
 
 

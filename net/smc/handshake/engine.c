@@ -429,12 +429,12 @@ void smc_hs_start(struct smc_hs *hs)
 {
 	lockdep_assert(lockdep_sock_is_held(hs->setup.sk));
 	smc_stats_inc(hs->setup.sn, SMC_STAT_HS_STARTED);
+	/* a client's again when its first step runs */
+	smc_hs_start_clock(hs);
 	smc_hs_count(hs);
 	refcount_inc(&hs->refs);	/* until it has ended */
 	hs->conn->account = smc_account_get(hs->account);
 	hs->conn->stream = stream_of(hs);
-	/* a client's again when its first step runs */
-	smc_hs_start_clock(hs);
 	if (hs->ops->start)
 		hs->ops->start(hs);
 	smc_hs_wake(hs);

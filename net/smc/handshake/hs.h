@@ -78,7 +78,8 @@ struct smc_hs_events {
  * @snd_len: wanted send ring, bytes
  * @rcv_len: wanted receive ring, bytes
  * @role: client or server
- * @crowded: server: the listener's queue is more than half full
+ * @queue_len: server: children in the listener's queue, this one included
+ * @queue_max: server: the listener's backlog; the queue has one place more
  * @refuse: server: decline for this reason, whatever the client proposes
  * @connects: the socket's connect() waits for the outcome.  It is a server all
  *	the same if two SYNs have crossed
@@ -95,7 +96,8 @@ struct smc_hs_setup {
 	u32 snd_len;
 	u32 rcv_len;
 	enum smc_role role;
-	bool crowded;
+	u32 queue_len;
+	u32 queue_max;
 	enum smc_reason refuse;
 	bool connects;
 	struct sockaddr_in6 addr;

@@ -330,6 +330,7 @@ bool smc_hs_may_charge(const struct smc_hs *hs);
 
 /* limit.c */
 bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa);
+bool smc_hs_crowded(const struct smc_hs *hs);
 void smc_hs_count(struct smc_hs *hs);
 void smc_hs_uncount(struct smc_hs *hs);
 

@@ -17,6 +17,14 @@
 #include <net/tcp_states.h>
 #include "priv.h"
 
+/* A client that proposes and then is silent has a place in the queue, too. */
+static unsigned int confirm_ms(const struct smc_hs *hs)
+{
+	if (smc_hs_crowded(hs))
+		return READ_ONCE(hs->setup.sn->handshake_timeout_ms) / 4;
+	return max(SMC_HS_CONFIRM_MS, 3 * hs->span_ms);
+}
+
 static enum smc_reason send_accept(struct smc_hs *hs)
 {
 	enum smc_reason why;
@@ -27,8 +35,7 @@ static enum smc_reason send_accept(struct smc_hs *hs)
 		return why;
 	if (smc_hs_write(hs, SMC_HS_SENT_ACCEPT))
 		return SMC_REASON_LOSTPEER;
-	smc_hs_enter(hs, SMC_HS_CONFIRM,
-		     max(SMC_HS_CONFIRM_MS, 3 * hs->span_ms));
+	smc_hs_enter(hs, SMC_HS_CONFIRM, confirm_ms(hs));
 	return SMC_REASON_OK;
 }
 
@@ -251,10 +258,15 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
  */
 static void start(struct smc_hs *hs)
 {
-	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms) / 4;
+	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms);
 
-	smc_hs_set_deadline(hs, hs->setup.crowded ?
-			    jiffies + msecs_to_jiffies(ms) : hs->limit);
+	if (!smc_hs_crowded(hs))
+		ms = hs->span_ms;
+	else if (test_bit(SMC_HS_LIMITED, &hs->bits))
+		ms /= 16;
+	else
+		ms /= 4;
+	smc_hs_set_deadline(hs, jiffies + msecs_to_jiffies(ms));
 }
 
 static enum smc_hs_verdict unsent(struct smc_hs *hs)

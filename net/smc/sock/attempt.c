@@ -232,18 +232,19 @@ static const struct smc_hs_events hs_events = {
 	.release	= hs_release,
 };
 
-/* Is the queue of a child's listener more than half full? */
-static bool crowded(const struct smc_sock *smc)
+/* How full is the queue that a child is in? */
+static void look_at_queue(const struct smc_sock *smc,
+			  struct smc_hs_setup *setup)
 {
 	const struct sock *listener;
-	bool yes;
 
 	rcu_read_lock();
 	listener = READ_ONCE(smc->listener);
-	yes = listener && READ_ONCE(listener->sk_ack_backlog) >
-			  READ_ONCE(listener->sk_max_ack_backlog) / 2 + 1;
+	if (listener) {
+		setup->queue_len = READ_ONCE(listener->sk_ack_backlog);
+		setup->queue_max = READ_ONCE(listener->sk_max_ack_backlog);
+	}
 	rcu_read_unlock();
-	return yes;
 }
 
 /* A handshake with its connection, or NULL. */
@@ -258,7 +259,6 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 		/* a client that refuses waits for a Proposal, see opened() */
 		.role = server || smc->refuse ? SMC_SERV : SMC_CLNT,
 		.connects = !server,
-		.crowded = server && crowded(smc),
 		.refuse = smc->refuse,
 		.addr = smc->addr,
 		.window_clamp = smc->window_clamp,
@@ -273,6 +273,7 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 	old = set_active_memcg(setup.memcg);
 	conn = smc_sock_new_conn(smc, gfp);
 	ring_sizes(smc, &setup.snd_len, &setup.rcv_len);
+	look_at_queue(smc, &setup);
 	smc_sock_hold(smc);
 	hs = conn ? smc_hs_new(&setup, conn, gfp) : NULL;
 	set_active_memcg(old);
