@@ -22,7 +22,7 @@ from genetlink import Genl, num
 from limits import await_that, limit
 from namespaces import enter, libc
 from park import Parked
-from sockdiag import PROTO_SMC, SMCD, row_of
+from sockdiag import PROTO_SMC, SMCD, TCP, row_of
 
 HOME, AWAY = "home", "away"             # namespaces
 NET = {HOME: "fd77:0:", AWAY: "fd78:0:"}         # /32: then network, subnet, host
@@ -544,6 +544,38 @@ def case_proposal_then_silence():
     finally:
         enter(HOME)
         sysctl("handshake_timeout_ms", 60000)
+
+
+def speak_first(lst):
+    srv = lst.accept()[0]
+    srv.sendall(b"x")
+    return srv
+
+
+def case_over_the_limit():
+    """a silent client over the limit is accepted, as plain TCP, long before the
+    deadline of the others; and one that proposes is declined before a server that
+    speaks first does so"""
+    sources = from_net6(AWAY, 1, 1, 1)
+    crowd = Crowd(AWAY, 300, sources, from_net6(HOME, 20, 20, 20))
+    try:
+        taken = crowd.taken()
+        crowd.socks += [crowd.lst.accept()[0] for _ in range(300 - taken)]
+        enter(HOME)
+        got = crowd.server.moved()
+        assert got["HsStarted"] - got["HsEnded"] == taken, got
+        with listener(HONEST) as lst, ThreadPoolExecutor(1) as pool:
+            srv = pool.submit(speak_first, lst)
+            enter(AWAY)
+            cli = smc_socket()
+            cli.bind((sources(0), 0))
+            cli.connect((NET[HOME] + "ffff::1", HONEST))
+            assert cli.recv(1) == b"x" and row_of(cli).mode == TCP
+            srv.result().close()
+            cli.close()
+        assert moved(AWAY, crowd.client, "HsReconnect") == 0, "it was reset"
+    finally:
+        crowd.close()
 
 
 def tcp_info(sock):

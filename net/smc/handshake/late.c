@@ -2,7 +2,7 @@
 /*
  * A CLC message that comes after the connection was given to the program.
  *
- * A server whose client stays silent for the whole deadline cannot tell a
+ * A server whose client stays silent up to the deadline cannot tell a
  * client whose SYN-ACK lost its option on the way, and which waits for the
  * server to speak, from one that is slow.  It gives the program a TCP
  * connection and keeps watching: if the first bytes that come are a complete
@@ -27,6 +27,8 @@
 /* Send a Decline, unless the program has written to the stream. */
 static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 {
+	enum smc_reason why = test_bit(SMC_HS_LIMITED, &hs->bits) ?
+			      SMC_REASON_HSLIMIT : SMC_REASON_LATECLC;
 	u8 version = msg->version;
 	ssize_t len;
 
@@ -36,7 +38,7 @@ static bool late_decline(struct smc_hs *hs, u8 *buf, struct smc_clc_msg *msg)
 	msg->type = SMC_CLC_DECLINE;
 	msg->version = version;
 	msg->decline.os = version > 1 ? SMC_OS_LINUX : 0;
-	msg->decline.diagnosis = smc_reason_wire(SMC_REASON_LATECLC);
+	msg->decline.diagnosis = smc_reason_wire(why);
 	smc_peer_id_get(hs->setup.sn, msg->decline.peer_id);
 	len = smc_clc_encode(buf, SMC_CLC_MAX_LEN, msg);
 	return len >= 0 && !smc_hs_tcp_send(hs->setup.sk, buf, len);

@@ -17,6 +17,12 @@
 #include <net/tcp_states.h>
 #include "priv.h"
 
+/*
+ * Children in a listener's queue.  A connection over a limit of handshakes does
+ * not wait behind so many: see sock/acceptq.c for what it costs.
+ */
+#define QUEUE_LONG	512
+
 /* A client that proposes and then is silent has a place in the queue, too. */
 static unsigned int confirm_ms(const struct smc_hs *hs)
 {
@@ -255,17 +261,21 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
 /*
  * A client that says nothing has a place in the listener's queue.  With TCP the
  * program would have accepted it: while places are few it soon can.
+ *
+ * One that is over a limit is declined whatever it proposes.  Its Proposal comes
+ * right behind its ACK, as a rule.  It is waited for, but not for long, because
+ * a server that speaks first leaves no place for the Decline (late.c).
  */
 static void start(struct smc_hs *hs)
 {
 	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms);
 
-	if (!smc_hs_crowded(hs))
-		ms = hs->span_ms;
-	else if (test_bit(SMC_HS_LIMITED, &hs->bits))
-		ms /= 16;
-	else
+	if (test_bit(SMC_HS_LIMITED, &hs->bits) && !hs->setup.connects)
+		ms = hs->setup.queue_len < QUEUE_LONG ? ms / 16 : 0;
+	else if (smc_hs_crowded(hs))
 		ms /= 4;
+	else
+		ms = hs->span_ms;
 	smc_hs_set_deadline(hs, jiffies + msecs_to_jiffies(ms));
 }
 

@@ -14,6 +14,12 @@
  * child's spinlock until it has called this listener's callback, in which
  * smc_acceptq_adopt() makes this the listener that the child wakes.
  *
+ * Each new child, each that is settled, accept() and poll() walk past children
+ * that are not.  These are handshakes, of which a namespace has 1024 (account.c),
+ * and 1024 more at most: that wait for data (defer.c), or over the limit of
+ * handshakes for a Proposal (handshake/server.c).  Such a child does not wait if
+ * it comes to a queue that is long.
+ *
  * The queue is TCP's: its lock (rskq_lock; spinlock, BH) is taken with a
  * child's spinlock held, never the other way round.
  *
