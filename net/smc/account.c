@@ -11,11 +11,11 @@
  * A peer is an IPv4 address, or an IPv6 network of 64 bits: an IPv6 host can
  * choose any address in it.  One address of such a network gets half of the
  * network's limit.  The networks above a peer have 24 bits (127.0.0.0/8: 8) or
- * 48 bits, and limit handshakes only.  A peer's limits of handshakes and groups
- * shrink as the namespace fills: see share().
+ * 48 bits, and limit handshakes only.  A peer's limits of handshakes, groups and
+ * orphans shrink as the namespace fills: see share().
  *
  * A user is charged for the rings of its connections, on the whole host, and may
- * have half of them with one peer.
+ * have half of them with one peer.  It is charged for its orphans, too.
  *
  * References: the account of a peer or user has one for each handshake, group,
  * ring and socket that is charged to it, for each connection with the peer, and
@@ -24,7 +24,7 @@
  *
  * Context: any, unless a function says otherwise; accounts.lock (spinlock, IRQ)
  * protects the table and what accounts hold, and is a leaf.
- * Tests: selftests/smc/accounts.py, selftests/smc/hslimit.py
+ * Tests: selftests/smc/accounts.py, orphans.py, hslimit.py
  */
 #define pr_fmt(fmt) "smc: " fmt
 
@@ -90,6 +90,12 @@ static bool is_network(const struct smc_account *acct)
 	return acct->limit == no_limit;
 }
 
+/* Does a peer's limit shrink as its namespace fills?  So do all of handshakes. */
+static bool shrinks(enum smc_acct_kind kind)
+{
+	return kind == SMC_ACCT_GROUPS || kind == SMC_ACCT_ORPHANS;
+}
+
 static int limit_of(const struct smc_account *acct, enum smc_acct_kind kind)
 {
 	const struct smc_account *up = acct->up, *space = acct->space;
@@ -100,7 +106,7 @@ static int limit_of(const struct smc_account *acct, enum smc_acct_kind kind)
 		return share(limit_of(up, kind), up->used[kind]);
 	limit = acct->limit ? READ_ONCE(acct->limit[kind]) :
 			      DIV_ROUND_UP(limit_of(up, kind), 2);
-	if (space && kind == SMC_ACCT_GROUPS && !is_network(acct))
+	if (space && shrinks(kind) && !is_network(acct))
 		limit = min(limit, share(limit_of(space, kind),
 					 space->used[kind]));
 	return limit;
@@ -472,6 +478,8 @@ int smc_account_init(void)
 	limit[SMC_ACCT_CLIENTS] = SMC_ACCT_MAX;
 	limit[SMC_ACCT_SERVERS] = SMC_ACCT_MAX;
 	smc_account_user_limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 2;
+	/* half of a namespace's: most users are in one */
+	smc_account_user_limit[SMC_ACCT_ORPHANS] = 8192;
 	return 0;
 }
 
@@ -515,6 +523,7 @@ int smc_account_net_init(struct smc_net *sn)
 	sn->peer_limit[SMC_ACCT_RINGS] = rings / 2;
 	sn->peer_limit[SMC_ACCT_GROUPS] = groups / 4;
 	sn->peer_limit[SMC_ACCT_ENDING] = 64;
+	sn->peer_limit[SMC_ACCT_ORPHANS] = 8192;
 	return 0;
 }
 

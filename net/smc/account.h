@@ -21,10 +21,10 @@ struct smc_net;
  */
 enum smc_acct_kind {
 	SMC_ACCT_RINGS,		/* KiB of rings, idle and retired ones included */
-	SMC_ACCT_GROUPS,	/* a peer's limit shrinks as the namespace fills */
+	SMC_ACCT_GROUPS,
 	SMC_ACCT_ENDING,	/* groups that gave way to others; no setting */
-	SMC_ACCT_ORPHANS,
-	SMC_ACCT_CLIENTS,	/* handshakes; the limits of the last two shrink */
+	SMC_ACCT_ORPHANS,	/* closed sockets that wait for their peers */
+	SMC_ACCT_CLIENTS,	/* handshakes */
 	SMC_ACCT_SERVERS,
 	SMC_ACCT_KINDS
 };

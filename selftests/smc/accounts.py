@@ -12,9 +12,7 @@ SMC sockets of others.
 import argparse
 import contextlib
 import ctypes
-import fcntl
 import os
-import select
 import socket
 import struct
 import subprocess
@@ -37,7 +35,6 @@ FIRST = 0x08                    # an Accept of a new group
 RING = 64                       # KiB
 KEPT, LOOKED_AT = 32, 512        # idle rings of a group, of the host; see core/buf.c
 MOST = (1 << 30) - 1            # of any limit
-SIOCOUTQNSD = 0x894B
 RDMA6 = "fd09::1"               # of the same port
 
 
@@ -598,30 +595,6 @@ def case_rings_that_are_kept():
     with limits(host_max_ring_kbytes_per_user=2 * RING):
         cases.in_child(user)
     await_ends("connections", c.moved)
-
-
-def fill(sock):
-    """write until some of it waits for room in the peer's ring"""
-    unsent = bytearray(4)
-    sock.setblocking(False)
-    while not int.from_bytes(unsent, sys.byteorder):
-        select.select([], [sock], [], LIMIT)
-        with contextlib.suppress(BlockingIOError):
-            sock.send(bytes(65536))
-        fcntl.ioctl(sock, SIOCOUTQNSD, unsent)
-
-
-def case_orphans():
-    """the host's: bytes are left to deliver"""
-    sysctl("transports", "smcr")
-    cli, srv = smc(RDMA, SMCR)
-    fill(cli)
-    c = Counters()
-    with limits(host_max_orphans=0):
-        cli.close()
-        counters_reach(c, OrphanAborted=1, HostLimit=1)
-    srv.close()
-    counters_reach(c, ConnDestroyed=2)
 
 
 # ---- idle rings ----

@@ -170,16 +170,19 @@ static const struct ctl_table table_template[] = {
 	INT_ENTRY("fallback_memory_s", fallback_memory_s, SYSCTL_ZERO, &day_s),
 	INT_ENTRY("orphan_timeout_s", orphan_timeout_s, SYSCTL_ONE, &day_s),
 	LIMIT_ENTRY("max_orphans", AT(limit[SMC_ACCT_ORPHANS])),
+	LIMIT_ENTRY("max_orphans_per_peer", AT(peer_limit[SMC_ACCT_ORPHANS])),
 	LIMIT_ENTRY("max_groups", AT(limit[SMC_ACCT_GROUPS])),
 	LIMIT_ENTRY("max_groups_per_peer", AT(peer_limit[SMC_ACCT_GROUPS])),
 	LIMIT_ENTRY("max_ring_kbytes", AT(limit[SMC_ACCT_RINGS])),
 	LIMIT_ENTRY("max_ring_kbytes_per_peer", AT(peer_limit[SMC_ACCT_RINGS])),
 	/* of the host, in the first namespace only: pointers */
-#define HOST_ENTRIES	4
+#define HOST_ENTRIES	5
 	LIMIT_ENTRY("host_max_groups",
 		    &smc_account_host_limit[SMC_ACCT_GROUPS]),
 	LIMIT_ENTRY("host_max_orphans",
 		    &smc_account_host_limit[SMC_ACCT_ORPHANS]),
+	LIMIT_ENTRY("host_max_orphans_per_user",
+		    &smc_account_user_limit[SMC_ACCT_ORPHANS]),
 	LIMIT_ENTRY("host_max_ring_kbytes",
 		    &smc_account_host_limit[SMC_ACCT_RINGS]),
 	LIMIT_ENTRY("host_max_ring_kbytes_per_user",

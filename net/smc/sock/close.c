@@ -65,13 +65,40 @@ static void close_tcp(struct smc_sock *smc)
 	smc_sock_base(sk)->release(&sock);
 }
 
+/*
+ * Charge a socket that is closed to its user and to its peer.  Returns NULL, or
+ * the account that has no room.
+ */
+static struct smc_account *charge_orphan(struct smc_sock *smc,
+					 const struct smc_conn *conn)
+{
+	struct smc_account *full;
+
+	if (!smc_account_try_charge(smc->user, SMC_ACCT_ORPHANS, 1, &full))
+		return full;
+	if (smc_account_try_charge(conn->account, SMC_ACCT_ORPHANS, 1, &full))
+		smc->orphan = smc_account_get(conn->account);
+	else
+		smc_account_uncharge(smc->user, SMC_ACCT_ORPHANS, 1);
+	return full;
+}
+
+static void uncharge_orphan(struct smc_sock *smc)
+{
+	if (!smc->orphan)
+		return;
+	smc_account_uncharge(smc->orphan, SMC_ACCT_ORPHANS, 1);
+	smc_account_uncharge(smc->user, SMC_ACCT_ORPHANS, 1);
+	smc_account_put(smc->orphan);
+	smc->orphan = NULL;
+}
+
 /* The last step of an orphan. */
 static void free_orphan(struct smc_sock *smc)
 {
 	struct smc_conn *conn = smc_sock_conn_get(smc);
 
-	if (test_and_clear_bit(SMC_SK_ORPHAN, &smc->bits))
-		smc_account_uncharge(smc->sn->account, SMC_ACCT_ORPHANS, 1);
+	uncharge_orphan(smc);
 	if (!conn)
 		return;
 	/* a worker does not wait for a lock that a program may hold for long */
@@ -413,9 +440,8 @@ static void close_conn(struct smc_sock *smc, bool abort)
 	WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
 	abort = abort || smc_conn_readable(conn) > 0;
 	ev = abort ? SMC_EV_CLOSE_ABORT : SMC_EV_CLOSE;
-	if (smc_account_try_charge(smc->sn->account, SMC_ACCT_ORPHANS, 1,
-				   &full))
-		set_bit(SMC_SK_ORPHAN, &smc->bits);
+	/* before the event, which may queue the last step */
+	full = charge_orphan(smc, conn);
 	/* before the peer is told: its ring can serve the next connection then */
 	smc_conn_writer_gone(conn);
 	/*

@@ -95,7 +95,6 @@ enum smc_sock_bits {
 	SMC_SK_DENIED,		/* trace event smc_policy: no SMC */
 	SMC_SK_CORK,		/* TCP_CORK is set */
 	SMC_SK_LIMIT_HS,	/* SOL_SMC option, kept for programs that ask */
-	SMC_SK_ORPHAN,		/* charged to the namespace */
 	SMC_SK_DEFERRED,	/* a child that waits for its first data */
 	SMC_SK_SERVER,		/* a listener's child */
 	SMC_SK_WORK_BEGIN,	/* work: begin the handshake */
@@ -137,6 +136,7 @@ struct smc_row {
  * @sn: state of its namespace
  * @user: account of the user that made the socket or its listener, referenced;
  *	NULL: the user had CAP_IPC_LOCK
+ * @orphan: closed: account of the peer that it is charged to, referenced; or NULL
  * @memcg: control group of that program, referenced; or NULL
  * @phase: enum smc_phase
  * @tcp_opts: calls under way that set options which need TCP
@@ -169,6 +169,7 @@ struct smc_sock {
 	struct sock *sk;
 	struct smc_net *sn;
 	struct smc_account *user;
+	struct smc_account *orphan;
 	struct mem_cgroup *memcg;
 	u8 phase;
 	atomic_t tcp_opts;
