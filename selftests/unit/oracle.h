@@ -70,6 +70,7 @@ static inline bool oracle_llc(const u8 *p, size_t len)
 	struct smc_llc_msg a, b;
 	u8 buf[SMC_LLC_LEN];
 	unsigned int i;
+	size_t used;
 	int rc;
 
 	/* must be safe without a decode before */
@@ -79,9 +80,12 @@ static inline bool oracle_llc(const u8 *p, size_t len)
 	ORACLE(len >= SMC_LLC_LEN || rc == -EBADMSG);
 	if (rc)
 		return false;
+	used = smc_llc_used(p, len);
+	ORACLE(used >= SMC_LLC_LEN && used <= len);
+	ORACLE(!smc_llc_decode(p, used, &b) && !memcmp(&a, &b, sizeof(a)));
 	if (a.type == SMC_LLC_DELETE_RKEY && !a.response) {
 		for (i = 0; i < a.delete_rkey.n_keys; i++)
-			ORACLE(smc_llc_deletes_rkey(p, len, get_unaligned_be32(
+			ORACLE(smc_llc_deletes_rkey(p, used, get_unaligned_be32(
 							p + 8 + 4 * i)));
 	}
 	smc_llc_encode(buf, &a);

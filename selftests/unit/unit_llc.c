@@ -268,6 +268,10 @@ static void decode__delete_rkey_counts(void **state)
 			assert_int_equal(smc_llc_decode(p, len, &msg), 0);
 			assert_int_equal(msg.delete_rkey.n_keys,
 					 n < want ? n : want);
+			want = 8 + 4 * (n < want ? n : want);
+			assert_int_equal(smc_llc_used(p, len),
+					 want > SMC_LLC_LEN ? want : SMC_LLC_LEN);
+			oracle_llc(p, len);
 			p[0] = 0x09;
 			assert_int_equal(smc_llc_decode(p, len, &msg), 0);
 			assert_int_equal(msg.delete_rkey.n_keys, n < 8 ? n : 8);

@@ -169,6 +169,26 @@ void smc_llc_encode(u8 p[SMC_LLC_LEN], const struct smc_llc_msg *msg)
 }
 
 /**
+ * smc_llc_used() - how many bytes of a message are looked at
+ * @p: first byte received
+ * @len: bytes received, SMC_LLC_LEN at least
+ *
+ * smc_llc_decode() and smc_llc_deletes_rkey() find the same in so many.
+ *
+ * Context: any.
+ * Return: SMC_LLC_LEN, or more for a long DELETE RKEY; @len at most.
+ */
+size_t smc_llc_used(const u8 *p, size_t len)
+{
+	size_t keys;
+
+	if ((p[0] & ~V2_TYPE) != SMC_LLC_DELETE_RKEY)
+		return SMC_LLC_LEN;
+	keys = RKEYS_AT + 4 * deleted_rkeys(p, len);
+	return keys > SMC_LLC_LEN ? keys : SMC_LLC_LEN;
+}
+
+/**
  * smc_llc_deletes_rkey() - does a DELETE RKEY request name this key?
  * @p: the bytes received
  * @len: their number

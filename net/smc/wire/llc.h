@@ -129,6 +129,7 @@ struct smc_llc_msg {
 
 int smc_llc_decode(const u8 *p, size_t len, struct smc_llc_msg *out);
 void smc_llc_encode(u8 p[SMC_LLC_LEN], const struct smc_llc_msg *msg);
+size_t smc_llc_used(const u8 *p, size_t len);
 bool smc_llc_deletes_rkey(const u8 *p, size_t len, u32 rkey);
 void smc_llc_respond(u8 p[SMC_LLC_LEN], u8 flags);
 

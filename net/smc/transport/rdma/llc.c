@@ -506,6 +506,8 @@ void smc_rdma_llc_rx(struct smc_rdma_link *link, const u8 *data, u32 len)
 		smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_MALFORMED);
 		return;
 	}
+	/* a receive may have 4 KiB */
+	len = smc_llc_used(data, len);
 	if (READ_ONCE(link->llc_num) < SMC_RDMA_LLC_QUEUE)
 		rx = kmalloc(struct_size(rx, data, len), GFP_ATOMIC);
 	if (!rx) {
