@@ -73,6 +73,26 @@ in_both() {
 # equal WANTED GOT WHAT
 equal() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
 
+# skips GUEST CASES COMMAND: ends as COMMAND does, a program that runs cases
+# (selftests/smc/cases.py).  None but CASES may be skipped.
+skips() {
+	{
+		_rc=0
+		g "$1" "$3" || _rc=$?
+		echo $_rc >"$LAB_RUN/skips.rc"
+	} | tee "$LAB_RUN/skips"
+	_rc=$(cat "$LAB_RUN/skips.rc")
+	[ "$_rc" = 4 ] || return "$_rc"
+	_skipped=$(sed -n 's/^ok [0-9]* \([^ ]*\) # SKIP .*/\1/p' "$LAB_RUN/skips")
+	[ "$_skipped" ] || return 4
+	for _case in $_skipped; do
+		case " $2 " in
+		*" $_case "*) ;;
+		*) note "$_case may not be skipped here"; return 4 ;;
+		esac
+	done
+}
+
 # by way of a file: in "$(jobs -p)" dash has none of them
 # shellcheck disable=SC2046
 trap 'jobs -p >"$LAB_RUN/jobs"; kill $(cat "$LAB_RUN/jobs") 2>/dev/null || :' EXIT

@@ -4,8 +4,17 @@
 # guests: 1
 # timeout: 300
 # rdma: lo
-# the kernels for which the planted modules are built, without sleep checks
-[ "$LAB_K" != 6.12 ] || g A 'insmod /lab/pauses.ko' || fail "pauses"
-g A "modprobe tun && sysctl -q net.smc.handshake_timeout_ms=20000 &&
-	/lab/selftests/smc/diag.py && /lab/selftests/smc/destroy.py"
-[ "$LAB_K" != 6.12 ] || g A 'rmmod pauses' || fail "pauses"
+s=/lab/selftests/smc
+# The planted modules are built for it, and it does not check what may sleep: one
+# case needs both.
+case $LAB_K in
+6.12) pauses=1 left_out='' ;;
+*) pauses='' left_out=unborn ;;
+esac
+[ -z "$pauses" ] || g A 'insmod /lab/pauses.ko' || fail "pauses"
+g A 'modprobe tun && sysctl -q net.smc.handshake_timeout_ms=20000'
+rc=0
+skips A "$left_out" $s/diag.py || rc=$?
+g A $s/destroy.py || fail "destroy.py"
+[ -z "$pauses" ] || g A 'rmmod pauses' || fail "pauses"
+exit $rc
