@@ -5,8 +5,15 @@
 # cpus: 1
 # rdma: none
 # when: 2/2 debug
-g A 'modprobe tun && insmod /lab/pauses.ko || exit
-	/lab/selftests/smc/late.py
-	rc=$?
-	rmmod pauses || exit
-	exit $rc'
+s=/lab/selftests/smc
+# two cases need the module pauses, which is not built for all kernels
+case $LAB_K in
+6.12 | debug | kcsan) pauses=1 left_out='' ;;
+*) pauses='' left_out='poll_of_gone_bytes rest_of_long_accept' ;;
+esac
+[ -z "$pauses" ] || g A 'insmod /lab/pauses.ko' || fail "pauses"
+g A 'modprobe tun'
+rc=0
+skips A "$left_out" $s/late.py || rc=$?
+[ -z "$pauses" ] || g A 'rmmod pauses' || fail "pauses"
+exit $rc
