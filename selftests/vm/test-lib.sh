@@ -73,6 +73,14 @@ in_both() {
 # equal WANTED GOT WHAT
 equal() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
 
+# ended STATUS PID WHAT: a background command has ended with this exit status.  A
+# program with a time limit has another when that is over.
+ended() {
+	_rc=0
+	wait "$2" || _rc=$?
+	equal "$1" "$_rc" "exit status, $3"
+}
+
 # skips GUEST CASES COMMAND: ends as COMMAND does, a program that runs cases
 # (selftests/smc/cases.py).  None but CASES may be skipped.
 skips() {

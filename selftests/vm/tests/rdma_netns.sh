@@ -87,8 +87,9 @@ if [ -n "$knows" ]; then
 	g A 'ip netns exec n1 rdma dev set rxe1 netns /proc/1/ns/net' ||
 		fail 'rxe1 to the host'
 	g A 'touch /tmp/hold'
-	wait $cpid && fail 'the client saw no error'
-	wait $pid && fail 'the server saw no error'
+	# an error ends stream with 1, its watchdog with 3
+	ended 1 $cpid 'the client sees an error'
+	ended 1 $pid 'the server sees an error'
 	devices '' '"rxe1"'
 	counted 1 "'LinkDownRemoved>0'" 'links'
 	counted 2 "'LinkDownPeer>0'" 'links'

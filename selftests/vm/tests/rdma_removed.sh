@@ -88,8 +88,9 @@ wait_for 60 A 'test -e /tmp/hold.client'
 wait_for 60 B 'test -e /tmp/hold.server'
 g A 'rdma link delete rxe0'
 for x in A B; do g $x 'touch /tmp/hold'; done
-wait $cpid && fail "the client saw no error"
-wait $spid && fail "the server saw no error"
+# an error ends stream with 1, its watchdog with 3
+ended 1 $cpid "the client sees an error"
+ended 1 $spid "the server sees an error"
 # the programs hear of it first
 wait_for 60 A "$s/smcstat.sh expect LinkDownRemoved=1"
 wait_for 60 B "$s/smcstat.sh expect LinkDownPeer=1 LgrLost=1"
