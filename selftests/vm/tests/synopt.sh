@@ -12,7 +12,6 @@ option=/sys/module/smc/parameters/syn_option
 g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
 	insmod /lab/smc_diag.ko'
 equal own "$(g A "cat $option")" 'SYN option'
-rc=0
-g A "/lab/selftests/smc/synopt.py ${SYNOPT_CASES:-}" || rc=$?
-# the debug kernel has no NAT: that case is skipped
-[ $LAB_K.$rc = debug.4 ] || return $rc
+# the debug kernel cannot redirect, and has no tunnels
+case $LAB_K in debug) left_out='nat tunnels' ;; *) left_out='' ;; esac
+skips A "$left_out" "/lab/selftests/smc/synopt.py ${SYNOPT_CASES:-}"
