@@ -27,10 +27,13 @@ in_modes() {
 	for _a; do
 		_args="$_args '$_a'"
 	done
+	# whatever the tests ask for is in Debian's kernel
+	_skips=
+	[ "$LAB_K" != 6.12 ] || _skips=SMC_SKIPS=none
 	# an emulated guest beside busy neighbours is slow: no deadline here
 	_rc=0
 	g A "sysctl -q net.smc.handshake_timeout_ms=20000
-		$settings $s/sockmodes.sh $_args" || _rc=$?
+		$settings $_skips $s/sockmodes.sh $_args" || _rc=$?
 	case $_rc in
 	0) _ran=1 ;;
 	# none of the modes asked for is one of these
