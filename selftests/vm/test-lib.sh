@@ -73,6 +73,13 @@ in_both() {
 # equal WANTED GOT WHAT
 equal() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
 
+# same ONE OTHER WHAT: what two commands have printed.  One that has failed has
+# printed nothing, as the other may have.
+same() {
+	[ "$1" ] || fail "$3: nothing"
+	equal "$1" "$2" "$3"
+}
+
 # ended STATUS PID WHAT: a background command has ended with this exit status.  A
 # program with a time limit has another when that is over.
 ended() {

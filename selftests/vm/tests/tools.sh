@@ -66,9 +66,9 @@ json A '[r["ibdev"] for r in rows if r["active"]] == ["rxe0"]' 'smcr -j device'
 gids() { # GUEST KEY: GIDs of the links
 	g "$1" "$t/smcr -j linkgroup link-show | python3 -c '
 import json, sys
-print(sorted({r[\"$2\"] for r in json.load(sys.stdin)}))'"
+print(*sorted({r[\"$2\"] for r in json.load(sys.stdin)}))'"
 }
-equal "$(gids A gid)" "$(gids B peer_gid)" 'GIDs at both ends'
+same "$(gids A gid)" "$(gids B peer_gid)" 'GIDs at both ends'
 equal 3 "$(g A smcss | grep -c '^ACTIVE.*SMCR')" 'connections in smcss'
 json A 'rows[0]["connections"]["client_v1"] +
 	rows[0]["connections"]["client_v2"] >= 5' 'smcr -j stats'

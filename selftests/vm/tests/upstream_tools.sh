@@ -99,7 +99,7 @@ json B 'rows[0]["connections"]["server_v2"] == 3' 'smcr -j stats'
 for pair in 'link_uid peer_uid' 'gid peer_gid'; do
 	mine=${pair% *} other=${pair#* }
 	for x in "A B" "B A"; do
-		equal "$(value "${x% *}" "rows[0][\"$mine\"]" \
+		same "$(value "${x% *}" "rows[0][\"$mine\"]" \
 				'smcr -j linkgroup link-show')" \
 			"$(value "${x#* }" "rows[0][\"$other\"]" \
 				'smcr -j linkgroup link-show')" \
@@ -116,7 +116,7 @@ g A "cd $t && ./smctop -b -n 1 -d 0.5 -g >/tmp/out &&
 	grep -q 'SMC-R.*rxe0' /tmp/out" || fail 'smctop -g'
 sent=$(value A 'rows[0]["tx"]["bytes"]' 'smcr -j stats')
 # bytes written by all connections, from their cursors
-equal "$sent" "$(g A smcss -d | awk '/^ACTIVE/ { split($(NF - 2), c, ":")
+same "$sent" "$(g A smcss -d | awk '/^ACTIVE/ { split($(NF - 2), c, ":")
 	print "0x" c[2] }' | while read -r n; do echo $((n)); done |
 	awk '{ n += $1 } END { print n }')" 'smcss -d and smcr stats'
 equal "smc_bytes_total{transport=\"smcr\",direction=\"tx\"} $sent" \
