@@ -80,6 +80,14 @@ same() {
 	equal "$1" "$2" "$3"
 }
 
+# refused STATUS GUEST COMMAND: it ends with this exit status.  One that crashes,
+# or is not there, has another.
+refused() {
+	_rc=0
+	g "$2" "$3" || _rc=$?
+	equal "$1" "$_rc" "exit status of $3"
+}
+
 # ended STATUS PID WHAT: a background command has ended with this exit status.  A
 # program with a time limit has another when that is over.
 ended() {

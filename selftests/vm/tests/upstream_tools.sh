@@ -62,9 +62,11 @@ set_up() {
 }
 
 in_both set_up || fail 'setting up'
-g A "! $t/smcr ueid add LAB.1 && ! $t/smcr ueid del LAB.2 &&
-	! $t/smcd seid enable && ! $t/smc_pnet -a other -I eth0 &&
-	! $t/smc_pnet -d none" || fail 'what must be refused'
+refused 2 A "$t/smcr ueid add LAB.1"
+refused 2 A "$t/smcr ueid del LAB.2"
+refused 2 A "$t/smcd seid enable"
+refused 1 A "$t/smc_pnet -a other -I eth0"
+refused 1 A "$t/smc_pnet -d none"
 g A "$t/smc_rnics >/tmp/out && grep -q 'virt.*\*LABNET *eth0' /tmp/out" ||
 	fail 'smc_rnics'
 
@@ -122,8 +124,8 @@ same "$sent" "$(g A smcss -d | awk '/^ACTIVE/ { split($(NF - 2), c, ":")
 equal "smc_bytes_total{transport=\"smcr\",direction=\"tx\"} $sent" \
 	"$(g A "$t/smc_stats -P" | grep '^smc_bytes.*smcr.*tx')" 'smc_stats -P'
 # its other form reads a file which only our module has
-g A "! $t/smc_stats >/tmp/out 2>&1 && grep -q smc_stat: /tmp/out" ||
-	fail 'smc_stats'
+refused 1 A "$t/smc_stats >/tmp/out 2>&1"
+g A 'grep -q smc_stat: /tmp/out' || fail 'smc_stats'
 release
 grep -q " sent $sent," "$LAB_RUN/client.txt" || fail "the client sent $sent"
 
