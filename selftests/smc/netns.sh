@@ -36,6 +36,14 @@ stream_between() {
 	client=$!
 }
 
+# smcd_in NETNS N: so many sockets use SMC-D
+smcd_in() {
+	local n
+
+	n=$(ip netns exec "$1" smcss | grep -c SMCD)
+	[ "$n" = "$2" ] || bad "smcss in $1 has $n with SMC-D, not $2"
+}
+
 stream_end() {
 	wait $client || bad "client failed"
 	wait $server || bad "server failed"
@@ -63,8 +71,8 @@ for addr in 10.97.0.2 fd97::2; do
 	mark
 	stream_between $addr -n 16 -l 64K -H "$tmp/hold"
 	wait_file "$tmp/hold.client"
-	[ "$(in1 smcss | grep -c SMCD)" = 16 ] || bad "smcss in n1 is not 16"
-	[ "$(in2 smcss | grep -c SMCD)" = 16 ] || bad "smcss in n2 is not 16"
+	smcd_in n1 16
+	smcd_in n2 16
 	[ "$(smcss -a | grep -c SMCD)" = 0 ] || bad "smcss outside sees them"
 	: >"$tmp/hold"
 	stream_end
@@ -88,6 +96,9 @@ end_row
 start_row "netns: deleted with open connections"
 stream_between 10.97.0.2 -n 8 -l 20K -H "$tmp/hold"
 wait_file "$tmp/hold.client"
+wait_file "$tmp/hold.server"
+smcd_in n1 8
+smcd_in n2 8
 ip netns delete n1
 ip netns delete n2
 : >"$tmp/hold"
@@ -97,8 +108,11 @@ end_row
 start_row "netns: made and deleted, with connections each time"
 for i in $(seq 10); do
 	pair_up
+	mark
 	stream_between 10.97.0.2 -n 2 -l 5K -i $((seed + i))
 	stream_end
+	in_counters n1 "$tmp/n1" HsClientSmcd=2
+	in_counters n2 "$tmp/n2" HsServerSmcd=2
 	printf 'netns delete %s\n' n1 n2 | ip -batch -
 done
 end_row
