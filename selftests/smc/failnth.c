@@ -621,7 +621,7 @@ static const struct step {
 	{ "ioctl", "smc", step_ioctl, false },
 	{ "options", "smc", step_options, false },
 	{ "sock_diag", "smc_diag", step_diag, true },
-	{ "sock_destroy", "smc_diag", step_destroy, false },
+	{ "sock_destroy", "smc_diag", step_destroy, true },
 	{ "generic_netlink", "smc", step_genl, true },
 	{ "ueid", "smc", step_ueid, false },
 	{ "pnet", "smc", step_pnet, true },
