@@ -416,6 +416,9 @@ static void parse_options(int argc, char **argv, struct todo *todo)
 		todo->files = argv + optind;
 		todo->scripts = argc - optind;
 	}
+	/* with none there is no difference */
+	if (todo->scripts < 1 || todo->max < 1)
+		usage();
 }
 
 int main(int argc, char **argv)
