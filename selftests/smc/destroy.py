@@ -87,7 +87,7 @@ class Sink:
         addr = self.socks[0].getsockname()
         while len(self.socks) < 8:
             s = socket.socket()
-            s.settimeout(1)
+            s.settimeout(limit(1))
             self.socks.append(s)
             try:
                 s.connect(addr)

@@ -33,7 +33,7 @@ def address(verb):
 def packet_while_link_ends(receive, end_link):
     """receive() has a packet received by the link"""
     # what has been received is done with
-    time.sleep(0.2)
+    time.sleep(limit(0.2))
     SLOWRXE.write("pause", 1)
     thread = threading.Thread(target=receive)
     thread.start()
@@ -43,7 +43,7 @@ def packet_while_link_ends(receive, end_link):
         await_that("not to RESET", lambda: told("resets") == "1" or
                    told("paused") == "2", LIMIT)
         # time to do it wrong
-        time.sleep(0.5)
+        time.sleep(limit(0.5))
         assert told("paused") == "1", "the pause was too short"
         assert told("early") == "N", "destroyed below the receiver"
         assert told("resets") == "1", told("resets")

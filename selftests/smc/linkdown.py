@@ -343,7 +343,7 @@ def case_late_rts():
         await_that("the link is there",
                    lambda: counters.moved().get("LinkDownFatal"), LIMIT)
         # time to do it wrong
-        time.sleep(1)
+        time.sleep(limit(1))
         stops = number("stops")
     finally:
         bad("rule", "off")

@@ -67,7 +67,8 @@ counted() {
 		}
 	}
 	END
-	timeout 60 python3 -c "$talk" "$1" "$host" $group || exit 1
+	timeout $((60 * ${SMC_TEST_SCALE:-1})) \
+		python3 -c "$talk" "$1" "$host" $group || exit 1
 	nft -j list counters table inet smcowner | python3 -c '
 import json, sys
 for x in json.load(sys.stdin)["nftables"]:

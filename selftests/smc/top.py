@@ -67,7 +67,7 @@ class Pair:
 def case_info():
     with Pair() as p:
         p.client.sendall(bytes(1000))
-        assert select.select([p.server], [], [], 30)[0]
+        assert select.select([p.server], [], [], limit(30))[0]
         c, s = p.both(rows("smcss", "-j"))
         assert c["mode"] == s["mode"] == MODE, (c, s)
         assert c["inode"] == os.fstat(p.client.fileno()).st_ino

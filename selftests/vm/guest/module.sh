@@ -86,7 +86,8 @@ rdma_port() {
 	until read -r state <"$port/$name/ports/1/state" &&
 	      [ "$state" = "4: ACTIVE" ]; do
 		i=$((i + 1))
-		[ $i -le 100 ] || { echo "$name is not active"; exit 1; }
+		[ $i -le $((100 * ${SMC_TEST_SCALE:-1})) ] ||
+			{ echo "$name is not active"; exit 1; }
 		sleep 0.1
 	done
 }

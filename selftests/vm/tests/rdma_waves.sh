@@ -114,7 +114,7 @@ done
 finish $spid $cpid /tmp/meanwhile
 
 # Long enough for a link that was given up to be noticed, and for the keys.
-sleep $((2 * n * rtt_ms / 1000 + 12))
+g A "sleep \$((2 * $n * $rtt_ms / 1000 + 12 * \${SMC_TEST_SCALE:-1}))"
 note "afterwards"
 start /tmp/after -n 64 -l 64K -S 64K -R 64K -i 4
 all_smcr 64 0

@@ -48,7 +48,8 @@ cat >/tmp/talk.py <<-END
 	sysctl("transports", "smcr")
 	talk()
 END
-PYTHONPATH=/lab/selftests/smc timeout 60 python3 /tmp/talk.py || fail "talk.py"
+PYTHONPATH=/lab/selftests/smc timeout $((60 * ${SMC_TEST_SCALE:-1})) \
+	python3 /tmp/talk.py || fail "talk.py"
 echo 0 >tracing_on
 has() { grep -Eq "$1" trace || fail "no line $1"; }
 has "smc_switch_to_fallback: sk=[0-9a-f]+ clcsk=[0-9a-f]+ net=[0-9]+ fallback_rsn=[0-9]+"
