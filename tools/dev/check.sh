@@ -43,15 +43,15 @@ sh tools/dev/setup.sh || { echo "setup failed"; echo "0 passed, 1 failed"; exit 
 git ls-files >/dev/null ||
 	{ echo "git has no list of the files"; echo "0 passed, 1 failed"; exit 1; }
 
-id=$(git rev-parse HEAD 2>/dev/null | cut -c1-7)
-: "${SMC_SEED:=$((0x${id:-1}))}"
-: "${SMC_ROTATE:=$(git rev-list --count HEAD 2>/dev/null || echo 0)}"
+id=$(git rev-parse HEAD | cut -c1-7)
+: "${SMC_SEED:=$((0x$id))}"
+: "${SMC_ROTATE:=$(git rev-list --count HEAD)}"
 : "${SMC_MODES:=rotate}"
 export SMC_SEED SMC_ROTATE SMC_MODES
 # static.sh has another kernel in turn where none is chosen
 k=${K:-6.12}
 if [ "$k" = 6.12 ]; then unset K; else export K; fi
-echo "== commit ${id:-unknown}: SMC_SEED=$SMC_SEED SMC_ROTATE=$SMC_ROTATE"
+echo "== commit $id: SMC_SEED=$SMC_SEED SMC_ROTATE=$SMC_ROTATE"
 
 # What a first run makes takes half an hour: it is made at times when a CPU is
 # idle.  A stage that needs it waits for it, and makes it if this has failed.
