@@ -10,13 +10,16 @@ passed=0
 failed=0
 
 loaded=$tmp/loaded
-sed "/^#DEBHELPER#/d; s|/sys/module/smc|$loaded|g" debian/smc-dkms.postinst \
-	>"$tmp/deb"
+sed "s|/sys/module/smc|$loaded|g" tools/packaging/loaded >"$tmp/say"
+chmod +x "$tmp/say"
+sed "/^#DEBHELPER#/d; s|/usr/share/smc-dkms/loaded|$tmp/say|" \
+	debian/smc-dkms.postinst >"$tmp/deb"
 {
 	echo 'set -e'
 	sed -n '/^%post -n smc-dkms/,/^%preun/p' tools/packaging/smc.spec |
-		sed '/^%/d; s/%{version}/0.1/g; s/%%/%/g'
-} | sed "s|/sys/module/smc|$loaded|g; s|/lib/modules|$tmp/no|g" >"$tmp/rpm"
+		sed '/^%\(post\|preun\)/d; s/%{version}/0.1/g; s/%%/%/g'
+} | sed "s|%{_datadir}/smc-dkms/loaded|$tmp/say|; s|/lib/modules|$tmp/no|g" \
+	>"$tmp/rpm"
 for tool in dkms modinfo; do
 	printf '#!/bin/sh\nexit 1\n' >"$tmp/$tool"
 	chmod +x "$tmp/$tool"
