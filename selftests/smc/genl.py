@@ -6,9 +6,11 @@ Needs the module, root, soft-RoCE as the only RDMA device (hostenv.py says where
 and no SMC sockets of others.  Raw netlink, no library.  One "ok" or "not ok" line
 a case; the exit code says whether all were ok.
 """
+import contextlib
 import errno
 import os
 import socket
+import subprocess
 import sys
 
 import cases
@@ -602,12 +604,30 @@ def case_namespaces():
         p.do(P_FLUSH)
 
 
+def cut_anywhere(cmd, together=1):
+    """A dump is the same wherever its messages end; so many rows come together.
+    Rows are known by their first attribute and their last 32 bytes: others
+    change when connections go."""
+    rows = smc().dump(cmd)
+    want = [(rcmd, data[:12], data[-32:]) for rcmd, data in rows]
+    lens = [20 + len(data) for _, data in rows]
+    step = together * max(lens)
+    assert len(set(want)) == len(want) and sum(lens) > 4096 + step, lens
+    g = Genl(SMC_GENL, 4096)
+    # no attribute with a value is shorter
+    for size in range(4096, 4096 + step, 8):
+        g.bufsize = size
+        got = [(rcmd, data[:12], data[-32:]) for rcmd, data in g.dump(cmd)]
+        assert got == want, f"messages of {size} bytes: {len(got)} rows"
+
+
 def case_long_dump():
     """more than a message; each row once, whatever comes"""
     g = Genl(SMC_GENL, 4096)
     with Pairs("smcr", 15 * GROUP, hostenv.LOCAL_V4):
         before = [num(r[1]) for r in g.rows(LGR_R, 2)]
         assert len(before) >= 30 and sorted(before) == before
+        cut_anywhere(LINK, 2)
         g.send(LGR_R, REQUEST | DUMP)
         it = g.replies()
         got = [next(it)[1] for _ in range(3)]
@@ -616,6 +636,68 @@ def case_long_dump():
         ids = [num(attrs_of(attrs_of(data)[2])[1]) for data in got]
         assert sorted(set(ids)) == ids, "twice or out of order"
         assert ids[:len(before)] == before, "left out"
+
+
+def case_long_dump_d():
+    """two groups for each EID that has been agreed on"""
+    g = smc()
+    try:
+        with contextlib.ExitStack() as held:
+            for i in range(12):
+                g.do(FLUSH_UEID)
+                g.do(ADD_UEID, eid(f"LONG.{i}"))
+                held.enter_context(Pairs("smcd"))
+            assert len(in_use(g)) == 24
+            cut_anywhere(LGR_D)
+    finally:
+        g.do(FLUSH_UEID)
+        g.do(ADD_UEID, attr(1, DEFAULT))
+
+
+def batch(program, *lines):
+    subprocess.run((program, "-b", "-"), input="\n".join(lines) + "\n",
+                   text=True, check=True, stdout=subprocess.DEVNULL)
+
+
+def case_many_devices():
+    if limit(1) > 1:
+        print("# not here: to make a device takes seconds", flush=True)
+        return
+    names = [f"{'x' * 60}{i:03}" for i in range(28)]
+    nets = [f"genl{i}" for i in range(len(names))]
+    try:
+        batch("ip", *(f"link add {n} type dummy" for n in nets))
+        batch("rdma", *(f"link add {name} type rxe netdev {n}"
+                        for name, n in zip(names, nets)))
+        rows = smc().rows(DEV_R, 6)
+        assert [text(r[10]) for r in rows] == [RDMA_DEV] + names
+        cut_anywhere(DEV_R)
+    finally:
+        batch("ip", *(f"link delete {n}" for n in nets))
+    # a device of soft-RoCE goes a moment after what it stands on
+    await_that("devices stay", lambda: len(smc().rows(DEV_R, 6)) == 1, LIMIT)
+
+
+def case_renamed_device():
+    """it has its new name, and the network of that"""
+    g, p = smc(), Genl(PNET)
+
+    def shown():
+        row, = g.rows(DEV_R, 6)
+        return text(row[10]), text(attrs_of(row[8])[2])
+
+    try:
+        p.do(P_ADD, pnet("OLD", dev=RDMA_DEV))
+        p.do(P_ADD, pnet("NEW", dev="genl9"))
+        assert shown() == (RDMA_DEV, "OLD"), shown()
+        batch("rdma", f"dev set {RDMA_DEV} name genl9")
+        try:
+            assert shown() == ("genl9", "NEW"), shown()
+        finally:
+            batch("rdma", f"dev set genl9 name {RDMA_DEV}")
+        assert shown() == (RDMA_DEV, "OLD"), shown()
+    finally:
+        p.do(P_FLUSH)
 
 
 def case_churn():
