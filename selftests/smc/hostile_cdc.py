@@ -3,6 +3,7 @@
 
 Cases of hostile_rdma.py.
 """
+import argparse
 import fcntl
 import itertools
 import os
@@ -10,6 +11,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import threading
 import time
 
@@ -18,8 +20,9 @@ from counters import Counters
 from hostile import ANSWER, LIMIT, begin, gone, lab, lost, no_leak, part, \
     refused, said, third
 from limits import await_that
-from smcpeer import ABORT, CLOSED, CONFIRM_LINK, DELETE_RKEY, DONE, Peer, \
-    Server, cdc, message, stream
+from minitcp import Reset
+from smcpeer import ABORT, ADD_LINK, CLOSED, CONFIRM_LINK, DELETE_RKEY, DONE, \
+    Peer, Server, cdc, message, stream
 
 F_SETOWN_EX, F_OWNER_TID = 15, 0
 
@@ -416,6 +419,59 @@ def case_early_declined():
         conn.forget()
     lost(1, CdcForged=1)
     no_leak()
+
+
+def reset_for(conn, args, first):
+    """the Confirm says what it must not: the client is reset, and the program has
+    nothing to accept"""
+    moved = Counters()
+    conn.tcp.send(accept_r(args, 3, first, conn.end))
+    try:
+        raise AssertionError(f"answered: {conn.tcp.recv(8, LIMIT).hex()}")
+    except Reset:
+        pass
+    await_that("no error", lambda: moved.moved().get("HsServerErr") == 1, LIMIT)
+    assert not select.select([conn.peer.lst], [], [], 0)[0], "accepted"
+
+
+def case_other_port():
+    """A Confirm names another queue pair than that of the link, which goes on; or
+    another port than the Proposal, for a new link."""
+    peer = begin()
+    conn = peer.begun()
+    conn.end.qpn += 1
+    reset_for(conn, peer.args, False)
+    conn.forget()
+    refused()
+    no_leak()
+    other = third()
+    other.contact()
+    reset_for(other.conn, argparse.Namespace(
+        **{**vars(other.args), "ip": socket.inet_aton("10.99.0.77")}), True)
+    part(other)
+    peer.round()
+
+
+def case_one_piece():
+    """A device that cannot receive into two pieces of memory: in a group without
+    the agreement on one link it receives the longest message whole."""
+    begin()
+    subprocess.run(("insmod", "/lab/badverbs.ko", "dev=clcrxe", "recv_sge=1"),
+                   check=True)
+    try:
+        peer = third(release=0, answers=(DELETE_RKEY, ADD_LINK))
+        peer.connect()
+        conn = peer.another()
+        peer.qp.send(message(DELETE_RKEY, 0, struct.pack(
+            ">B3x255I", 255, *range(1, 255), conn.end.key), 1028).ljust(
+                4224, b"\xff"))
+        gone(conn)
+        conn.forget()
+        lost(1, LlcMalformed=0)
+        peer.round()
+        part(peer)
+    finally:
+        subprocess.run(("rmmod", "badverbs"), check=True)
 
 
 def with_sigio(sock, tcp):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * insmod badverbs.ko dev=NAME - an RDMA device that does not do its duty
+ * insmod badverbs.ko dev=NAME [recv_sge=N] - an RDMA device that fails its duty
  *
  * The functions of the device are replaced by others that call the originals,
  * but for those calls that the rule names.  rmmod puts the originals back; the
@@ -36,7 +36,8 @@
  * 1, whose state it changes.
  * From "v1_on" to "v1_off" addresses get GIDs of RoCE version 1, too; no queue
  * pair can use these.  "pkey" is where the default P_Key is among two, 2:
- * nowhere; no queue pair can have the other one.
+ * nowhere; no queue pair can have the other one.  A receive has at most recv_sge
+ * pieces of memory.
  */
 #define pr_fmt(fmt) "badverbs: " fmt
 
@@ -161,6 +162,8 @@ static struct {
 
 static char *dev = "rxe0";
 module_param(dev, charp, 0444);
+static int recv_sge;
+module_param(recv_sge, int, 0444);
 module_param_named(seen, bad.seen, uint, 0444);
 module_param_named(hits, bad.hits, uint, 0444);
 module_param_named(stops, bad.stops, uint, 0444);
@@ -450,7 +453,9 @@ static int bad_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	int rc;
 
 	atomic_inc(&bad.inside);
-	if (!fails(VERB_create_qp, OP_ANY, &rc))
+	if (attr->cap.max_recv_sge > bad.dev->attrs.max_recv_sge)
+		rc = -EINVAL;
+	else if (!fails(VERB_create_qp, OP_ANY, &rc))
 		rc = bad.orig->create_qp(qp, attr, udata);
 	if (!rc) {
 		guard(mutex)(&bad.qp_lock);
@@ -758,6 +763,8 @@ static int __init badverbs_init(void)
 		ib_device_put(bad.dev);
 		return -ENOMEM;
 	}
+	if (recv_sge)
+		swap(recv_sge, bad.dev->attrs.max_recv_sge);
 	use_ops(true);
 	return 0;
 }
@@ -768,6 +775,8 @@ static void __exit badverbs_exit(void)
 
 	set_rule(&off);
 	use_ops(false);
+	if (recv_sge)
+		swap(recv_sge, bad.dev->attrs.max_recv_sge);
 	/* A call that has just come in is not yet counted. */
 	synchronize_rcu();
 	msleep(20);
