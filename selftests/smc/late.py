@@ -7,6 +7,7 @@ may be a late message of the handshake.  Needs the module and root, and the modu
 pauses for two cases.
 """
 import contextlib
+import fcntl
 import os
 import queue
 import select
@@ -18,7 +19,7 @@ import threading
 
 import cases
 from clcmsg import accept_d
-from counters import smc_socket, sysctl
+from counters import Counters, smc_socket, sysctl
 from destroy import blocked, mask, outcome
 from limits import await_that, limit
 from offering import AT_ONCE, KERNEL, LIMIT, PEER, PORT, Client, Host, \
@@ -27,6 +28,7 @@ from planted import pauses
 
 ROUNDS = 5
 IP_RECVERR = 11
+SIOCOUTQNSD = 0x894b
 DECLINE = 4                     # type of a CLC message
 MOST = 652                      # bytes of one that the module looks at
 
@@ -121,6 +123,63 @@ def case_error():
         await_that("EAGAIN", lambda: outcome(
             srv.recv, 1, socket.MSG_DONTWAIT) == "EAGAIN", LIMIT)
         client.srv.close()
+
+
+def unsent(s):
+    """bytes of a file shorter than what is asked for that TCP has not sent"""
+    fd = os.memfd_create("late")
+    os.write(fd, b"file" * 25)
+    n = os.sendfile(s.fileno(), fd, 0, 5000)
+    assert n == 100, n
+    left = fcntl.ioctl(s.fileno(), SIOCOUTQNSD, bytes(4))
+    os.close(fd)
+    return int.from_bytes(left, sys.byteorder)
+
+
+def case_sendfile():
+    """the end of a file that comes early sends what was held back for more"""
+    sysctl("handshake_timeout_ms", int(limit(500)))
+    with listener() as lst:
+        _, srv = pair = tcp_pair()
+        want = unsent(srv)
+        client = Client(lst)
+        client.accept()
+        got = unsent(client.srv)
+        assert client.tcp.recv(100, LIMIT) == b"file" * 25
+        assert got == want, f"{got}, TCP: {want}"
+        client.srv.close()
+        for s in pair:
+            s.close()
+
+
+def case_no_way_back():
+    """A server has answered the offer and is silent.  There is no route to it when
+    the client connects again: connect() says so, and may be called again."""
+    sysctl("handshake_timeout_ms", int(limit(500)))
+    callers = queue.Queue()
+    Host.net.listen(PORT, True, callers.put)
+    counters = Counters()
+    with smc_socket() as cli:
+        cli.setblocking(False)
+        cli.connect_ex((PEER, PORT))
+        tcp = callers.get(timeout=LIMIT)
+        tcp.recv(8, LIMIT)
+        route = "unreachable", PEER
+        subprocess.run(("ip", "route", "add", *route), check=True)
+        try:
+            p = select.poll()
+            p.register(cli, select.POLLOUT)
+            assert p.poll(LIMIT * 1000), "connect() goes on"
+        finally:
+            subprocess.run(("ip", "route", "delete", *route), check=True)
+        got = outcome(cli.connect, (PEER, PORT))
+        assert got == "EHOSTUNREACH", got
+        moved = counters.moved()
+        assert moved["HsReconnect"] == moved["HsClientErr"] == 1, moved
+        assert "HsRemembered" not in moved, moved
+        got = outcome(cli.connect, (PEER, PORT))
+        assert got == "EINPROGRESS", got
+        assert callers.get(timeout=LIMIT).option, "no SMC"
 
 
 @contextlib.contextmanager
