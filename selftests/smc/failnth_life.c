@@ -212,9 +212,10 @@ static enum swept one_life(const char *attr, int nth, int count[3])
 	return swept;
 }
 
-static void sweep_lives(const char *attr, int every)
+/* @wrong: what was found before */
+static void sweep_lives(const char *attr, int every, int wrong)
 {
-	int nth = first_of(every), count[3] = {}, wrong = 0;
+	int nth = first_of(every), count[3] = {};
 	enum swept swept = MET;
 	uint64_t start = now_ns();
 
@@ -228,11 +229,72 @@ static void sweep_lives(const char *attr, int every)
 	       count[WORKED], count[REFUSED], seconds_since(start));
 }
 
+/* All allocations below a function fail, or none. */
+static void fail_all(const char *function)
+{
+	if (function)
+		only_under_function(function);
+	fault_set("failslab", "interval", 1);
+	fault_set("failslab", "probability", function ? 100 : 0);
+	fault_set("failslab", "times", function ? 1000000 : 0);
+}
+
+/* A child has come and gone since these were the counters. */
+static bool child_goes(long made, long gone)
+{
+	uint64_t start = now_ns();
+
+	while (smc_counter("SockCreated") == made ||
+	       smc_counter("SockCreated") - smc_counter("SockDestroyed") >
+	       made - gone) {
+		if (seconds_since(start) > limit_s(20))
+			return bad("the child stays");
+		usleep(1000);
+	}
+	return true;
+}
+
+/*
+ * No memory for a handshake, nor when it is tried again: connect() says so, the
+ * child is never accepted, and client and listener are as good as new.
+ */
+static bool no_handshake(void)
+{
+	struct ends e = ends_listen();
+	struct where at = local_name(e.l);
+	long made, gone, smc;
+	int err;
+	bool ok;
+
+	doing("no handshake", 0);
+	e.c = open_socket(KIND_IPPROTO, AF_INET, 0);
+	made = smc_counter("SockCreated");
+	gone = smc_counter("SockDestroyed");
+	smc = smc_counter(clean_counter);
+	fail_all("smc_hs_new");
+	err = connect(e.c, sa(&at), at.len) ? errno : 0;
+	ok = child_goes(made, gone);
+	fail_all(NULL);
+	if (err != ENOMEM)
+		ok = bad("connect() without a handshake: %s", strerror(err));
+	if (ok && mask_now(e.l))
+		ok = bad("a child to accept");
+	if (ok && connect(e.c, sa(&at), at.len))
+		ok = bad("second connect: %s", strerror(errno));
+	ok = ok && ends_accept(&e) && ends_talk(&e, 100);
+	if (ok && smc_counter(clean_counter) != smc + 1)
+		ok = bad("the second connect is not as ever");
+	ends_close(&e);
+	return ok;
+}
+
 void whole_lives(int every)
 {
+	int wrong = !with_links && !no_handshake();
+
 	only_under("smc");
-	sweep_lives("failslab", every);
-	sweep_lives("fail_page_alloc", every);
+	sweep_lives("failslab", every, wrong);
+	sweep_lives("fail_page_alloc", every, 0);
 }
 
 /* The same over RDMA, each with a link of its own */
