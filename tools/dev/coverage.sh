@@ -5,9 +5,10 @@
 # branches of each file, and the functions that are never called.
 #
 # Runs the unit tests and guest tests (all that are meant for the debug kernel
-# by default, none with -n) with gcov's counters.  What earlier runs with
-# SMC_GCOV=1 of the same net/smc and include have counted, and is still in the
-# cache, is added: SMC_GCOV=1 make check-long SHARD=4/13, for example.
+# by default, those left to check-long among them; none with -n) with gcov's
+# counters.  What earlier runs with SMC_GCOV=1 of the same net/smc and include
+# have counted, and is still in the cache, is added: SMC_GCOV=1 make check-long
+# SHARD=4/13, for example.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$PWD
@@ -30,6 +31,8 @@ make -s -C selftests/unit O="$tmp/unit" SAN=--coverage >"$tmp/unit.log" 2>&1 ||
 	{ cat "$tmp/unit.log" >&2; exit 1; }
 python3 tools/dev/coverage.py count "$tmp/unit" "$tmp/unit" >"$tmp/unit.json"
 
+# a test that is named runs whatever its "when:" says
+[ $# -gt 0 ] || set -- "$vm_dir"/tests/*.sh
 # a test that fails has reached something, too
 [ "${1:-}" = -n ] || SMC_GCOV=1 sh "$vm_dir/run.sh" -k debug "$@" >&2 ||
 	echo "# not all of the tests passed" >&2
