@@ -55,8 +55,8 @@
 	X(HS_REMEMBERED, "HsRemembered", "connects to remembered peers, plain TCP") \
 	X(HS_NO_LINK, "HsNoLink", "handshakes without SMC-R: no link could be confirmed lately") \
 	X(HS_LIMIT, "HsLimit", "handshakes refused by a limit")		\
-	X(PEER_LIMIT, "PeerLimit", "groups and rings refused: the peer has its share") \
-	X(USER_LIMIT, "UserLimit", "rings refused: the user has its share") \
+	X(PEER_LIMIT, "PeerLimit", "groups, rings and orphans refused: the peer has its share") \
+	X(USER_LIMIT, "UserLimit", "rings and orphans refused: the user has its share") \
 	X(NET_LIMIT, "NetLimit", "groups, rings and orphans refused: the namespace has its share") \
 	X(HOST_LIMIT, "HostLimit", "groups, rings and orphans refused: the host has no more") \
 	X(CLC_MALFORMED, "ClcMalformed", "CLC messages refused")	\
@@ -77,7 +77,7 @@
 	X(TX_WINDOW, "TxWindow", "times bytes waited for the peer's window")	\
 	X(LGR_LOST, "LgrLost", "link groups that died")			\
 	X(CONN_ABORTED, "ConnAborted", "connections aborted")		\
-	X(ORPHAN_ABORTED, "OrphanAborted", "closed sockets that could not deliver in time") \
+	X(ORPHAN_ABORTED, "OrphanAborted", "closed sockets aborted with data: late, or too many") \
 	X(WR_POSTED, "WrPosted", "RDMA work requests posted")		\
 	X(WR_COMPLETED, "WrCompleted", "RDMA work requests completed")	\
 	X(TX_CALLS, "TxCalls", "send calls on SMC connections")		\

@@ -32,7 +32,8 @@
 #define SMC_REASON_LIST_WIRE(X)						\
 	X(MEM, 0x01010000, "MEMORY",					\
 	  "not enough memory for the buffers of the connection",	\
-	  "lower net.smc.rmem and net.smc.wmem or free memory", 0)	\
+	  "lower net.smc.rmem and wmem, free memory, or raise the control group's limit", \
+	  0)								\
 	X(TIMEOUT_CL, 0x02010000, "TIMEOUT_CL",				\
 	  "the new RDMA link was not confirmed in time",		\
 	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
@@ -154,10 +155,11 @@
 	X(NOCONFIRM, 0x0a080000, "NOCONFIRM",				\
 	  "the client fell silent after it was accepted", "", ETIMEDOUT) \
 	X(LOSTPEER, 0x0a090000, "LOSTPEER",				\
-	  "the client reset or closed the connection after it was accepted", \
-	  "", ECONNRESET)						\
+	  "the peer reset or closed the connection within the handshake", \
+	  "see what the peer says", ECONNRESET)			\
 	X(HSLIMIT, 0x0a0a0000, "HSLIMIT",				\
-	  "too many handshakes were running at once", "", 0)		\
+	  "too many handshakes ran at once, or the listener's queue was nearly full", \
+	  "accept() connections sooner, or listen() with a larger backlog", 0) \
 	X(DISABLED, 0x0a0b0000, "DISABLED",				\
 	  "SMC is switched off by policy",				\
 	  "see net.smc.transports", 0)					\
@@ -206,8 +208,8 @@
 	  "a message was lost when the connection changed its link",	\
 	  "", ECONNRESET)						\
 	X(ORPHANED, 0x0a140000, "ORPHANED",				\
-	  "the peer took too long to take the last data of a closed connection", \
-	  "", ETIMEDOUT)						\
+	  "a closed connection with data waited too long, or too many did", \
+	  "see orphan_timeout_s and max_orphans in af_smc(7)", ETIMEDOUT) \
 	X(PEERPROTO, 0x0a150000, "PEERPROTO",				\
 	  "the peer broke the protocol of the established connection",	\
 	  "report the peer's software version", ECONNRESET)		\
