@@ -5,8 +5,8 @@
  * Each namespace gets a copy of the table below, whose entries name a place in
  * struct smc_net.  Every value is checked; what is not allowed is refused with
  * EINVAL and changes nothing.  Names, types and ranges of the first part are
- * those of the Linux kernel's own SMC, so that existing files in /etc/sysctl.d
- * go on working.  Three of them have no effect here and are only kept: this
+ * those of the Linux kernel's own SMC before 6.19, so that existing files in
+ * /etc/sysctl.d go on working.  Three of them have no effect and are only kept: this
  * implementation chooses the kind of its buffers itself (smcr_buf_type), uses
  * one link for a group (smcr_max_links_per_lgr), and does not limit handshakes
  * by limit_smc_hs.  The second part is ours; the defaults of its limits are in
