@@ -85,6 +85,9 @@ check 'smc_run finds its library' test -e \
 	"$(sed -n "s/^libdir='\(.*\)'/\1/p" /usr/bin/smc_run)/libsmc-preload.so"
 check 'smc_run finds what loads BPF programs' test -x \
 	"$(sed -n "s/^libexecdir='\(.*\)'/\1/p" /usr/bin/smc_run)/smc_activate"
+named=$(rpm -ql smc-tools | grep 'examples/redis.*\.conf$' |
+	xargs grep -oh '/usr[^ ]*\.so' | sort -u)
+check 'the drop-in names the library' test -e "$named"
 check 'smcss' [ "$(smcss -v)" = "smcss $version" ]
 
 kernel install "$new"
@@ -95,6 +98,8 @@ check "$old leaves nothing in DKMS" test ! -e "/var/lib/dkms/smc/$version/$old"
 kernel install "$old"
 built "$version" "$old"
 
+# other sources of a similar name are not a version of this
+mkdir /usr/src/smc-notes
 check 'a higher release' packages -U "$version" 2
 built "$version" "$old"
 built "$version" "$new"
@@ -105,6 +110,7 @@ built "$next" "$old"
 built "$next" "$new"
 check 'smc_run of that' [ "$(smc_run -v)" = "smc_run $next" ]
 
+rmdir /usr/src/smc-notes
 check 'goes' rpm -e smc-dkms smc-tools
 list >/tmp/after
 check 'nothing is left' diff /tmp/before /tmp/after

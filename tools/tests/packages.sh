@@ -56,12 +56,12 @@ remedy='is loaded; for this one: rmmod smc_diag smc; modprobe smc; reboot if it 
 # no module is loaded, and none could be built
 says ''
 mkdir "$loaded"
+says ''
+installed 0.1 1A3F
 says "smc-dkms: the kernel's own smc $remedy"
 echo 0.1 >"$loaded/version"
 echo 1A3F >"$loaded/srcversion"
-says ''
 # the same, another one, the kernel's own
-installed 0.1 1A3F
 says ''
 installed 0.1 E287
 says "smc-dkms: smc as it was before $remedy"
