@@ -653,5 +653,7 @@ int main(int argc, char **argv)
 	} else {
 		usage();
 	}
+	if (fflush(stdout) || ferror(stdout))
+		die("cannot write: %s", strerror(errno));
 	return 0;
 }

@@ -115,11 +115,9 @@ static void take_option(struct chk_options *opt, int c)
 		break;
 	case 'v':
 	case 'V':
-		puts("smc_chk " TOOLS_VERSION);
-		exit(EXIT_SUCCESS);
+		tool_print_and_exit("smc_chk " TOOLS_VERSION "\n");
 	case 'h':
-		fputs(usage_text, stdout);
-		exit(EXIT_SUCCESS);
+		tool_print_and_exit(usage_text);
 	default:
 		tool_usage_error(NULL);
 	}

@@ -445,11 +445,9 @@ static void take_option(int c)
 		break;
 	case 'v':
 	case 'V':
-		puts("smc_rnics " TOOLS_VERSION);
-		exit(EXIT_SUCCESS);
+		tool_print_and_exit("smc_rnics " TOOLS_VERSION "\n");
 	case 'h':
-		fputs(usage_text, stdout);
-		exit(EXIT_SUCCESS);
+		tool_print_and_exit(usage_text);
 	default:
 		tool_usage_error(NULL);
 	}

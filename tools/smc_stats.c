@@ -283,11 +283,9 @@ int main(int argc, char **argv)
 			break;
 		case 'v':
 		case 'V':
-			puts("smc_stats " TOOLS_VERSION);
-			return EXIT_SUCCESS;
+			tool_print_and_exit("smc_stats " TOOLS_VERSION "\n");
 		case 'h':
-			fputs(usage_text, stdout);
-			return EXIT_SUCCESS;
+			tool_print_and_exit(usage_text);
 		default:
 			tool_usage_error(NULL);
 		}

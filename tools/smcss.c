@@ -124,8 +124,7 @@ static void take_option(struct ss_options *opt, int c)
 		opt->smcd = true;
 		break;
 	case 'h':
-		fputs(usage_text, stdout);
-		exit(EXIT_SUCCESS);
+		tool_print_and_exit(usage_text);
 	case 'i':
 		opt->info = true;
 		break;
@@ -142,8 +141,7 @@ static void take_option(struct ss_options *opt, int c)
 		opt->smcr = true;
 		break;
 	case 'v':
-		puts("smcss " TOOLS_VERSION);
-		exit(EXIT_SUCCESS);
+		tool_print_and_exit("smcss " TOOLS_VERSION "\n");
 	case 'W':
 		opt->wide = true;
 		break;

@@ -140,11 +140,9 @@ static void take_option(struct how *how, int c)
 		break;
 	case 'v':
 	case 'V':
-		puts("smctop " TOOLS_VERSION);
-		exit(EXIT_SUCCESS);
+		tool_print_and_exit("smctop " TOOLS_VERSION "\n");
 	case 'h':
-		fputs(usage_text, stdout);
-		exit(EXIT_SUCCESS);
+		tool_print_and_exit(usage_text);
 	default:
 		tool_usage_error(NULL);
 	}

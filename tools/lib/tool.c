@@ -114,6 +114,16 @@ int tool_flush(int status)
 	return TOOL_FAILED;
 }
 
+/**
+ * tool_print_and_exit() - end a program of options alone: help or its version
+ * @text: to print
+ */
+_Noreturn void tool_print_and_exit(const char *text)
+{
+	fputs(text, stdout);
+	exit(tool_flush(TOOL_OK) ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
 /* One letter; 0, or what to exit with, plus 1. */
 static int take_letter(const struct tool *tool, char letter)
 {

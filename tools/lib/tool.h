@@ -75,6 +75,7 @@ struct tool {
 
 int tool_main(const struct tool *tool, int argc, char **argv);
 int tool_flush(int status);
+_Noreturn void tool_print_and_exit(const char *text);
 void tool_name(const char *name);
 void tool_say_to(char *buf, size_t size);
 void tool_say(const char *format, ...) __printf(1, 2);

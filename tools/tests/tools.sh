@@ -122,12 +122,17 @@ done
 
 # What cannot be written is an error.
 if [ -e /dev/full ]; then
-	if SMC_TOOLS_REPLAY=$tmp/full.nl ../smcr device >/dev/full 2>"$tmp/err"
-	then
-		bad 'no complaint about a full disk'
-	else
-		passed=$((passed + 1))
-	fi
+	for args in 'smcr device' 'smcr -v' 'smcd -h' 'smcss -v' 'smcss -h' \
+		    'smc_chk -v' 'smc_pnet -h' 'smc_rnics -v' 'smc_stats -h' \
+		    'smctop -v'; do
+		# shellcheck disable=SC2086
+		if SMC_TOOLS_REPLAY=$tmp/full.nl ../$args >/dev/full 2>"$tmp/err"
+		then
+			bad "$args: no complaint about a full disk"
+		else
+			passed=$((passed + 1))
+		fi
+	done
 fi
 
 # The file of "stats reset" is not written through a symbolic link.
