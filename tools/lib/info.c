@@ -71,6 +71,19 @@ static int on_dev_d(int cmd, const struct genl_attrs *top, void *arg)
 	return 0;
 }
 
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+	const char *at = list;
+
+	while ((at = strstr(at, word))) {
+		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
 static int on_dev_r(int cmd, const struct genl_attrs *top, void *arg)
 {
 	struct info *info = arg;
@@ -83,8 +96,7 @@ static int on_dev_r(int cmd, const struct genl_attrs *top, void *arg)
 	name = dev_type_name(genl_uint(&a, SMC_NLA_DEV_PCI_DEVICE));
 	snprintf(word, sizeof(word), "%s", name ? name :
 		 genl_uint(&a, SMC_NLA_DEV_PCI_DEVICE) ? "other" : "virt");
-	if (strstr(info->roce, word) &&
-	    (!name || strcmp(name, "RoCE_Express")))
+	if (has_word(info->roce, word))
 		return 0;
 	len = strlen(info->roce);
 	snprintf(info->roce + len, sizeof(info->roce) - len, "%s%s",
@@ -113,8 +125,8 @@ static void print_text(const struct info *info)
 		       "");
 	puts("\nHardware Capabilities");
 	printf("SEID:             %s\n", or_none(info->seid));
-	printf("ISM:              %s\n", info->ism_v2 ? "v1 v2" :
-	       info->ism ? "v1" : "n/a");
+	printf("ISM:              %s\n", !info->ism ? "n/a" :
+	       info->ism_v2 ? "v1 v2" : "v1");
 	printf("RoCE:             %s\n", or_none(info->roce));
 }
 
@@ -132,8 +144,8 @@ static void print_json(const struct info *info)
 	if (*info->syn_option)
 		json_str("syn_option", info->syn_option);
 	json_str("seid", info->seid);
-	json_bool("ism", info->ism || info->ism_v2);
-	json_bool("ism_v2", info->ism_v2);
+	json_bool("ism", info->ism);
+	json_bool("ism_v2", info->ism && info->ism_v2);
 	json_str("roce", info->roce);
 	json_end();
 }
