@@ -58,13 +58,16 @@ cat >"$tmp/own" <<'END'
 1:name=systemd:/elsewhere
 0::/system.slice/system-a\x2db.slice/a-b@x y.service
 END
-sed -i "s|^own=.*|own=$tmp/own|" "$run"
-says 7 '3 on cgroup /sys/fs/cgroup/system.slice/system-a\x2db.slice/a-b@x y.service (none)' \
+sed -i "s|^own=.*|own=$tmp/own|; s|^cgroups=.*|cgroups=$tmp/fs|" "$run"
+says 7 "3 on cgroup $tmp/fs/system.slice/system-a\\x2db.slice/a-b@x y.service (none)" \
 	"$run" --cgroup self
 echo 0::/a.service/.control >"$tmp/own"
-says 7 '3 off cgroup /sys/fs/cgroup/a.service (none)' "$run" --off --cgroup self
+says 7 "3 off cgroup $tmp/fs/a.service (none)" "$run" --off --cgroup self
 echo 0::/ >"$tmp/own"
-says 7 '3 on cgroup /sys/fs/cgroup/ (none)' "$run" --cgroup=self
+says 7 "3 on cgroup $tmp/fs/ (none)" "$run" --cgroup=self
+mkdir -p "$tmp/fs/unified"
+: >"$tmp/fs/unified/cgroup.procs"
+says 7 "3 on cgroup $tmp/fs/unified/ (none)" "$run" --cgroup=self
 echo 1:name=systemd:/a.service >"$tmp/own"
 says 125 'there is no cgroup of version 2' "$run" --cgroup self
 says 7 '1 off (none)' "$run" --off
