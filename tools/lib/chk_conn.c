@@ -44,16 +44,17 @@ static struct addrinfo *resolve(const struct chk_options *opt)
 		.ai_flags = opt->server ? AI_PASSIVE : 0,
 	};
 	struct addrinfo *list = NULL;
+	const char *host = opt->host ? opt->host : "any";
 	int rc;
 
 	if (opt->server && !opt->ipv6)
 		hints.ai_family = AF_INET;
 	rc = getaddrinfo(opt->host, opt->port, &hints, &list);
 	if (rc) {
-		chk_step("Address", "%s port %s: %s", opt->host ? opt->host :
-			 "any", opt->port, gai_strerror(rc));
+		chk_step("Address", "%s port %s: %s", host, opt->port,
+			 gai_strerror(rc));
 		if (tool_opt.json)
-			tool_say("%s: %s", opt->host, gai_strerror(rc));
+			tool_say("%s: %s", host, gai_strerror(rc));
 		return NULL;
 	}
 	return list;

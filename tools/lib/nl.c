@@ -37,7 +37,6 @@
  * @ret: what @fn returned last
  * @err: errno of the kernel's error message, 0 if there was none
  * @done: the last message was seen
- * @torn: the kernel says that sockets changed while it listed them
  */
 struct dump {
 	diag_fn fn;
@@ -45,7 +44,6 @@ struct dump {
 	int ret;
 	int err;
 	int done;
-	int torn;
 };
 
 static int on_valid(struct nl_msg *msg, void *arg)
@@ -54,8 +52,6 @@ static int on_valid(struct nl_msg *msg, void *arg)
 	struct diag_row row;
 	struct dump *d = arg;
 
-	if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
-		d->torn = 1;
 	if (nlh->nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return NL_SKIP;
 	if (diag_parse(nlmsg_data(nlh), nlmsg_datalen(nlh), &row))
@@ -162,8 +158,6 @@ int diag_dump(unsigned int ext, diag_fn fn, void *arg)
 		return -ENOMEM;
 	rc = run_dump(nl, ext, &d);
 	nl_socket_free(nl);
-	if (!rc && d.torn)
-		tool_say("sockets came and went while they were listed, some may be missing");
 	return rc;
 }
 
