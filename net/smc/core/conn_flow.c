@@ -182,13 +182,6 @@ static int push_one(struct smc_conn *conn, bool *follow)
 
 	/* before the push: the peer may acknowledge it at once */
 	WRITE_ONCE(conn->sent_pos, p.up.prod_pos);
-	/*
-	 * A waiter for room asks for a completion of what was sent before it
-	 * waited.  Pairs with want() in sock/tx.c.
-	 */
-	smp_mb();
-	if (p.len && READ_ONCE(conn->tx_want))
-		p.last = true;
 	rc = conn->xport->push(conn, &p);
 	trace_smc_push(conn->sn->net->net_cookie, conn->token,
 		       conn->peer_token, p.len, p.up.prod_pos, p.up.cons_pos,

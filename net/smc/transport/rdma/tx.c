@@ -179,13 +179,25 @@ static bool cork(struct smc_rdma_conn *xp, const struct smc_push *p)
 	return xp->corked;
 }
 
+/*
+ * Does a waiter for room need the completion of this push, with what was sent
+ * before it waited?
+ */
+static bool wanted(const struct smc_conn *conn)
+{
+	/* sent_pos, then tx_want: pairs with want() in sock/tx.c */
+	smp_mb();
+	return READ_ONCE(conn->tx_want);
+}
+
 static bool want_signal(const struct smc_rdma_link *link,
 			const struct smc_rdma_conn *xp,
 			const struct smc_push *p)
 {
 	return p->last || conn_room(link) <= 1 || xp->burst > CORK_BURST ||
 	       link->tx_quiet + 1 >= SMC_RDMA_TX_SIGNAL ||
-	       xp->quiet_len + p->len >= xp->conn->snd_size / 4;
+	       xp->quiet_len + p->len >= xp->conn->snd_size / 4 ||
+	       (p->len && wanted(xp->conn));
 }
 
 static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
