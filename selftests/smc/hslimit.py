@@ -492,6 +492,23 @@ def case_half_full():
         sysctl("handshake_timeout_ms", 60000)
 
 
+def case_last_places():
+    """a silent client with one of the last places of the queue is accepted at once:
+    before those that came earlier and have other places"""
+    backlog = 2 * BACKLOG
+    at_once = set(some_sources(backlog + 1)[backlog - backlog // 8:])
+    seen = set()
+    try:
+        with listener(BUSY, backlog) as lst:
+            socks = silent_clients(BUSY, backlog + 1)
+            accept_all(lst, at_once, seen)
+            for s in socks:
+                s.close()
+        assert seen == at_once, seen - at_once
+    finally:
+        enter(HOME)
+
+
 def accept_all(lst, addresses, seen):
     """until connections from all of these have been accepted; seen: whatever came"""
     while not addresses <= seen:

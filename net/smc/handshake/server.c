@@ -23,6 +23,14 @@
  */
 #define QUEUE_LONG	512
 
+/* Nor does it wait in one of the last places: TCP would drop the next SYN. */
+static bool has_to_settle(const struct smc_hs *hs)
+{
+	u32 len = hs->setup.queue_len, max = hs->setup.queue_max;
+
+	return len >= QUEUE_LONG || len > max - max / 8;
+}
+
 /* A client that proposes and then is silent has a place in the queue, too. */
 static unsigned int confirm_ms(const struct smc_hs *hs)
 {
@@ -271,7 +279,7 @@ static void start(struct smc_hs *hs)
 	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms);
 
 	if (test_bit(SMC_HS_LIMITED, &hs->bits) && !hs->setup.connects)
-		ms = hs->setup.queue_len < QUEUE_LONG ? ms / 16 : 0;
+		ms = has_to_settle(hs) ? 0 : ms / 16;
 	else if (smc_hs_crowded(hs))
 		ms /= 4;
 	else
