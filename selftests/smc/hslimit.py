@@ -22,7 +22,7 @@ from genetlink import Genl, num
 from limits import await_that, limit
 from namespaces import enter, libc
 from park import Parked
-from sockdiag import PROTO_SMC, SMCD, TCP, row_of
+from sockdiag import FALLBACK, PROTO_SMC, SMCD, TCP, row_of
 
 HOME, AWAY = "home", "away"             # namespaces
 NET = {HOME: "fd77:0:", AWAY: "fd78:0:"}         # /32: then network, subnet, host
@@ -36,6 +36,7 @@ TCP_INFO_UNACKED, TCP_INFO_RTT = 24, 68 # of a listener: children in its queue
 MOST = 1024                             # handshakes of a role
 SMC_GENL, FBACK = "SMC_GEN_NETLINK", 8  # and its command
 NO_MESSAGE = 0x0a010000                 # SMC_REASON_SILENT
+HSLIMIT = 0x0a0a0000
 LIMIT = limit(60)
 ROUND_TRIP = 0.9                        # seconds; a SYN-ACK is repeated after one
 AT_ONCE = limit(5)                      # a SYN is repeated for minutes
@@ -185,6 +186,11 @@ def too_late():
         count += sum(num(row[256]) for row in Genl(SMC_GENL).rows(FBACK, 8)
                      if num(row[4]) == NO_MESSAGE)
     return count
+
+
+def fallback(sock):
+    """why it is TCP"""
+    return row_of(sock, 1 << FALLBACK - 1).u32(FALLBACK, 0)
 
 
 def took(fn):
@@ -577,10 +583,12 @@ def case_over_the_limit():
     crowd = Crowd(AWAY, 300, sources, from_net6(HOME, 20, 20, 20))
     try:
         taken = crowd.taken()
-        crowd.socks += [crowd.lst.accept()[0] for _ in range(300 - taken)]
+        accepted = [crowd.lst.accept()[0] for _ in range(300 - taken)]
+        crowd.socks += accepted
         enter(HOME)
         got = crowd.server.moved()
         assert got["HsStarted"] - got["HsEnded"] == taken, got
+        assert {fallback(s) for s in accepted} == {HSLIMIT}
         with listener(HONEST) as lst, ThreadPoolExecutor(1) as pool:
             srv = pool.submit(speak_first, lst)
             enter(AWAY)

@@ -259,8 +259,12 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
 	if (why == SMC_REASON_NOTCLC &&
 	    !test_bit(SMC_HS_SENT_ACCEPT, &hs->bits))
 		return SMC_HS_V_TCP;
-	if (why == SMC_REASON_SILENT)
+	if (why == SMC_REASON_SILENT) {
+		/* whatever it proposes will be declined for this (late.c) */
+		if (test_bit(SMC_HS_LIMITED, &hs->bits))
+			hs->why = SMC_REASON_HSLIMIT;
 		return SMC_HS_V_LATE;
+	}
 	if (smc_hs_incompatible(why) || in_use)
 		return SMC_HS_V_ERR;
 	return smc_hs_write_decline(hs, why) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
