@@ -8,7 +8,7 @@ The kernel is the server, and the client.  hostile_llc.py has the other states.
 """
 import struct
 
-from clcmsg import decline
+from clcmsg import accept_r, decline, proposal
 from counters import Counters, limits
 from hostile import ANSWER, LIMIT, begin, gone, lab, links, no_leak, part, \
     plain, said, third
@@ -16,8 +16,8 @@ from hostile_llc import ANSWERED, DROPPED, MALFORMED, NEGATIVE, NOTHING, \
     OTHER_LINK, say, unconfirmed
 from limits import await_that
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
-    DELETE_RKEY, DL_ALL, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, \
-    Peer, Server, message
+    DELETE_RKEY, DL_ALL, FIRST, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, \
+    TEST_LINK, Peer, Server, message
 from sockdiag import FALLBACK, row_of
 
 # of smc_reason.h
@@ -294,3 +294,39 @@ def case_delete_link_early():
             peer.connect()
             peer.round()
             part(peer)
+
+
+# ---- a handshake in the last place ----
+
+def case_first_resets():
+    """several connections of one host wait for the first one's link, and the first
+    is reset: one of the others makes the next group, and the rest join it"""
+    begin()
+    counters, peer = Counters(), third()
+    peer.contact()              # and no Confirm
+    offers = []
+    for _ in range(8):
+        tcp = peer.net.connect(peer.port, True, LIMIT, peer.ip)
+        tcp.send(proposal(peer.args, peer.new_end(1)))
+        offers.append(tcp)
+    await_that("they do not wait", lambda:
+               counters.moved().get("HsStarted") == 9, LIMIT)
+    peer.conn.tcp.rst()
+    await_that("no Accept", lambda: any(tcp.rx for tcp in offers), LIMIT)
+    conn = peer.new_link()
+    conn.tcp = next(tcp for tcp in offers if tcp.rx)
+    offers.remove(conn.tcp)
+    acc = peer.clc(conn.tcp, 2)
+    assert acc and acc[7] & FIRST, "declined, or not a new group"
+    conn.learn(acc)
+    peer.meet(conn)
+    conn.tcp.send(accept_r(peer.args, 3, True, conn.end))
+    peer.confirm(peer.llc(CONFIRM_LINK))
+    conn.round()
+    for tcp in offers:
+        acc = peer.clc(tcp, 2)
+        assert acc and not acc[7] & FIRST, "a group of its own"
+    assert counters.moved()["LgrCreated"] == 2, counters.moved()
+    for tcp in offers:
+        tcp.rst()
+    part(peer)

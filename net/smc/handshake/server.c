@@ -6,8 +6,8 @@
  * smc_select() chooses a variant by the Proposal and the transports' paths.  A
  * group with the peer is used if there is one.  If another handshake is making
  * it, this one waits for it for at most half of its own deadline, and then
- * makes a group of its own.  If a variant cannot be set up the next one is
- * tried.
+ * makes a group of its own.  If that group dies it looks again.  If a variant
+ * cannot be set up the next one is tried.
  *
  * Context: process, from a step; start() and failed() as struct smc_hs_role_ops
  * says.
@@ -181,12 +181,14 @@ static enum smc_reason step_proposal(struct smc_hs *hs)
 /* SMC_HS_GROUP: wait for hs->group, which another handshake makes. */
 static enum smc_reason server_step_group(struct smc_hs *hs)
 {
+	bool settled;
 	enum smc_reason why;
 
 	why = smc_hs_look(hs);
 	if (why != SMC_REASON_OK)
 		return why;
-	if (!smc_hs_settled(hs, &why)) {
+	settled = smc_hs_settled(hs, &why);
+	if (!settled) {
 		if (!smc_hs_expired(hs))
 			return SMC_REASON_OK;
 		why = SMC_REASON_TIMEOUT_CL;
@@ -195,7 +197,8 @@ static enum smc_reason server_step_group(struct smc_hs *hs)
 	if (why == SMC_REASON_OK)
 		return try_others(hs, server_use_group(hs, hs->group));
 	smc_hs_drop_group(hs, why);
-	return try_others(hs, server_first_contact(hs));
+	/* of those that waited for a group that is dead one makes the next */
+	return try_others(hs, settled ? set_up(hs) : server_first_contact(hs));
 }
 
 /* SMC_HS_RING: wait for the registration of our ring. */
