@@ -7,6 +7,7 @@ while the link is being taken down; DELETE LINK also instead of the confirmation
 The kernel is the server, and the client.  hostile_llc.py has the other states.
 """
 import struct
+import time
 
 from clcmsg import accept_r, decline, proposal
 from counters import Counters, limits
@@ -15,6 +16,7 @@ from hostile import ANSWER, LIMIT, begin, gone, lab, links, no_leak, part, \
 from hostile_llc import ANSWERED, DROPPED, MALFORMED, NEGATIVE, NOTHING, \
     OTHER_LINK, say, unconfirmed
 from limits import await_that
+from park import Parked
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, DL_ALL, FIRST, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, \
     TEST_LINK, Peer, Server, message
@@ -297,6 +299,26 @@ def case_delete_link_early():
 
 
 # ---- a handshake in the last place ----
+
+def case_decline_owned():
+    """the link fails, and the peer's Decline comes while a system call owns the
+    socket, until the time is over in which one is waited for: it is heard all the
+    same, and the kernel does not decline into the program's stream"""
+    begin()
+    with limits(handshake_timeout_ms=2000):
+        counters, peer = Counters(), third(Server)
+        peer.contact()
+        conn = peer.conn
+        with Parked(conn.sock):
+            conn.tcp.send(decline(TIMEOUT_CL))
+            await_that("the link stays", lambda:
+                       counters.moved().get("LgrDestroyed"), LIMIT)
+            time.sleep(2)       # it waits for one
+        plain(conn)
+    assert fallback(conn.sock) == PEERDECL, hex(fallback(conn.sock))
+    conn.forget()
+    part(peer)
+
 
 def case_first_resets():
     """several connections of one host wait for the first one's link, and the first

@@ -137,7 +137,10 @@ enum smc_reason smc_hs_step_crossing(struct smc_hs *hs)
 
 	if (why != SMC_REASON_OK)
 		return why;
-	return smc_hs_expired(hs) ? hs->why : SMC_REASON_OK;
+	/* put_off: a system call owned the socket, look again */
+	if (!smc_hs_expired(hs) || READ_ONCE(hs->put_off))
+		return SMC_REASON_OK;
+	return hs->why;
 }
 
 /**
