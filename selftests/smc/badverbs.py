@@ -447,6 +447,36 @@ def case_stuck():
     fresh()
 
 
+def case_last_flags():
+    """an end that is over has its last flag sent when the link has room for it,
+    however late: the peer's end is over then, too"""
+    sysctl("transports", "smcr")
+    sysctl("autocorking_size", 0)
+    fresh()
+    busy, life = joined(), Life()
+    try:
+        life.connect()
+        life.cli.close()
+        assert life.srv.recv(1) == b""
+        moved = Counters()
+        bad("rule", "poll_cq hold count=0")
+        while "TxBusy" not in moved.moved():
+            busy.srv.sendall(b"x")
+        life.srv.close()
+        # it is not given up meanwhile
+        time.sleep(2)
+        assert "ConnDestroyed" not in moved.moved(), moved.moved()
+        bad("rule", "off")
+        await_that("an end stays", lambda:
+                   moved.moved().get("ConnDestroyed") == 2, LIMIT)
+    finally:
+        bad("rule", "off")
+        sysctl("autocorking_size", 65536)
+    for c in life, busy:
+        c.close()
+    fresh()
+
+
 def bytewise(life, count=20):
     """written one by one while no completion comes: pushes, and how often one
     was put off"""

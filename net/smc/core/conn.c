@@ -22,8 +22,14 @@
 #include "net.h"
 #include "stats.h"
 
-/* How long the last flags may wait for a free send slot. */
-#define LAST_FLAGS_MS		1000
+/*
+ * How long the last flags may wait for a free send slot.  Without them a peer
+ * keeps its end until its own time for orphans is over, or for ever.  A busy link
+ * has none for seconds; one that has none for so long is stuck, and given up.
+ */
+#define LAST_FLAGS_MS		60000
+/* How often they are tried: a link that ends does not tell the connection. */
+#define FLAGS_LOOK_MS		1000
 
 static void release_fn(struct work_struct *work);
 
@@ -447,9 +453,13 @@ static bool flags_step(struct smc_conn *conn)
 	/* from now on the push that sends them queues the work */
 	set_end(conn, SMC_END_FLAGS);
 	smc_conn_push(conn);
-	if (smc_conn_last_sent(conn) || left <= 0)
+	/* without room at the peer a push does not find out that the group is dead */
+	if (smc_conn_last_sent(conn) || left <= 0 ||
+	    smc_lgr_settled(conn->lgr) != SMC_REASON_OK)
 		return true;
-	queue_delayed_work(conn->sn->end_wq, &conn->release, left);
+	queue_delayed_work(conn->sn->end_wq, &conn->release,
+			   min_t(unsigned long, left,
+				 msecs_to_jiffies(FLAGS_LOOK_MS)));
 	return false;
 }
 
