@@ -100,7 +100,7 @@ u32 smc_reason_wire(u32 code)
 	if (smc_reason_on_wire(code))
 		return code;
 	/* the peer remembers that RDMA does not pass */
-	if (code == SMC_REASON_LINK_RETRY)
+	if (code == SMC_REASON_LINK_RETRY || code == SMC_REASON_LINK_QUEUE)
 		return SMC_REASON_TIMEOUT_CL;
 	if (SMC_REASON_IS_LINK(code))
 		return SMC_REASON_NOACTLINK;

@@ -125,7 +125,8 @@ static void wire__of_links(void **state)
 	for (i = 0; i < ARRAY_SIZE(links); i++) {
 		assert_true(SMC_REASON_IS_LINK(links[i]));
 		assert_int_equal(smc_reason_wire(links[i]),
-				 links[i] == SMC_REASON_LINK_RETRY ?
+				 links[i] == SMC_REASON_LINK_RETRY ||
+				 links[i] == SMC_REASON_LINK_QUEUE ?
 				 SMC_REASON_TIMEOUT_CL : SMC_REASON_NOACTLINK);
 		assert_int_not_equal(smc_reason_errno(links[i]), 0);
 	}

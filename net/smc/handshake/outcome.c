@@ -59,6 +59,7 @@ static bool went_unanswered(const struct smc_hs *hs, enum smc_reason why)
 		return hs->peer_diagnosis == SMC_REASON_TIMEOUT_CL;
 	case SMC_REASON_TIMEOUT_CL:
 	case SMC_REASON_LINK_RETRY:
+	case SMC_REASON_LINK_QUEUE:	/* some devices do not say more */
 		return !smc_hs_tcp_closed(hs->setup.sk);
 	default:
 		return false;
