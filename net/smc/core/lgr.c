@@ -251,9 +251,9 @@ static bool has_place(const struct smc_lgr *lgr)
 }
 
 /*
- * Take a place for one more connection, if there is one.  The lists have no group
- * that is dead or closed.  A group without another place is listed again by
- * smc_lgr_list().
+ * Take a place for one more connection and a reference, if there is one.  The
+ * lists have no group that is dead or closed.  A group without another place is
+ * listed again by smc_lgr_list().
  */
 static bool reserve_place(struct smc_lgr *lgr)
 {
@@ -266,6 +266,8 @@ static bool reserve_place(struct smc_lgr *lgr)
 		if (!lgr->conns_num)
 			smc_lgr_set_idle(lgr, false);
 		WRITE_ONCE(lgr->conns_num, lgr->conns_num + 1);
+		/* under the lock, or smc_lgr_leave() may drop the last one */
+		refcount_inc(&lgr->refs);
 	}
 	if (!has_place(lgr))
 		hlist_del_init(&lgr->hash_node);
@@ -388,10 +390,8 @@ static struct smc_lgr *find_locked(struct smc_net *sn,
 			*others = true;
 			continue;
 		}
-		if (reserve_place(lgr)) {
-			refcount_inc(&lgr->refs);
+		if (reserve_place(lgr))
 			return lgr;
-		}
 		if (++refused == REFUSED_MAX)
 			break;
 	}
