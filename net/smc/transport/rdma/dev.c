@@ -415,21 +415,35 @@ static void store_gid(struct smc_path *path, const struct ib_gid_attr *attr)
 	}
 }
 
+/* Where a GID of this type has this rank, none has a higher one for a route. */
+static int top_rank(const struct smc_route *route, enum ib_gid_type type)
+{
+	int top = RANK_EXACT;
+
+	if (type == IB_GID_TYPE_ROCE)
+		top = RANK_V1;
+	else if (route->family == AF_INET6 && route->gid_family != AF_INET6)
+		top = RANK_V4;
+	return 2 * top + 1;
+}
+
 /*
- * Store the best GID of a type.  Returns the rank.  Version 2 comes first, and
- * version 1 then has to be of the same network device: a Proposal has one MAC
- * address for both.
+ * Store the first of the best GIDs of a type.  Returns the rank.  Version 2
+ * comes first, and version 1 then has to be of the same network device: a
+ * Proposal has one MAC address for both.  Soft-RoCE has 1024 entries, nearly
+ * all of them empty: those behind one that cannot be beaten are not read.
  */
 static int scan_gids(struct ib_device *ibdev, u32 port, struct search *search,
 		     enum ib_gid_type type, struct smc_path *path)
 {
 	int num = ibdev->port_data[port].immutable.gid_tbl_len;
+	int top = top_rank(search->route, type);
 	const struct ib_gid_attr *attr;
 	struct smc_path found;
 	int best = 0;
 	int rank, i;
 
-	for (i = 0; i < num; i++) {
+	for (i = 0; i < num && best != top; i++) {
 		attr = rdma_get_gid_attr(ibdev, port, i);
 		if (IS_ERR(attr))
 			continue;
@@ -521,7 +535,7 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	return max(rank, rank_v1);
 }
 
-/* smc_dev_walk() calls this for each device: is its best port a better one? */
+/* Is the best port of a device a better one?  Not 0: none of another can be. */
 static int scan_dev(struct smc_dev *dev, void *arg)
 {
 	struct smc_rdma_dev *rdev = smc_rdma_dev(dev);
@@ -551,7 +565,8 @@ static int scan_dev(struct smc_dev *dev, void *arg)
 		*search->path = try;
 		search->best = rank;
 	}
-	return 0;
+	return search->best == top_rank(search->route,
+					IB_GID_TYPE_ROCE_UDP_ENCAP);
 }
 
 /*
