@@ -512,6 +512,32 @@ def case_autocork():
     life.close()
 
 
+def case_no_ring():
+    """A device that does not register memory makes a link once, and no more until
+    it is another one."""
+    sysctl("transports", "smcr")
+    fresh()
+    moved = Counters()
+    bad("rule", "alloc_mr fail count=0 arg=95")
+    try:
+        results = [Life().run() for _ in range(5)]
+        bad("rule", "off")
+        results.append(Life().run())
+        assert results == ["tcp"] * 6, results
+        got = moved.moved()
+        assert got.get("LinkCreated") == 1, got
+        assert not port_active("rxe0")
+    finally:
+        for cmd in ("rmmod badverbs", "rdma link delete rxe0",
+                    "rdma link add rxe0 type rxe netdev lo",
+                    "insmod /lab/badverbs.ko dev=rxe0"):
+            subprocess.run(cmd.split(), check=True)
+    await_that("the new port", lambda: port_active("rxe0"), LIMIT)
+    assert Life().run() == "smcr"
+    fresh()
+    one_cause_each()
+
+
 if __name__ == "__main__":
     settings()
     sys.exit(cases.main(globals()))

@@ -543,7 +543,8 @@ static int scan_dev(struct smc_dev *dev, void *arg)
 	unsigned int port;
 	int rank;
 
-	if (!(by_lent(search) ?
+	if (READ_ONCE(rdev->no_rings) ||
+	    !(by_lent(search) ?
 	      rdma_dev_access_netns(rdev->ibdev, search->route->net) :
 	      ns_usable(rdev->ibdev, search->route->net)))
 		return 0;
@@ -790,7 +791,7 @@ bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,
 		if (!rdma_protocol_roce(ibdev, port))
 			continue;
 		info->port[port - 1].valid = true;
-		info->port[port - 1].active =
+		info->port[port - 1].active = !READ_ONCE(rdev->no_rings) &&
 			READ_ONCE(rdev->ports[port].active);
 		info->port[port - 1].ifindex = port_ifindex(ibdev, port, net);
 	}

@@ -122,6 +122,7 @@ struct smc_rdma_port {
  * @ports: what the driver last said, by number
  * @ports_work: asks the driver
  * @ups: how often a port came up
+ * @no_rings: a ring was refused for good; read and set without lock
  */
 struct smc_rdma_dev {
 	struct smc_dev dev;
@@ -131,6 +132,7 @@ struct smc_rdma_dev {
 	struct smc_rdma_port ports[U8_MAX + 1];
 	struct delayed_work ports_work;
 	atomic_t ups;
+	bool no_rings;
 };
 
 /**
