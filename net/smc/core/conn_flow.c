@@ -178,7 +178,7 @@ static int push_one(struct smc_conn *conn, bool *follow)
 	}
 	p.may_wait = !state_due && !p.up.prod_flags && !news &&
 		     unsent < READ_ONCE(conn->sn->autocork);
-	p.last = news || take_bit(conn, SMC_CONN_SIGNAL);
+	p.last = take_bit(conn, SMC_CONN_SIGNAL) || news;
 
 	/* before the push: the peer may acknowledge it at once */
 	WRITE_ONCE(conn->sent_pos, p.up.prod_pos);
