@@ -97,6 +97,24 @@ static void smc_ring_offset__all_sizes(void **state)
 			 0xfffffffe);
 }
 
+static void smc_ring_wraps__all_sizes(void **state)
+{
+	u32 size;
+	int i;
+
+	(void)state;
+	for (size = 1; size <= 5000; size++)
+		for (i = 0; i < 20; i++) {
+			u64 pos = rnd();
+
+			assert_int_equal(smc_ring_wraps(size, pos),
+					 pos / size);
+		}
+	assert_int_equal(smc_ring_wraps(1U << 31, 0xffffffffffffffffULL),
+			 0x1ffffffffULL);
+	assert_int_equal(smc_ring_wraps(0xffffffff, 0x1fffffffdULL), 1);
+}
+
 /* Execute a plan on real memory and compare with the stream. */
 static void check_plan(u32 src_size, u32 dst_size, u64 pos, u32 len,
 		       u8 *src, u8 *dst)
@@ -492,6 +510,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(smc_ring_span__exhaustive),
 		cmocka_unit_test_setup(smc_ring_offset__all_sizes, seed),
+		cmocka_unit_test_setup(smc_ring_wraps__all_sizes, seed),
 		cmocka_unit_test(smc_ring_plan__exhaustive),
 		cmocka_unit_test(smc_ring_plan__reaches_most),
 		cmocka_unit_test(smc_ring_plan__equal_sizes_need_two),

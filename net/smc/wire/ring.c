@@ -72,8 +72,8 @@ int smc_ring_plan(u32 src_size, u32 dst_size, u64 pos, u32 len,
  */
 void smc_cursor_put(u32 size, u64 pos, struct smc_cursor *cur)
 {
-	cur->wrap = (u16)(pos / size);
-	cur->count = (u32)(pos % size);
+	cur->wrap = (u16)smc_ring_wraps(size, pos);
+	cur->count = smc_ring_offset(size, pos);
 }
 
 /**
@@ -95,13 +95,13 @@ void smc_cursor_put(u32 size, u64 pos, struct smc_cursor *cur)
 int smc_cursor_get(u32 size, u64 prev, u64 limit,
 		   const struct smc_cursor *cur, u64 *pos)
 {
-	u64 wraps, start, next;
+	u64 start, next;
 
 	if (cur->count >= size)			/* also refuses size 0 */
 		return -EPROTO;
-	wraps = prev / size;
-	start = wraps * size;			/* where this wrap began */
-	switch ((u16)(cur->wrap - (u16)wraps)) {
+	/* where this wrap began */
+	start = prev - smc_ring_offset(size, prev);
+	switch ((u16)(cur->wrap - (u16)smc_ring_wraps(size, prev))) {
 	case 0:
 		break;
 	case 1:

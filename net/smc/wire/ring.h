@@ -58,6 +58,20 @@ static inline u32 smc_ring_offset(u32 size, u64 pos)
 }
 
 /**
+ * smc_ring_wraps() - how often the ring had been filled up to a position
+ * @size: size of the ring in bytes, not 0
+ * @pos: position
+ *
+ * By a shift or a division, as smc_ring_offset().
+ */
+static inline u64 smc_ring_wraps(u32 size, u64 pos)
+{
+	if (!(size & (size - 1)))
+		return pos >> __builtin_ctz(size);
+	return pos / size;
+}
+
+/**
  * smc_ring_span() - find a stretch of the stream in a ring
  * @size: size of the ring in bytes, not 0
  * @pos: position of the first byte
