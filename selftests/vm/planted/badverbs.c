@@ -457,7 +457,10 @@ static int bad_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 		rc = -EINVAL;
 	else if (!fails(VERB_create_qp, OP_ANY, &rc))
 		rc = bad.orig->create_qp(qp, attr, udata);
-	if (!rc) {
+	if (rc) {
+		/* some drivers leave what they had come to */
+		attr->cap = (struct ib_qp_cap){};
+	} else {
 		guard(mutex)(&bad.qp_lock);
 		bad.last_qp = qp;
 	}

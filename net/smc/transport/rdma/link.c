@@ -192,7 +192,8 @@ void smc_rdma_events_exit(struct smc_rdma_link *link)
 /**
  * smc_rdma_qp_create() - make a queue pair of a link
  * @link: protection domain and completion queue are there
- * @cap: depth of its queues and bytes of inline data; what the device gives
+ * @cap: depth of its queues and bytes of inline data; set to what the device
+ *	gives, if it makes the queue pair
  *
  * Context: process.
  * Return: queue pair in state RESET, or ERR_PTR().
@@ -214,7 +215,8 @@ struct ib_qp *smc_rdma_qp_create(struct smc_rdma_link *link,
 	attr.cap.max_send_sge = 1;
 	attr.cap.max_recv_sge = link->rx_rest_sge.length ? 2 : 1;
 	qp = ib_create_qp(link->pd, &attr);
-	*cap = attr.cap;
+	if (!IS_ERR(qp))
+		*cap = attr.cap;
 	return qp;
 }
 
