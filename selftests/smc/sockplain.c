@@ -7,6 +7,8 @@
  */
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <linux/kcm.h>
 #include <linux/sockios.h>
 
@@ -14,6 +16,9 @@
 #include "lib/connfixture.h"
 #include "lib/task.h"
 #include "lib/wait.h"
+
+/* selftests/vm/planted/pauses.c, if it is loaded */
+#define PAUSES_AT	"/sys/module/pauses/parameters/at"
 
 #define SOL_SMC		286
 #define SMC_PLAIN_TCP	256	/* include/uapi/linux/smc.h */
@@ -80,6 +85,54 @@ TEST_F(conn, past_listener)
 	/* one for each would be 40 */
 	if (before >= 0)
 		EXPECT_GT(20, labs(before - references()));
+	close(fd);
+}
+
+static void *accept_paused(void *arg)
+{
+	prctl(PR_SET_NAME, "pauses");
+	return (void *)(intptr_t)accept(*(int *)arg, NULL, NULL);
+}
+
+/* TCP_ZEROCOPY_RECEIVE: TCP's operations have a mmap(), ours have none */
+static bool can_be_mapped(int fd)
+{
+	void *p = mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED, fd, 0);
+
+	return p != MAP_FAILED && !munmap(p, getpagesize());
+}
+
+/* accept() that began when the listener was ours, where that can be had */
+TEST_F(conn, accept_of_what_was_ours)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	bool pauses = variant->kind != KIND_TCP &&
+		      !put_text(PAUSES_AT, "accept");
+	struct where at = where_is(variant->family);
+	int fd = NEW(0), c, s;
+	struct task t;
+
+	if (pauses) {
+		task_start(&t, accept_paused, &fd);
+		EXPECT_TRUE(task_sleeps(&t));
+	}
+	EXPECT_ERR(EOPNOTSUPP, sendto(fd, "x", 1, MSG_FASTOPEN, &none,
+				      sizeof(none)));
+	EXPECT_EQ(0, bind(fd, sa(&at), at.len));
+	EXPECT_EQ(0, listen(fd, 8));
+	at = local_name(fd);
+	if (!pauses)
+		task_start(&t, accept_paused, &fd);
+	c = open_socket(KIND_TCP, variant->family, 0);
+	EXPECT_EQ(0, CONNECT(c, &at));
+	put_text(PAUSES_AT, "go");
+	s = (intptr_t)task_join(&t);
+	ASSERT_LE(0, s);
+	EXPECT_TRUE(byte_goes(c, s));
+	EXPECT_TRUE(byte_goes(s, c));
+	EXPECT_TRUE(can_be_mapped(s));
+	close(s);
+	close(c);
 	close(fd);
 }
 

@@ -134,6 +134,16 @@ static int accept_first(struct smc_sock *smc, struct socket *sock,
 	return rc;
 }
 
+/*
+ * The socket has become TCP's since the core copied our operations from it to
+ * @newsock: they must not stay there.
+ */
+static int accept_as_tcp(struct socket *sock, struct socket *newsock,
+			 struct proto_accept_arg *arg)
+{
+	return inet_accept(sock, newsock, arg) ?: accepted(newsock, arg->kern);
+}
+
 /**
  * smc_sock_accept() - accept() of a socket of ours
  * @sock: listener
@@ -151,7 +161,7 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 	int rc;
 
 	if (!smc)
-		return smc_sock_pinned(inet_accept(sock, newsock, arg));
+		return smc_sock_pinned(accept_as_tcp(sock, newsock, arg));
 	timeo = sock_rcvtimeo(sock->sk, arg->flags & O_NONBLOCK);
 	for (;;) {
 		rc = accept_first(smc, sock, newsock, arg);
@@ -161,8 +171,10 @@ int smc_sock_accept(struct socket *sock, struct socket *newsock,
 		if (rc)
 			break;
 	}
+	/* the context pins the module: the listener may be TCP's by now */
+	rc = rc ?: accepted(newsock, arg->kern);
 	smc_sock_put(smc);
-	return rc ?: accepted(newsock, arg->kern);
+	return rc;
 }
 
 /* -- the end of a listener -- */

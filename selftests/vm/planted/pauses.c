@@ -18,6 +18,7 @@
  *   unlocked	such a task that has let go of a socket in a system call of ours
  *   error	such a task that has seen the error of a connection, before it takes
  *		that
+ *   accept	such a task in accept(), before a function of ours looks at the socket
  *   drain	the worker that is about to wait, or to look, for more of a message of
  *		the handshake that is longer than its buffer
  *   down	not the next task but each worker that is about to end the link of
@@ -38,12 +39,12 @@
 #include "instead.h"
 
 enum point {
-	ACTIVE, CONFIRM, POLL, POLLED, UNLOCKED, ERROR, DUMP, DRAIN, DOWN,
-	NONE
+	ACTIVE, CONFIRM, POLL, POLLED, UNLOCKED, ERROR, ACCEPT, DUMP, DRAIN,
+	DOWN, NONE
 };
 static const char * const names[] = {
-	"active", "confirm", "poll", "polled", "unlocked", "error", "dump",
-	"drain", "down", "go"
+	"active", "confirm", "poll", "polled", "unlocked", "error",
+	"accept", "dump", "drain", "down", "go"
 };
 
 static int at = NONE;	/* the next task sleeps there */
@@ -90,8 +91,8 @@ static void passed(void)
 }
 
 static struct kprobe active_probe, confirm_probe, poll_probe, polled_probe,
-	unlocked_probe, error_probe, dump_probe, walk_probe, drain_probe,
-	down_probe;
+	unlocked_probe, error_probe, accept_probe, dump_probe, walk_probe,
+	drain_probe, down_probe;
 
 /* In place of smc_lgr_settle() */
 static void slow_settle(void *lgr, unsigned int why)
@@ -206,6 +207,26 @@ static int before_error(struct kprobe *kp, struct pt_regs *regs)
 	return call_instead(regs, slow_error);
 }
 
+/* In place of smc_sock_accept() */
+static int slow_accept(void *sock, void *newsock, void *arg)
+{
+	int (*accept)(void *sock, void *newsock, void *arg) =
+		(void *)accept_probe.addr;
+	int rc;
+
+	sleep_here();
+	rc = accept(sock, newsock, arg);
+	passed();
+	return rc;
+}
+
+static int before_accept(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (strcmp(current->comm, "pauses") || !hits(ACCEPT))
+		return 0;
+	return call_instead(regs, slow_accept);
+}
+
 static int look_at(const void *row, void *arg)
 {
 	return 0;
@@ -307,6 +328,12 @@ static struct kprobe error_probe = {
 	.post_handler	= not_optimized,
 };
 
+static struct kprobe accept_probe = {
+	.symbol_name	= "smc_sock_accept",
+	.pre_handler	= before_accept,
+	.post_handler	= not_optimized,
+};
+
 static struct kprobe dump_probe = {
 	.symbol_name	= "inet_ehash_nolisten",
 	.pre_handler	= before_hash,
@@ -332,8 +359,8 @@ static struct kprobe down_probe = {
 
 static struct kprobe *probes[] = {
 	&active_probe, &confirm_probe, &poll_probe, &polled_probe,
-	&unlocked_probe, &error_probe, &dump_probe, &walk_probe, &drain_probe,
-	&down_probe
+	&unlocked_probe, &error_probe, &accept_probe, &dump_probe, &walk_probe,
+	&drain_probe, &down_probe
 };
 
 static int __init pauses_init(void)
