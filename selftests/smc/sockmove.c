@@ -564,6 +564,43 @@ TEST_F(move, several_messages)
 	EXPECT_EQ(0, in[3].msg_len);
 }
 
+static void *recv_two(void *arg)
+{
+	struct mmsghdr in[2] = {};
+	struct iovec rd[2];
+	char dst[2][8];
+
+	for (int i = 0; i < 2; i++) {
+		rd[i] = (struct iovec){ dst[i], sizeof(dst[i]) };
+		in[i].msg_hdr.msg_iov = &rd[i];
+		in[i].msg_hdr.msg_iovlen = 1;
+	}
+	return (void *)(long)recvmmsg(*(int *)arg, in, 2, 0, NULL);
+}
+
+/* a reset behind a message is told by the next call, once */
+TEST_F(move, several_messages_and_a_reset)
+{
+	struct linger l = { 1, 0 };
+	int s = self->p.server;
+	struct task t;
+	char c;
+
+	ASSERT_EQ(1, send(self->p.client, "x", 1, 0));
+	ASSERT_TRUE(wait_queued(s, 1));
+	task_start(&t, recv_two, &s);
+	ASSERT_TRUE(task_sleeps(&t));
+	ASSERT_EQ(0, setsockopt(self->p.client, SOL_SOCKET, SO_LINGER, &l,
+				sizeof(l)));
+	close_fd(&self->p.client);
+	ASSERT_EQ(1, (long)task_join(&t));
+	EXPECT_TRUE(mask_now(s) & POLLERR);
+	EXPECT_EQ(-1, recv(s, &c, 1, MSG_DONTWAIT));
+	EXPECT_EQ(ECONNRESET, errno);
+	EXPECT_FALSE(mask_now(s) & POLLERR);
+	EXPECT_EQ(0, recv(s, &c, 1, MSG_DONTWAIT));
+}
+
 /* -- what is left -- */
 
 /* what recvmsg() says is left, -1 if nothing, -2 if it is not @want bytes */

@@ -208,6 +208,9 @@ void smc_sock_work(struct work_struct *work)
 	bool again, end;
 
 	again = !do_bit(smc, SMC_SK_WORK_BEGIN, smc_attempt_begin);
+	/* see smc_conn_error() */
+	if (unlikely(READ_ONCE(smc->err)))
+		smc_sock_look_error(smc);
 	/* before the other bits: work queued before FREE is done first */
 	end = test_bit(SMC_SK_WORK_FREE, &smc->bits);
 	if (READ_ONCE(smc->bits) & NEEDS_SOCKET)

@@ -69,12 +69,27 @@ static void put_error(struct smc_sock *smc, int err)
 	WRITE_ONCE(smc->err, err);
 }
 
+/*
+ * The program's error, 0 if there is none.  If sk_err is 0, SO_ERROR has taken
+ * it.  If sk_err is the error that a call has taken, smc->err is the negative of
+ * it, then recvmmsg() was that call: it had messages to return, and left the
+ * error for the next call.
+ */
+static int own_error(struct smc_sock *smc)
+{
+	int err = READ_ONCE(smc->sk->sk_err);
+
+	lockdep_assert_held(&smc->state_lock);
+	if ((smc->err > 0 && !err) || (smc->err < 0 && smc->err == -err))
+		WRITE_ONCE(smc->err, err);
+	return max(smc->err, 0);
+}
+
 /**
- * smc_sock_look_error() - is the error still there?  For smc_conn_has_error()
+ * smc_sock_look_error() - is there an error?  For smc_conn_has_error()
  * @smc: context of a socket in phase SMC
  *
- * TCP's errors in sk_err do not count.  If sk_err is 0, SO_ERROR has taken the
- * error.
+ * TCP's errors in sk_err do not count.
  *
  * Context: any, state_lock not held.
  */
@@ -83,16 +98,20 @@ bool smc_sock_look_error(struct smc_sock *smc)
 	bool has;
 
 	spin_lock_bh(&smc->state_lock);
-	if (!READ_ONCE(smc->sk->sk_err))
-		WRITE_ONCE(smc->err, 0);
-	has = smc->err;
+	has = own_error(smc);
 	spin_unlock_bh(&smc->state_lock);
 	return has;
 }
 
+/* Jiffies in which a call ends that has taken an error: one or more */
+#define TOLD_DELAY	2
+
 /**
  * smc_conn_error() - take the error of the connection
- * @conn: connection
+ * @conn: connection, the caller has a reference
+ *
+ * The worker looks whether recvmmsg() has left the error for the next call: when
+ * TCP is reset, which sets sk_err, too, it would be too late.
  *
  * Context: any, state_lock not held.
  * Return: -errno, 0 if there is none: SO_ERROR may have been quicker; -EPIPE if
@@ -101,17 +120,22 @@ bool smc_sock_look_error(struct smc_sock *smc)
 int smc_conn_error(const struct smc_conn *conn)
 {
 	struct smc_sock *smc = smc_of_conn(conn);
+	bool taken = false;
 	int err = EPIPE;
 
 	/* smc_close_tcp_event() takes TCP's error out under this lock */
 	spin_lock_bh(&smc->state_lock);
 	if (smc_conn_is_current(conn)) {
-		err = smc->err;
-		WRITE_ONCE(smc->err, 0);
-		if (err && !xchg(&conn->sk->sk_err, 0))
+		err = own_error(smc);
+		taken = err && xchg(&conn->sk->sk_err, 0);
+		if (!taken)
 			err = 0;
+		if (smc->err > 0)
+			WRITE_ONCE(smc->err, -err);
 	}
 	spin_unlock_bh(&smc->state_lock);
+	if (taken)
+		smc_sock_kick_work(smc, TOLD_DELAY);
 	return -err;
 }
 
@@ -155,6 +179,21 @@ bool smc_close_peer_gone(const struct smc_conn *conn)
 	       !READ_ONCE(conn->rx_conn_flags);
 }
 
+/*
+ * Is there an error of TCP's in sk_err?  It may be recvmmsg()'s instead, which
+ * own_error() finds; once TCP is closed both may have stored it, and it counts
+ * as TCP's.
+ */
+static bool has_tcp_error(const struct smc_sock *smc)
+{
+	int err = READ_ONCE(smc->sk->sk_err);
+
+	lockdep_assert_held(&smc->state_lock);
+	if (!err || err == smc->err)
+		return false;
+	return err != -smc->err || inet_sk_state_load(smc->sk) == TCP_CLOSE;
+}
+
 /**
  * smc_close_tcp_event() - something happened to the TCP connection
  * @smc: context of a socket in phase SMC
@@ -171,9 +210,8 @@ void smc_close_tcp_event(struct smc_sock *smc)
 
 	spin_lock_bh(&smc->state_lock);
 	/* without a connection the error is the program's, or a later one's */
-	if (rcu_access_pointer(smc->conn) && READ_ONCE(smc->sk->sk_err) &&
-	    READ_ONCE(smc->sk->sk_err) != READ_ONCE(smc->err)) {
-		err = xchg(&smc->sk->sk_err, READ_ONCE(smc->err));
+	if (rcu_access_pointer(smc->conn) && has_tcp_error(smc)) {
+		err = xchg(&smc->sk->sk_err, max(smc->err, 0));
 		WRITE_ONCE(smc->tcp_err, err);
 	}
 	spin_unlock_bh(&smc->state_lock);

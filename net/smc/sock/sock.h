@@ -144,7 +144,8 @@ struct smc_row {
  * @hs: the handshake, in phase HS and LATE; RCU
  * @conn: the connection, in phase SMC; RCU
  * @err: error of the connection for the program, positive errno; what TCP puts
- *	into sk_err in phase SMC means nothing.  Written under @state_lock
+ *	into sk_err in phase SMC means nothing.  Negative: a call has told of this
+ *	one.  Written under @state_lock
  * @lowat: SO_RCVLOWAT of the program while TCP has 1
  * @tcp_err: the last error of TCP in phase SMC, written in the same way
  * @refuse: child, or a client whose SYN has crossed another: why its handshake
