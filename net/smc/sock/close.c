@@ -182,6 +182,23 @@ static bool work_socket(struct smc_sock *smc)
 	return free;
 }
 
+/*
+ * A child that became TCP's has waited long enough for TCP_DEFER_ACCEPT.  False:
+ * a system call owns the socket.
+ */
+static bool end_deferral(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+	bool free;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	free = !sock_owned_by_user_nocheck(sk);
+	if (free && smc_sock_locked(sk) == smc && smc_sock_rules(smc)->tells)
+		smc_attempt_reveal(smc);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return free;
+}
+
 /* Call @fn if @bit is set.  False: @fn has to be called again later. */
 static bool do_bit(struct smc_sock *smc, int bit,
 		   bool (*fn)(struct smc_sock *smc))
@@ -215,7 +232,7 @@ void smc_sock_work(struct work_struct *work)
 	end = test_bit(SMC_SK_WORK_FREE, &smc->bits);
 	if (READ_ONCE(smc->bits) & NEEDS_SOCKET)
 		again |= !work_socket(smc);
-	again |= !do_bit(smc, SMC_SK_WORK_FALLBACK, smc_defer_fallback);
+	again |= !do_bit(smc, SMC_SK_WORK_FALLBACK, end_deferral);
 	/* release_conn() may still run: it queues this work again */
 	if (end && !again && !READ_ONCE(sk->sk_socket) &&
 	    test_and_clear_bit(SMC_SK_WORK_FREE, &smc->bits))

@@ -151,26 +151,6 @@ void smc_defer_event(struct smc_sock *smc)
 }
 
 /**
- * smc_defer_fallback() - a child that became TCP's has waited long enough
- * @smc: its context
- *
- * Context: worker.
- * Return: false: something else has the child, try again.
- */
-bool smc_defer_fallback(struct smc_sock *smc)
-{
-	struct sock *sk = smc->sk;
-	bool free;
-
-	spin_lock_bh(&sk->sk_lock.slock);
-	free = !sock_owned_by_user_nocheck(sk);
-	if (free && smc_sock_locked(sk) == smc && smc_sock_rules(smc)->tells)
-		smc_attempt_reveal(smc);
-	spin_unlock_bh(&sk->sk_lock.slock);
-	return free;
-}
-
-/**
  * smc_defer_timer() - TCP_DEFER_ACCEPT has waited long enough
  * @t: a child's timer
  *

@@ -595,7 +595,6 @@ bool smc_defer_begin(struct smc_sock *smc);
 void smc_defer_done(struct smc_sock *smc);
 void smc_defer_ready(struct smc_sock *smc);
 void smc_defer_event(struct smc_sock *smc);
-bool smc_defer_fallback(struct smc_sock *smc);
 void smc_defer_timer(struct timer_list *t);
 
 /* ulp.c */
