@@ -477,6 +477,33 @@ def case_unaccepted_deferred():
     unaccepted("defer0", 98, int(2 * LIMIT))
 
 
+def case_unaccepted_deferred_smc():
+    """a client over SMC, while TCP_DEFER_ACCEPT waits for its data"""
+    k = KINDS[1]
+    want = scenario_unaccepted(KINDS[0])[:2]
+    k.begin()
+    with k.socket() as lst:
+        lst.bind((k.host, 0))
+        lst.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT,
+                       int(2 * LIMIT))
+        lst.listen(8)
+        cli = k.client(lst)
+        port = cli.getsockname()[1]
+
+        def child():
+            return [r for r in dump() if r.dport == port and r.mode == k.mode]
+
+        await_that("no child over SMC", child, LIMIT)
+        assert not select.select([lst], [], [], 0)[0], "not deferred"
+        got = [outcome(destroy, sock_id(cli.getpeername(),
+                                        cli.getsockname()))]
+        mask(lst, select.POLLIN)
+        srv, _ = lst.accept()
+    srv.settimeout(LIMIT)
+    got.append(after(srv, "recv", "recv"))
+    assert got == want, f"{got}, TCP: {want}"
+
+
 def case_rights():
     """only CAP_NET_ADMIN, only in its own namespace"""
     k = KINDS[1]

@@ -111,7 +111,6 @@ static void conn_aborted(struct smc_conn *conn, int err, enum smc_reason why)
 {
 	/* Ignored before ESTABLISHED; established() looks again. */
 	smc_close_killed(conn, err, why, true);
-	smc_defer_ready(smc_of_conn(conn));
 }
 
 static const struct smc_conn_events conn_events = {

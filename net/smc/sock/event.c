@@ -525,6 +525,8 @@ void smc_close_unwanted(struct smc_conn *conn, bool upcall)
  * @why: what the tools tell of it
  * @upcall: called from the core, which must not be called back
  *
+ * A child that waits for TCP_DEFER_ACCEPT waits no longer.
+ *
  * Context: process or softirq; no lock of the core is held if not @upcall.
  */
 void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why,
@@ -533,6 +535,7 @@ void smc_close_killed(struct smc_conn *conn, int err, enum smc_reason why,
 	WRITE_ONCE(conn->abort_err, err);
 	WRITE_ONCE(conn->abort_reason, why);
 	smc_conn_event(conn, SMC_EV_KILLED, 0, upcall);
+	smc_defer_ready(smc_of_conn(conn));
 }
 
 /**
