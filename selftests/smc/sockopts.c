@@ -534,6 +534,39 @@ TEST_F_TIMEOUT(opt, cork_and_nodelay, 120)
 	EXPECT_TRUE(byte_goes(c, s));
 }
 
+#define NOTSENT	4000
+#define SEGMENT	500
+
+/*
+ * Bytes that are held back are unsent, too, but leave before poll() would wait
+ * for it.  TCP holds back less than a segment, which is short here.
+ */
+TEST_F(opt, cork_and_notsent_lowat)
+{
+	size_t len = NOTSENT - SEGMENT;
+	int c, s, i, ms, best = WAIT_MS;
+	uint64_t t;
+
+	ASSERT_EQ(0, set_int(self->p.l, IPPROTO_TCP, TCP_MAXSEG, SEGMENT));
+	c = NEW(0);
+	ASSERT_EQ(0, CONNECT(c, &self->p.at));
+	s = accept(self->p.l, NULL, NULL);
+	ASSERT_LE(0, s);
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT));
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_CORK, 1));
+	for (i = 0; i < ROUNDS && best >= HELD_MS; i++) {
+		t = now_ns();
+		ASSERT_TRUE(write_just(c, len, i * len));
+		ASSERT_EQ(POLLOUT, poll_for(c, POLLOUT, WAIT_MS));
+		ms = (now_ns() - t) / 1000000;
+		best = ms < best ? ms : best;
+		ASSERT_TRUE(read_just(s, len, i * len));
+	}
+	EXPECT_GT(HELD_MS, best);
+	close(s);
+	close(c);
+}
+
 TEST_F(opt, for_tcp_alone)
 {
 	char name[16] = "";

@@ -16,7 +16,7 @@
  * woken; a sleeping writer is content with what it still has to write.  Both
  * also wait for what TCP_NOTSENT_LOWAT says.
  *
- * MSG_MORE and TCP_CORK keep data back while there is room, for 200 ms at
+ * MSG_MORE and TCP_CORK keep data back while poll() sees room, for 200 ms at
  * most.
  *
  * Context: process, tx_mutex taken here, unless a function says otherwise.
@@ -324,11 +324,15 @@ static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 	return rc;
 }
 
-/* Let go of what was written, or hold it back for a while. */
+/*
+ * Let go of what was written, or hold it back for a while.  TCP_NOTSENT_LOWAT
+ * counts what is held back: not as much as would have poll() wait.
+ */
 static void push_or_hold(struct smc_conn *conn, bool more)
 {
 	if ((more || test_bit(SMC_SK_CORK, &smc_of_conn(conn)->bits)) &&
-	    smc_conn_unsent(conn) < conn->snd_size / 4) {
+	    smc_conn_unsent(conn) < conn->snd_size / 4 &&
+	    !too_much_unsent(conn, true)) {
 		if (!test_and_set_bit(SMC_CONN_CORKED, &conn->flags))
 			smc_conn_start_timer(conn, &conn->timer, mod_timer,
 					     jiffies + CORK_MAX);
