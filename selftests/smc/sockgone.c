@@ -199,6 +199,28 @@ TEST_F_TIMEOUT(gone, keepalive_rdma, 200)
 	EXPECT_LE(900, ms);
 }
 
+/* With TCP_USER_TIMEOUT the number of probes does not count. */
+TEST_F_TIMEOUT(gone, keepalive_user_timeout, 200)
+{
+	bool tcp = variant->kind == KIND_TCP;
+	uint64_t start;
+	int c, err;
+	long ms;
+
+	if (!tcp && (!becomes(variant->kind, "smcr") || !getenv("SMC_ECHO")))
+		SKIP(return, "for SMC-R between two hosts");
+	ASSERT_TRUE(far_away(&self->p, variant->kind));
+	c = self->p.c;
+	ASSERT_EQ(0, set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 5000));
+	if (!drop(port_of(&self->p.at), tcp, true))
+		SKIP(return, "no nft");
+	start = now_ns();
+	set_keepalive(c, 1);
+	ms = until_error(c, start, &err);
+	EXPECT_EQ(ETIMEDOUT, err);
+	EXPECT_LE(3900, ms);
+}
+
 /* The peer is there and does not read. */
 TEST_F_TIMEOUT(gone, user_timeout_window, 200)
 {

@@ -12,7 +12,8 @@
  * ends ours (event.c).  They say nothing about the way of the data: over RDMA
  * an idle connection also sends a message of state every TCP_KEEPINTVL after
  * TCP_KEEPIDLE, and TCP_KEEPCNT of them without an acknowledgment by the
- * peer's device end the connection.  The peer's program has no part in it.
+ * peer's device end the connection; with TCP_USER_TIMEOUT that time without a
+ * sign of life, and not their number.  The peer's program has no part in it.
  *
  * One timer, which runs only while one of the two needs it and holds a
  * reference of the connection then.  Its fields are its own, but for the start.
@@ -58,6 +59,17 @@ static bool waiting(const struct smc_conn *conn)
 static bool keepalive(const struct smc_conn *conn)
 {
 	return sock_flag(conn->sk, SOCK_KEEPOPEN) && !conn->merged;
+}
+
+/* Do unanswered probes end the connection?  As tcp_keepalive_timer(). */
+static bool unanswered(const struct smc_conn *conn, unsigned long quiet)
+{
+	u32 limit_ms = READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout);
+	int probes = conn->keepalive.probes;
+
+	if (limit_ms)
+		return probes && quiet >= msecs_to_jiffies(limit_ms);
+	return probes >= keepalive_probes(tcp_sk(conn->sk));
 }
 
 /* Jiffies until the next look at what waits; 0: never; -1: it is over. */
@@ -112,7 +124,7 @@ static long look_alive(struct smc_conn *conn)
 	if (w->probes && time_before(jiffies, w->probe_stamp +
 				     keepalive_intvl_when(tp)))
 		return w->probe_stamp + keepalive_intvl_when(tp) - jiffies;
-	if (w->probes >= keepalive_probes(tp))
+	if (unanswered(conn, quiet))
 		return -1;
 	w->probes++;
 	w->probe_stamp = jiffies;
