@@ -49,7 +49,8 @@ class Proposer:
         self.lst = smc_socket()
         self.lst.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.lst.bind((KERNEL, PORT))
-        self.lst.listen(64)
+        # in the last quarter of the queue all is TCP
+        self.lst.listen(256)
         self.number = 0
 
     def propose(self, ip="10.99.0.2"):
