@@ -26,7 +26,7 @@ from limits import await_that
 from minitcp import MAGIC, Net
 from namespaces import USER, unshare
 from smcpeer import DELETE_LINK, HONEST, Peer, Server
-from sockdiag import FALLBACK, PROTO_SMC, SMCD, SMCR, TCP, row_of
+from sockdiag import FALLBACK, PROTO_SMC, SMCD, SMCR, TCP, fallback, row_of
 
 KERNEL, PORT = "10.99.0.1", 7700
 LGRLIMIT, RINGLIMIT, PEERDECL = 0x0a0c0000, 0x0a0f0006, 0x05000000
@@ -269,7 +269,7 @@ def refused(counters, counter, address=LO):
     before = counters.moved().get(counter, 0)
     cli, srv = pair(address)
     assert mode(cli) == mode(srv) == TCP
-    why = row_of(srv, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+    why = fallback(srv)
     assert why == RINGLIMIT, hex(why)
     why = row_of(cli, 1 << FALLBACK - 1)
     assert (why.u32(FALLBACK, 0), why.u32(FALLBACK, 4)) == (PEERDECL, MEM)
@@ -439,7 +439,7 @@ def case_rings_of_a_user():
     def as_client():
         """of a server of root's, which has a ring already"""
         cli, srv = client_of_root()
-        why = row_of(cli, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+        why = fallback(cli)
         assert why == RINGLIMIT, hex(why)
         assert mode(srv) == TCP
 
@@ -472,7 +472,7 @@ def case_rings_of_a_user_over_rdma():
 
     def as_client():
         cli, srv = client_of_root(RDMA)
-        why = row_of(cli, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+        why = fallback(cli)
         assert why == RINGLIMIT, hex(why)
         assert mode(srv) == TCP
 

@@ -20,7 +20,7 @@ from park import Parked
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, DL_ALL, FIRST, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, \
     TEST_LINK, Peer, Server, message
-from sockdiag import FALLBACK, row_of
+from sockdiag import fallback
 
 # of smc_reason.h
 LINK_PEER, TIMEOUT_CL, PEERDECL = 0x0a18000d, 0x02010000, 0x05000000
@@ -220,11 +220,6 @@ def case_llc_retiring():
 
 
 # ---- DELETE LINK instead of the confirmation ----
-
-def fallback(sock):
-    """why it is TCP"""
-    return row_of(sock, 1 << FALLBACK - 1).u32(FALLBACK, 0)
-
 
 def deleted_early(role, data, why, diagnosis=None):
     """a host that says so, and then why, by a Decline of its own; the handshake

@@ -22,7 +22,7 @@ from genetlink import Genl, num
 from limits import await_that, limit
 from namespaces import enter, libc
 from park import Parked
-from sockdiag import FALLBACK, PROTO_SMC, SMCD, TCP, row_of
+from sockdiag import PROTO_SMC, SMCD, TCP, fallback, row_of
 
 HOME, AWAY = "home", "away"             # namespaces
 NET = {HOME: "fd77:0:", AWAY: "fd78:0:"}         # /32: then network, subnet, host
@@ -186,11 +186,6 @@ def too_late():
         count += sum(num(row[256]) for row in Genl(SMC_GENL).rows(FBACK, 8)
                      if num(row[4]) == NO_MESSAGE)
     return count
-
-
-def fallback(sock):
-    """why it is TCP"""
-    return row_of(sock, 1 << FALLBACK - 1).u32(FALLBACK, 0)
 
 
 def took(fn):

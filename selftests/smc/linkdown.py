@@ -30,7 +30,7 @@ from minitcp import Net, read
 from planted import Planted
 from smcpeer import CONFIRM_LINK, DELETE_LINK, DELETE_RKEY, KERNEL, NO_EYEC, \
     PORT, RESPONSE, TEST_LINK, Peer, Server, message
-from sockdiag import FALLBACK, SMCR, row_of
+from sockdiag import SMCR, fallback, row_of
 
 LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
@@ -154,7 +154,7 @@ def case_own_port():
         msg = tcp.recv(28, LIMIT)
         assert msg[4] == 4, msg.hex()
         with lst.accept()[0] as srv:
-            why = row_of(srv, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+            why = fallback(srv)
         tcp.rst()
         return why
 

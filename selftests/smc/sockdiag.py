@@ -125,6 +125,11 @@ def row_of(sock, ext=0):
     return found[0]
 
 
+def fallback(sock):
+    """why it is TCP"""
+    return row_of(sock, 1 << FALLBACK - 1).u32(FALLBACK, 0)
+
+
 def sock_id(local, peer=None, cookie=ANY):
     """of an IPv4 connection or listener"""
     host, port = peer or ("0.0.0.0", 0)
