@@ -491,13 +491,16 @@ static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 /* dev.c */
 enum smc_reason smc_rdma_find_path(const struct smc_route *route,
 				   struct smc_path *path);
+bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,
+		       struct smc_dev_info *info);
+
+/* gid.c */
+int smc_rdma_gid_ifindex(const struct ib_gid_attr *attr, const struct net *net);
 struct net *smc_rdma_gid_net(struct ib_device *ibdev,
 			     const struct smc_path *path, bool v1);
 bool smc_rdma_gid_lost(struct ib_device *ibdev, const struct smc_lgr *lgr);
 struct net *smc_rdma_path_net(const struct smc_path *path);
 bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid);
-bool smc_rdma_fill_dev(struct smc_dev *dev, struct net *net,
-		       struct smc_dev_info *info);
 
 /* lgr.c */
 extern const struct smc_xport smc_rdma_xport;
