@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """classed - data to an echo server and back, on a socket with an option set
 
-  classed.py tos|tclass|priority VALUE ADDRESS PORT
+  classed.py tos|tclass|priority|ifindex VALUE ADDRESS PORT
 
 The family is that of ADDRESS; the socket is IPPROTO_SMC.
 """
@@ -10,9 +10,11 @@ import socket
 import sys
 
 IPPROTO_SMC = 256
+SO_BINDTOIFINDEX = 62
 OPTIONS = {"tos": (socket.IPPROTO_IP, socket.IP_TOS),
            "tclass": (socket.IPPROTO_IPV6, socket.IPV6_TCLASS),
-           "priority": (socket.SOL_SOCKET, socket.SO_PRIORITY)}
+           "priority": (socket.SOL_SOCKET, socket.SO_PRIORITY),
+           "ifindex": (socket.SOL_SOCKET, SO_BINDTOIFINDEX)}
 
 
 def main():

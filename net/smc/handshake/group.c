@@ -211,6 +211,7 @@ enum smc_reason smc_hs_check_way(const struct smc_hs *hs, bool *direct)
 {
 	const struct smc_select_local *local = &hs->data->local;
 	const struct smc_choice *choice = &hs->data->choice;
+	const struct smc_path *path = &hs->data->path[choice->mode];
 	const struct smc_xport *xport = smc_xport_get(choice->mode);
 	enum smc_reason why = SMC_REASON_OK;
 	struct net *net;
@@ -218,11 +219,12 @@ enum smc_reason smc_hs_check_way(const struct smc_hs *hs, bool *direct)
 	*direct = true;
 	if (!hs->data->has_path[choice->mode] || !xport->path_net)
 		return SMC_REASON_OK;
-	net = xport->path_net(&hs->data->path[choice->mode]);
+	net = xport->path_net(path);
 	if (!net)
 		return SMC_REASON_DEVGONE;
 	if (choice->variant == SMC_VARIANT_RV2)
-		why = smc_route_direct(net, local, peer_gid(hs), direct);
+		why = smc_route_direct(net, path->gid_ifindex, local,
+				       peer_gid(hs), direct);
 	else if (!local->same_host && xport->gid_is_own &&
 		 xport->gid_is_own(net, peer_gid(hs)))
 		why = SMC_REASON_BADPORT;

@@ -342,7 +342,7 @@ int smc_route_get(struct sock *tcp, struct smc_route *route);
 void smc_route_put(struct smc_route *route);
 void smc_route_prefixes(const struct smc_route *route,
 			struct smc_prefixes *pfx);
-enum smc_reason smc_route_direct(struct net *net,
+enum smc_reason smc_route_direct(struct net *net, int ifindex,
 				 const struct smc_select_local *local,
 				 const u8 gid[SMC_GID_LEN], bool *direct);
 

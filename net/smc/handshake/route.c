@@ -23,6 +23,7 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 #include "addr.h"
+#include "gid_route.h"
 #include "priv.h"
 
 static int lower_vlan(struct net_device *lower, struct netdev_nested_priv *priv)
@@ -215,55 +216,28 @@ void smc_route_prefixes(const struct smc_route *route,
 	rcu_read_unlock();
 }
 
-static enum smc_reason direct_v4(struct net *net,
-				 const struct smc_select_local *local,
-				 const u8 gid[SMC_GID_LEN], bool *direct)
+static enum smc_reason check_type(const struct dst_entry *dst, const u8 *gid,
+				  bool same_host)
 {
-	struct flowi4 fl4 = {};
-	enum smc_reason why = SMC_REASON_OK;
-	struct rtable *rt;
+	const struct rt6_info *rt6;
+	u8 type;
 
-	memcpy(&fl4.daddr, gid + 12, sizeof(fl4.daddr));
-	memcpy(&fl4.saddr, local->gid + 12, sizeof(fl4.saddr));
-	rt = ip_route_output_key(net, &fl4);
-	if (IS_ERR(rt))
-		return SMC_REASON_NOROUTE;
-	if (rt->rt_type != RTN_UNICAST &&
-	    !(local->same_host && rt->rt_type == RTN_LOCAL))
-		why = SMC_REASON_BADPORT;
-	*direct = !rt->rt_uses_gateway;
-	ip_rt_put(rt);
-	return why;
-}
-
-static enum smc_reason direct_v6(struct net *net,
-				 const struct smc_select_local *local,
-				 const u8 gid[SMC_GID_LEN], bool *direct)
-{
-	enum smc_reason why = SMC_REASON_OK;
-	struct flowi6 fl6 = {};
-	struct dst_entry *dst;
-	u32 flags;
-
-	if (!IS_ENABLED(CONFIG_IPV6))
-		return SMC_REASON_NOROUTE;
-	memcpy(&fl6.daddr, gid, sizeof(fl6.daddr));
-	memcpy(&fl6.saddr, local->gid, sizeof(fl6.saddr));
-	dst = ip6_route_output(net, NULL, &fl6);
-	flags = container_of(dst, struct rt6_info, dst)->rt6i_flags;
-	if (dst->error)
-		why = SMC_REASON_NOROUTE;
-	else if (ipv6_anycast_destination(dst, &fl6.daddr) ||
-		 (flags & RTF_LOCAL && !local->same_host))
-		why = SMC_REASON_BADPORT;
-	*direct = !(flags & RTF_GATEWAY);
-	dst_release(dst);
-	return why;
+	if (dst->ops->family == AF_INET) {
+		type = container_of(dst, struct rtable, dst)->rt_type;
+		return type == RTN_UNICAST ||
+		       (same_host && type == RTN_LOCAL) ?
+			       SMC_REASON_OK : SMC_REASON_BADPORT;
+	}
+	rt6 = container_of(dst, struct rt6_info, dst);
+	return ipv6_anycast_destination(dst, (const struct in6_addr *)gid) ||
+	       (rt6->rt6i_flags & RTF_LOCAL && !same_host) ?
+		       SMC_REASON_BADPORT : SMC_REASON_OK;
 }
 
 /**
  * smc_route_direct() - is the peer's RDMA port reached without a gateway?
  * @net: network namespace of the own port's addresses
+ * @ifindex: the network device of its GID
  * @local: own RoCE v2 GID; is the peer on this host?
  * @gid: the peer's, of the same family
  * @direct: the answer
@@ -274,10 +248,17 @@ static enum smc_reason direct_v6(struct net *net,
  * Return: SMC_REASON_OK; NOROUTE; BADPORT if @gid is no address of another
  * host.
  */
-enum smc_reason smc_route_direct(struct net *net,
+enum smc_reason smc_route_direct(struct net *net, int ifindex,
 				 const struct smc_select_local *local,
 				 const u8 gid[SMC_GID_LEN], bool *direct)
 {
-	return smc_gid_is_v4(gid) ? direct_v4(net, local, gid, direct) :
-				    direct_v6(net, local, gid, direct);
+	struct dst_entry *dst = smc_gid_route(net, ifindex, local->gid, gid);
+	enum smc_reason why;
+
+	if (IS_ERR(dst))
+		return SMC_REASON_NOROUTE;
+	why = check_type(dst, gid, local->same_host);
+	*direct = !smc_gid_route_gateway(dst);
+	dst_release(dst);
+	return why;
 }

@@ -2,7 +2,7 @@
 # TCP over IPv6 and the GIDs of SMC-R: IPv4's where a port has them, IPv6's where
 # there is no IPv4, also through a gateway; and plain TCP where the two ends have
 # none of one family.  RDMA packets have the traffic class of TCP over IPv6 and are
-# no larger than its route allows.
+# no larger than its route allows.  Their route is one by the device of the GIDs.
 # when: 2/2 6.12; 4/8 debug
 # guests: 2
 # mtu: 9000
@@ -70,25 +70,29 @@ narrow() {
 	done
 }
 
+# echoed OPTION VALUE ADDRESS COUNTERS: one connection from A to B
+echoed() {
+	port=$((port + 1))
+	for x in A B; do g $x "$s/smcstat.sh mark"; done
+	g B "exec $s/tcpecho -s -k ipproto :: $port" &
+	pid=$!
+	listening B $port
+	g A "$s/classed.py $1 $2 $3 $port" || fail 'client'
+	wait $pid || fail 'server'
+	g A "$s/smcstat.sh expect $4" || fail 'counters of the client'
+}
+
 # classed: packets of both ends have the class of the connection
 classed() {
-	port=$((port + 1))
 	for x in A B; do
-		g $x "$s/smcstat.sh mark
-			nft add table inet lab
+		g $x "nft add table inet lab
 			nft add chain inet lab in \
 				'{ type filter hook input priority 0; }'
 			nft add rule inet lab in udp dport 4791 \
 				ip6 dscp 34 counter" || fail "nft in $x"
 	done
 	g B 'sysctl -q net.ipv4.tcp_reflect_tos=1'
-	g B "exec $s/tcpecho -s -k ipproto :: $port" &
-	pid=$!
-	listening B $port
-	g A "$s/classed.py tclass $((34 << 2)) fd09::2 $port" || fail 'client'
-	wait $pid || fail 'server'
-	g A "$s/smcstat.sh expect HsClientSmcr=1 LgrCreated=1" ||
-		fail 'counters of the client'
+	echoed tclass $((34 << 2)) fd09::2 'HsClientSmcr=1 LgrCreated=1'
 	for x in A B; do
 		[ "$(g $x 'nft list chain inet lab in' |
 			sed -n 's/.*packets \([0-9]*\).*/\1/p')" -gt 0 ] ||
@@ -96,6 +100,43 @@ classed() {
 		g $x 'nft delete table inet lab'
 	done
 	g B 'sysctl -q net.ipv4.tcp_reflect_tos=0'
+}
+
+# elsewhere: to the IPv4 address of the other there is also a better route, by
+# another network device, with a gateway that is not there
+elsewhere() {
+	for x in A B; do
+		[ $x = A ] && o=2 || o=1
+		g $x "ip link add d0 type dummy
+			ip address add 10.77.0.1/24 dev d0
+			ip link set d0 up
+			ip route add 10.9.0.$o/32 via 10.77.0.9" ||
+			fail "no other route in $x"
+	done
+	smcr A B fd09::2 ${m}1 ${m}2 "$mapped"
+	for x in A B; do g $x 'ip link delete d0'; done
+}
+
+# in_vrf: the network device of both is in one, to which the client's socket is
+# bound; soft-RoCE does not receive there
+in_vrf() {
+	for x in A B; do
+		g $x 'modprobe vrf
+			sysctl -q net.ipv4.tcp_l3mdev_accept=1 \
+				net.ipv4.udp_l3mdev_accept=1
+			ip link add red type vrf table 100
+			ip link set red up
+			ip link set eth0 master red' || fail "no VRF in $x"
+		has_gid $x 0a09:000.
+	done
+	echoed ifindex "$(g A 'cat /sys/class/net/red/ifindex')" 10.9.0.2 \
+		'HsClientTcp=1 LgrCreated=0'
+	for x in A B; do
+		g $x 'ip link set eth0 nomaster
+			ip link delete red
+			sysctl -q net.ipv4.tcp_l3mdev_accept=0 \
+				net.ipv4.udp_l3mdev_accept=0'
+	done
 }
 
 gids='/sys/class/infiniband/rxe0/ports/1/gids/*'
@@ -157,3 +198,8 @@ g B 'ip address del 2001:db8:b::2/64 dev eth0
 note 'IPv4 again'
 for x in A B; do v4 $x; done
 smcr A B ::ffff:10.9.0.2 ${m}1 ${m}2 "$mapped"
+note 'and a better route elsewhere'
+elsewhere
+
+note 'in a VRF'
+in_vrf

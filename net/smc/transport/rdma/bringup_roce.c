@@ -10,13 +10,12 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/random.h>
-#include <net/ip6_route.h>
-#include <net/route.h>
 #include <net/neighbour.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
+#include "gid_route.h"
 #include "rdma.h"
 
 /*
@@ -35,78 +34,20 @@
 #define HOPS_DIRECT		1
 #define HOPS_GATEWAY		64
 
-/* The IPv4 address of a mapped GID */
-static __be32 gid_v4(const union ib_gid *gid)
-{
-	return ((const struct in6_addr *)gid->raw)->s6_addr32[3];
-}
-
-static struct dst_entry *route_v4(struct net *net,
-				  const struct smc_rdma_link *link,
-				  const union ib_gid *gid)
-{
-	struct flowi4 fl4 = {
-		.daddr = gid_v4(gid),
-		.saddr = gid_v4(&link->gid),
-	};
-	struct rtable *rt = ip_route_output_key(net, &fl4);
-
-	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
-}
-
-static struct dst_entry *route_v6(struct net *net,
-				  const struct smc_rdma_link *link,
-				  const union ib_gid *gid)
-{
-	struct flowi6 fl6 = {};
-	struct dst_entry *dst;
-	int rc;
-
-	if (!IS_ENABLED(CONFIG_IPV6))
-		return ERR_PTR(-EAFNOSUPPORT);
-	memcpy(&fl6.daddr, gid->raw, sizeof(fl6.daddr));
-	memcpy(&fl6.saddr, link->gid.raw, sizeof(fl6.saddr));
-	dst = ip6_route_output(net, NULL, &fl6);
-	rc = dst->error;
-	if (!rc)
-		return dst;
-	dst_release(dst);
-	return ERR_PTR(rc);
-}
-
 /* The route of packets to a version 2 GID, where our GID's device is. */
 static struct dst_entry *route_to(const struct smc_rdma_link *link,
-				  const union ib_gid *gid)
+				  const u8 *gid)
 {
+	const struct smc_path *path = &link->lgr->path;
 	struct dst_entry *dst;
 	struct net *net;
 
-	net = smc_rdma_gid_net(link->ibdev, &link->lgr->path,
-			       link->lgr->version == 1);
+	net = smc_rdma_gid_net(link->ibdev, path, link->lgr->version == 1);
 	if (!net)
 		return ERR_PTR(-ENODEV);
-	dst = smc_gid_is_v4(link->gid.raw) ? route_v4(net, link, gid) :
-					     route_v6(net, link, gid);
+	dst = smc_gid_route(net, path->gid_ifindex, link->gid.raw, gid);
 	put_net(net);
 	return dst;
-}
-
-/*
- * The address of a gateway as dst_neigh_lookup() takes it; NULL: the route has
- * no gateway.  dst_neigh_lookup() takes the address of an IPv6 gateway of an
- * IPv4 route from the route itself.
- */
-static const void *gateway_of(const struct dst_entry *dst)
-{
-	const struct rt6_info *rt6;
-	const struct rtable *rt;
-
-	if (dst->ops->family == AF_INET) {
-		rt = container_of(dst, struct rtable, dst);
-		return rt->rt_uses_gateway ? &rt->rt_gw4 : NULL;
-	}
-	rt6 = container_of(dst, struct rt6_info, dst);
-	return rt6->rt6i_flags & RTF_GATEWAY ? &rt6->rt6i_gateway : NULL;
 }
 
 /* Version 1 does not leave the subnet: the device's MTU is all there is. */
@@ -117,7 +58,7 @@ static int roce_way_mtu(const struct smc_rdma_link *link, const u8 *gid)
 
 	if (link->lgr->version == 1)
 		return IB_MTU_4096;
-	dst = route_to(link, (const union ib_gid *)gid);
+	dst = route_to(link, gid);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 	mtu = iboe_get_mtu(dst_mtu(dst));
@@ -235,10 +176,10 @@ static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 	ether_addr_copy(mac, link->peer.mac);
 	if (link->lgr->version == 1)
 		return check_mac(link, mac);
-	dst = route_to(link, &link->peer.gid);
+	dst = route_to(link, link->peer.gid.raw);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
-	gw = gateway_of(dst);
+	gw = smc_gid_route_gateway(dst);
 	if (gw) {
 		*hops = HOPS_GATEWAY;
 		rc = gateway_mac(dst, gw, mac);

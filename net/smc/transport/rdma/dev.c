@@ -292,6 +292,14 @@ static bool is_lent(const struct search *search, struct ib_device *ibdev,
 				 stands_on(above, ndev));
 }
 
+/* Soft-RoCE does not know its device in a packet that a VRF has received. */
+static bool soft_in_vrf(const struct ib_device *ibdev,
+			const struct net_device *ndev)
+{
+	return ibdev->ops.driver_id == RDMA_DRIVER_RXE &&
+	       netif_is_l3_slave(ndev);
+}
+
 /* May a GID of this device serve the route at all?  RCU. */
 static bool ndev_fits(const struct search *search, struct ib_device *ibdev,
 		      struct net_device *ndev)
@@ -303,7 +311,7 @@ static bool ndev_fits(const struct search *search, struct ib_device *ibdev,
 		return false;
 	if (is_local(route))
 		return net_eq(dev_net(ndev), route->net);
-	if (vlan_id != search->via->vlan_id)
+	if (vlan_id != search->via->vlan_id || soft_in_vrf(ibdev, ndev))
 		return false;
 	if (by_lent(search))
 		return is_lent(search, ibdev, ndev);
