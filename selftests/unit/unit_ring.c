@@ -196,7 +196,7 @@ static u32 rnd_size(void)
 	switch (rnd_below(4)) {
 	case 0:
 		return 16384U << rnd_below(4);
-	case 1:				/* SMC-D: 32 bytes less */
+	case 1:				/* no power of two */
 		return (16384U << rnd_below(4)) - 32;
 	case 2:
 		return 1 + rnd_below(64);

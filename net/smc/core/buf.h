@@ -20,7 +20,7 @@
  * @lru: in the list of all idle ones
  * @lgr: the group in whose pool it is
  * @dir: send or receive
- * @size: bytes of memory, the ring's prefix (xport->ring_offset) included
+ * @size: bytes of memory
  * @cpu: kernel address of the memory
  * @used: highest ring offset that may be non-zero (for zeroing before reuse)
  * @peer_may_write: the peer has not said that it is done with the ring, or has

@@ -177,8 +177,8 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 		goto err_sndbuf;
 	}
 	conn->rmb = buf;
-	conn->rcv_base = buf->cpu + xport->ring_offset;
-	conn->rcv_size = buf->size - xport->ring_offset;
+	conn->rcv_base = buf->cpu;
+	conn->rcv_size = buf->size;
 	/* reserves the token; smc_conn_describe() publishes it */
 	rc = xa_alloc_cyclic_bh(&lgr->conns, &conn->token, NULL,
 				XA_LIMIT(1, U32_MAX), &lgr->next_token,
@@ -318,9 +318,9 @@ void smc_conn_writer_gone(struct smc_conn *conn)
 }
 
 /* Note how much of a ring has to be zeroed before it is used again. */
-static void mark_used(struct smc_buf *buf, u32 ring_offset, u64 pos)
+static void mark_used(struct smc_buf *buf, u64 pos)
 {
-	u64 used = min_t(u64, pos + ring_offset, buf->size);
+	u64 used = min_t(u64, pos, buf->size);
 
 	buf->used = max_t(u32, used, buf->used);
 }
@@ -426,12 +426,12 @@ static void leave(struct smc_conn *conn)
 	/* a ring of shared memory: conn_detach() has seen whether it is mapped */
 	if (!conn->xport->merges && smc_conn_peer_done_writing(conn))
 		conn->rmb->peer_may_write = false;
-	mark_used(conn->rmb, conn->xport->ring_offset, conn->rcvd_pos);
+	mark_used(conn->rmb, conn->rcvd_pos);
 	smc_buf_put(lgr, conn->rmb);
 	conn->rmb = NULL;
 	conn->rcv_base = NULL;
 	if (conn->sndbuf) {
-		mark_used(conn->sndbuf, 0, smc_conn_dirty(conn));
+		mark_used(conn->sndbuf, smc_conn_dirty(conn));
 		smc_buf_put(lgr, conn->sndbuf);
 		conn->sndbuf = NULL;
 	}

@@ -276,7 +276,6 @@ struct smc_xport_info {
  * @buf_size: the same for buffers (starts with a struct smc_buf)
  * @conn_size: size of the private area the core allocates zeroed for every
  *	connection (conn->xp)
- * @ring_offset: bytes in front of the ring inside a receive buffer (SMC-D: 32)
  * @merges: the send ring is the peer's receive ring, mapped by conn_attach;
  *	no send buffer is allocated
  * @max_size_code: largest receive-buffer size code (SMC-R 15, SMC-D 6)
@@ -358,7 +357,6 @@ struct smc_xport {
 	u32 lgr_size;
 	u32 buf_size;
 	u32 conn_size;
-	u32 ring_offset;
 	bool merges;
 	u8 max_size_code;
 

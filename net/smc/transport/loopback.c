@@ -43,8 +43,6 @@
 #include "loopback.h"
 #include "core/xport.h"
 
-/* The first bytes of a ring are for the CDC on the wire (IBM's SMC-D). */
-#define RING_OFFSET	SMCD_CDC_LEN
 #define MAX_SIZE_CODE	6		/* 1 MiB, as ISM devices have it */
 #define TOKEN_BITS	10
 
@@ -274,7 +272,7 @@ static void writer_gone(struct smc_conn *conn)
 	if (!lc->ring)
 		return;
 	/* also bytes that were never pushed; pairs with unmapped() */
-	lc->ring->written = min_t(u64, smc_conn_dirty(conn) + RING_OFFSET,
+	lc->ring->written = min_t(u64, smc_conn_dirty(conn),
 				  lc->ring->buf.size);
 	buf_put(lc->ring);
 	lc->ring = NULL;
@@ -403,7 +401,6 @@ static const struct smc_xport xport = {
 	.lgr_size	= sizeof(struct smc_lgr),
 	.buf_size	= sizeof(struct lo_buf),
 	.conn_size	= sizeof(struct lo_conn),
-	.ring_offset	= RING_OFFSET,
 	.merges		= true,
 	.max_size_code	= MAX_SIZE_CODE,
 	.find_path	= lo_find_path,

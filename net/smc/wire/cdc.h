@@ -11,7 +11,6 @@
 #define SMC_CDC_TYPE		0xfe	/* first byte; everything else is LLC */
 #define SMC_CDC_LEN		44	/* SMC-R message */
 #define SMC_CDC_MIN_LEN		26	/* shortest SMC-R message understood */
-#define SMCD_CDC_LEN		32	/* SMC-D header in front of the ring */
 
 /* producer flags */
 enum smc_cdc_prod_flags {
