@@ -181,6 +181,7 @@ enum smc_conn_end {
  * @urg_rx_pos: position of the peer's urgent byte
  * @urg_drop_pos: of one that was superseded while next to be read
  * @rx_stamp: jiffies of the last data
+ * @heard: jiffies of the peer's last message or its device's acknowledgment
  * @acks: pushes that the peer's device has
  * @rx_seq: sequence number of the last CDC message
  * @rx_prod_flags: its producer flags
@@ -257,6 +258,7 @@ struct smc_conn {
 	u64 urg_rx_pos;
 	u64 urg_drop_pos;
 	unsigned long rx_stamp;
+	unsigned long heard;
 	u32 acks;
 	u16 rx_seq;
 	u8 rx_prod_flags;

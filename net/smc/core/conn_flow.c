@@ -530,6 +530,7 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_update *up)
 	lockdep_assert_held(&conn->rx_lock);
 	smc_stats_inc(conn->sn, SMC_STAT_RX_CDC);
 	rx_positions(conn, up);
+	WRITE_ONCE(conn->heard, jiffies);
 	trace_smc_rx(conn->sn->net->net_cookie, conn->token, up->prod_pos,
 		     up->cons_pos, up->prod_flags, up->conn_flags, 0);
 	WRITE_ONCE(conn->rx_prod_flags, up->prod_flags);
@@ -637,6 +638,7 @@ void smc_conn_tx_done(struct smc_conn *conn, u64 end_pos)
 {
 	spin_lock(&conn->rx_lock);
 	WRITE_ONCE(conn->acks, conn->acks + 1);
+	WRITE_ONCE(conn->heard, jiffies);
 	if (!conn->detached && (s64)(end_pos - conn->done_pos) > 0) {
 		smp_store_release(&conn->done_pos, end_pos);
 		conn->events->writable(conn);

@@ -158,13 +158,31 @@ bool smc_close_tcp_failed(const struct smc_sock *smc)
 	       !sock_flag(smc->sk, SOCK_DONE);
 }
 
+/*
+ * TCP is idle below a busy connection.  So its probes can fail where packets of a
+ * TCP connection with as much data would have passed: a firewall forgets what is
+ * idle.  With shared memory the peer's end is one of this kernel's, which tells
+ * when it ends.
+ */
+static bool heard_lately(const struct smc_conn *conn)
+{
+	unsigned long heard = READ_ONCE(conn->heard);
+	const struct tcp_sock *tp = tcp_sk(conn->sk);
+
+	if (conn->merged)
+		return true;
+	/* so often our own probes are answered, at least (keepalive.c) */
+	return heard && time_before(jiffies, heard + keepalive_time_when(tp) +
+				    keepalive_intvl_when(tp));
+}
+
 /**
  * smc_close_peer_gone() - has the peer given up, or its host?
  * @conn: connection of a socket in phase SMC
  *
  * Either TCP was reset or has received bytes, and nothing has ever come over
  * SMC; or the peer's host does not answer TCP any more (SO_KEEPALIVE, or our
- * FIN).
+ * FIN), and has not been heard over SMC for as long as TCP waits with a probe.
  *
  * Context: any.
  */
@@ -173,7 +191,7 @@ bool smc_close_peer_gone(const struct smc_conn *conn)
 	bool failed = smc_close_tcp_failed(smc_of_conn(conn));
 
 	if (failed && READ_ONCE(smc_of_conn(conn)->tcp_err) == ETIMEDOUT)
-		return true;
+		return !heard_lately(conn);
 	return (failed || smc_hs_tcp_readable(conn->sk)) &&
 	       !READ_ONCE(conn->rcvd_pos) && !READ_ONCE(conn->peer_read_pos) &&
 	       !READ_ONCE(conn->rx_conn_flags);

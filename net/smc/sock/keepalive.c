@@ -9,11 +9,12 @@
  * nothing waits on this side but a writer without room.
  *
  * SO_KEEPALIVE: TCP's own probes go on, on the TCP connection, whose failure
- * ends ours (event.c).  They say nothing about the way of the data: over RDMA
- * an idle connection also sends a message of state every TCP_KEEPINTVL after
- * TCP_KEEPIDLE, and TCP_KEEPCNT of them without an acknowledgment by the
- * peer's device end the connection; with TCP_USER_TIMEOUT that time without a
- * sign of life, and not their number.  The peer's program has no part in it.
+ * ends ours unless the peer is heard otherwise (event.c).  They say nothing about
+ * the way of the data: over RDMA an idle connection also sends a message of state
+ * every TCP_KEEPINTVL after TCP_KEEPIDLE, and TCP_KEEPCNT of them without an
+ * acknowledgment by the peer's device end the connection; with TCP_USER_TIMEOUT
+ * that time without a sign of life, and not their number.  The peer's program has
+ * no part in it.
  *
  * One timer, which runs only while one of the two needs it and holds a
  * reference of the connection then.  Its fields are its own, but for the start.
