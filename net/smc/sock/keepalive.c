@@ -105,9 +105,11 @@ static long look_alive(struct smc_conn *conn)
 {
 	const struct tcp_sock *tp = tcp_sk(conn->sk);
 	unsigned long idle = keepalive_time_when(tp);
+	/* read once: time passes, and the program sets options */
+	unsigned long interval = keepalive_intvl_when(tp);
 	struct smc_keepalive *w = &conn->keepalive;
+	unsigned long now = jiffies, quiet;
 	u64 pos = alive(conn);
-	unsigned long quiet;
 
 	if (!keepalive(conn)) {
 		w->probing = false;
@@ -116,21 +118,20 @@ static long look_alive(struct smc_conn *conn)
 	if (!w->probing || pos != w->alive) {
 		w->probing = true;
 		w->alive = pos;
-		w->alive_stamp = jiffies;
+		w->alive_stamp = now;
 		w->probes = 0;
 	}
-	quiet = jiffies - w->alive_stamp;
+	quiet = now - w->alive_stamp;
 	if (quiet < idle)
 		return idle - quiet;
-	if (w->probes && time_before(jiffies, w->probe_stamp +
-				     keepalive_intvl_when(tp)))
-		return w->probe_stamp + keepalive_intvl_when(tp) - jiffies;
+	if (w->probes && time_before(now, w->probe_stamp + interval))
+		return w->probe_stamp + interval - now;
 	if (unanswered(conn, quiet))
 		return -1;
 	w->probes++;
-	w->probe_stamp = jiffies;
+	w->probe_stamp = now;
 	smc_conn_probe(conn);
-	return max(keepalive_intvl_when(tp), 1);
+	return max(interval, 1UL);
 }
 
 /* Look at @expires, or earlier if that was asked for meanwhile. */
