@@ -392,7 +392,6 @@ void smc_conn_set_flags(struct smc_conn *conn, u8 conn_flags);
 void smc_conn_mark_flags(struct smc_conn *conn, u8 conn_flags);
 void smc_conn_probe(struct smc_conn *conn);
 bool smc_conn_publish_urgent(struct smc_conn *conn, u64 pos, u64 end);
-void smc_conn_request_completion(struct smc_conn *conn);
 void smc_conn_lgr_dead(struct smc_conn *conn, enum smc_reason why);
 
 /*

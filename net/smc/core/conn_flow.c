@@ -407,23 +407,6 @@ bool smc_conn_publish_urgent(struct smc_conn *conn, u64 pos, u64 end)
 }
 
 /**
- * smc_conn_request_completion() - request a completion of everything sent
- * @conn: attached
- *
- * Few pushes are signalled: a caller that needs done_pos to catch up (SIOCOUTQ,
- * a full ring) requests it here.
- *
- * Context: any, no spinlock of the connection held; not from smc_conn_events.
- */
-void smc_conn_request_completion(struct smc_conn *conn)
-{
-	if (conn->merged ||
-	    READ_ONCE(conn->done_pos) == READ_ONCE(conn->sent_pos))
-		return;
-	smc_conn_probe(conn);
-}
-
-/**
  * smc_conn_probe() - send the state and request a completion
  * @conn: any state; conn->acks grows when the peer's device has the message
  *

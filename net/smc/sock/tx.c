@@ -97,12 +97,14 @@ static inline bool has_room(struct smc_conn *conn, u32 need, bool wake)
  */
 void smc_tx_request_completion(struct smc_conn *conn)
 {
+	/* read once: a push that fails takes it back */
 	u64 sent = READ_ONCE(conn->sent_pos);
 
-	if (READ_ONCE(conn->completion_pos) == sent)
+	if (conn->merged || READ_ONCE(conn->completion_pos) == sent ||
+	    READ_ONCE(conn->done_pos) == sent)
 		return;
 	WRITE_ONCE(conn->completion_pos, sent);
-	smc_conn_request_completion(conn);
+	smc_conn_probe(conn);
 }
 
 /**
