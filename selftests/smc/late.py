@@ -28,6 +28,7 @@ from planted import pauses
 
 ROUNDS = 5
 IP_RECVERR = 11
+TCP_SYN_SENT = 2
 SIOCOUTQNSD = 0x894b
 DECLINE = 4                     # type of a CLC message
 MOST = 652                      # bytes of one that the module looks at
@@ -96,6 +97,23 @@ def case_oob_does_not_wait():
         assert outcome(cli.connect, (PEER, PORT)) == "EINPROGRESS"
         got = read_urgent(cli)
         assert got == "EINVAL", got
+
+
+def case_info_of_attempt():
+    """a server has answered the offer and is silent: TCP_INFO says that the program
+    is not connected, and counts nothing of the handshake"""
+    sysctl("handshake_timeout_ms", 60000)
+    callers = queue.Queue()
+    Host.net.listen(PORT, True, callers.put)
+    with smc_socket() as cli:
+        cli.setblocking(False)
+        cli.connect_ex((PEER, PORT))
+        callers.get(timeout=LIMIT).recv(8, LIMIT)
+        info = cli.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 208)
+        # tcpi_state; tcpi_bytes_acked and _received, tcpi_bytes_sent
+        got = info[0], *struct.unpack_from("QQ", info, 120), \
+            *struct.unpack_from("Q", info, 200)
+        assert got == (TCP_SYN_SENT, 0, 0, 0), got
 
 
 def case_error():

@@ -563,6 +563,7 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 
 /* tcpinfo.c */
 void smc_sock_tcp_info(struct smc_conn *conn, struct tcp_info *info);
+void smc_sock_attempt_info(struct sock *sk, struct tcp_info *info);
 
 /* policy.c */
 void smc_policy_ask(struct smc_sock *smc, const struct sockaddr *peer);

@@ -328,12 +328,16 @@ static int put_bit(const struct smc_sock *smc, int bit, char __user *optval,
 	return put_value(&val, sizeof(val), optval, optlen);
 }
 
-static int put_tcp_info(struct smc_conn *conn, char __user *optval,
-			int __user *optlen)
+/* @conn: NULL in phase HS */
+static int put_tcp_info(struct sock *sk, struct smc_conn *conn,
+			char __user *optval, int __user *optlen)
 {
 	struct tcp_info info;
 
-	smc_sock_tcp_info(conn, &info);
+	if (conn)
+		smc_sock_tcp_info(conn, &info);
+	else
+		smc_sock_attempt_info(sk, &info);
 	return put_value(&info, sizeof(info), optval, optlen);
 }
 
@@ -381,8 +385,9 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 		rc = put_bit(smc, SMC_SK_CORK, optval, optlen);
 	else if (level == SOL_TCP && optname == TCP_ULP)
 		rc = put_value("", 0, optval, optlen);
-	else if (conn && optname == TCP_INFO)
-		rc = put_tcp_info(conn, optval, optlen);
+	else if (level == SOL_TCP && optname == TCP_INFO &&
+		 (conn || smc_sock_rules(smc)->attempt))
+		rc = put_tcp_info(sock->sk, conn, optval, optlen);
 	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE)
 		rc = -EINVAL;	/* no mapping of ours can be TCP's */
 	else

@@ -75,3 +75,23 @@ void smc_sock_tcp_info(struct smc_conn *conn, struct tcp_info *info)
 	if (READ_ONCE(conn->rx_stamp))
 		info->tcpi_last_data_recv = ago_ms(READ_ONCE(conn->rx_stamp));
 }
+
+/**
+ * smc_sock_attempt_info() - TCP_INFO while connect() goes on
+ * @sk: socket in phase HS
+ * @info: filled in
+ *
+ * The TCP connection may be there and carry the handshake, but it is not the
+ * program's yet.
+ *
+ * Context: process, no lock held.
+ */
+void smc_sock_attempt_info(struct sock *sk, struct tcp_info *info)
+{
+	tcp_get_info(sk, info);
+	if (info->tcpi_state != TCP_CLOSE)
+		info->tcpi_state = TCP_SYN_SENT;
+	info->tcpi_bytes_sent = 0;
+	info->tcpi_bytes_acked = 0;
+	info->tcpi_bytes_received = 0;
+}
