@@ -352,8 +352,9 @@ static unsigned int extend_synack(struct sk_buff *skb, struct request_sock *req,
 		return NF_ACCEPT;
 	copy = mark_for(req, mark);
 	*grown = copy && add_option(skb, skb_transport_offset(skb));
+	/* TCP may call it on another CPU at once: its content is there before */
 	if (*grown)
-		WRITE_ONCE(tcp_rsk(req)->af_specific, copy);
+		smp_store_release(&tcp_rsk(req)->af_specific, copy);
 	return NF_ACCEPT;
 }
 
