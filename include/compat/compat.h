@@ -50,6 +50,15 @@
 #define SMC_CTL_CONST
 #endif
 
+/*
+ * v6.11: data of a CPU under disabled soft interrupts; before, PREEMPT_RT let no
+ * other soft interrupt run on the CPU.
+ */
+#ifndef SMC_HAVE_LOCAL_LOCK_NESTED_BH
+#define local_lock_nested_bh(lock) do { } while (0)
+#define local_unlock_nested_bh(lock) do { } while (0)
+#endif
+
 /* v6.11: the number has a name, and the kernel's own SMC serves it. */
 #ifndef SMC_HAVE_IPPROTO_SMC
 #define IPPROTO_SMC 256

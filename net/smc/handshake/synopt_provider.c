@@ -29,6 +29,7 @@
  * Test: selftests/vm/tests/synopt.sh
  */
 #include <linux/kmemleak.h>
+#include <linux/local_lock.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
@@ -89,12 +90,15 @@ static DEFINE_SPINLOCK(mark_lock);
 
 /* The SYN with the option that this CPU works on; BH disabled. */
 struct syn {
+	local_lock_t lock;	/* PREEMPT_RT: a softirq can preempt another */
 	const struct sock *listener;
 	__be16 port;
 	u32 seq;
 };
 
-static DEFINE_PER_CPU(struct syn, this_syn);
+static DEFINE_PER_CPU(struct syn, this_syn) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
 
 /* A namespace; @hooked is protected by hook_mutex. */
 struct hook {
@@ -267,9 +271,11 @@ static int listener_request(struct sock *sk, struct sk_buff *skb)
 	const struct inet_connection_sock_af_ops *ops =
 		READ_ONCE(inet_csk(sk)->icsk_af_ops);
 	const struct kind *k = kind_of(ops);
-	struct syn *syn = this_cpu_ptr(&this_syn);
+	struct syn *syn;
 	int rc;
 
+	local_lock_nested_bh(&this_syn.lock);
+	syn = this_cpu_ptr(&this_syn);
 	if (has_option(skb)) {
 		syn->port = tcp_hdr(skb)->source;
 		syn->seq = TCP_SKB_CB(skb)->seq;
@@ -280,6 +286,7 @@ static int listener_request(struct sock *sk, struct sk_buff *skb)
 		ops = k->kernels;
 	rc = ops->conn_request(sk, skb);
 	syn->listener = NULL;
+	local_unlock_nested_bh(&this_syn.lock);
 	return rc;
 }
 
