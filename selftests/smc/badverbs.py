@@ -512,6 +512,15 @@ def case_autocork():
     life.close()
 
 
+def new_device():
+    """one that knows nothing of the connections before"""
+    for cmd in ("rmmod badverbs", "rdma link delete rxe0",
+                "rdma link add rxe0 type rxe netdev lo",
+                "insmod /lab/badverbs.ko dev=rxe0"):
+        subprocess.run(cmd.split(), check=True)
+    await_that("the new port", lambda: port_active("rxe0"), LIMIT)
+
+
 def case_no_ring():
     """A device that does not register memory makes a link once, and no more until
     it is another one."""
@@ -528,12 +537,13 @@ def case_no_ring():
         assert got.get("LinkCreated") == 1, got
         assert not port_active("rxe0")
     finally:
-        for cmd in ("rmmod badverbs", "rdma link delete rxe0",
-                    "rdma link add rxe0 type rxe netdev lo",
-                    "insmod /lab/badverbs.ko dev=rxe0"):
-            subprocess.run(cmd.split(), check=True)
-    await_that("the new port", lambda: port_active("rxe0"), LIMIT)
+        new_device()
     assert Life().run() == "smcr"
+    # a ring of another size is refused where some have worked
+    bad("rule", "alloc_mr fail count=0 arg=95")
+    assert Life(ring=262144).run() == "tcp"
+    bad("rule", "off")
+    assert port_active("rxe0")
     fresh()
     one_cause_each()
 

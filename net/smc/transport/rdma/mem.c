@@ -151,10 +151,12 @@ static int buf_up(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	rc = link->pd ? has_room(link, rbuf) : -ENOLINK;
 	if (!rc)
 		rc = pages_map(link->ibdev, rbuf);
-	if (!rc && rbuf->buf.dir == SMC_BUF_RCV)
+	if (!rc && rbuf->buf.dir == SMC_BUF_RCV) {
 		rc = mr_alloc(link, rbuf);
+		link->has_region |= !rc;
+	}
 	/* the device or its driver refuses, and none worked on this link */
-	if (rc == -EOPNOTSUPP && list_empty(&link->bufs))
+	if (rc == -EOPNOTSUPP && !link->has_region)
 		WRITE_ONCE(smc_rdma_dev(link->lgr->path.dev)->no_rings, true);
 	if (!rc)
 		list_add_tail(&rbuf->node, &link->bufs);

@@ -367,6 +367,7 @@ struct smc_bringup {
  *
  * @mem_mutex: see above
  * @bufs: rings in use or in the group's pool
+ * @has_region: a receive ring has had a memory region
  *
  * @retire_lock: see above
  * @retired: receive rings whose key the peer is being told to forget
@@ -443,6 +444,7 @@ struct smc_rdma_link {
 
 	struct mutex mem_mutex;	/* see above */
 	struct list_head bufs;
+	bool has_region;
 
 	spinlock_t retire_lock;	/* see above */
 	struct list_head retired;
