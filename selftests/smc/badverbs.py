@@ -548,6 +548,19 @@ def case_no_ring():
     one_cause_each()
 
 
+def case_quiet_port():
+    """a port comes up, and its driver does not tell: it is asked when a connection
+    would use the port"""
+    sysctl("transports", "smcr")
+    fresh()
+    bad("event", "port_down")
+    await_that("the port is active", lambda: not port_active("rxe0"), LIMIT)
+    assert Life().run() == "tcp"
+    bad("event", "quiet_up")
+    await_that("the port stays down", lambda: Life().run() == "smcr", LIMIT)
+    fresh()
+
+
 if __name__ == "__main__":
     settings()
     sys.exit(cases.main(globals()))

@@ -33,7 +33,7 @@
  * was applied to, "stops" those that stopped a queue pair since it was set.
  * Written to the parameter "event": "fatal" is the event of a device that failed,
  * "queue" one of the last queue pair made, "port_down" and "port_up" are of port
- * 1, whose state it changes.
+ * 1, whose state it changes; "quiet_up" changes it and tells nothing.
  * From "v1_on" to "v1_off" addresses get GIDs of RoCE version 1, too; no queue
  * pair can use these.  "pkey" is where the default P_Key is among two, 2:
  * nowhere; no queue pair can have the other one.  A receive has at most recv_sge
@@ -650,7 +650,7 @@ static int rule_set(const char *val, const struct kernel_param *kp)
 	return rc;
 }
 
-static void port_event(enum ib_event_type type)
+static int port_event(enum ib_event_type type)
 {
 	const struct ib_event event = {
 		.device = bad.dev,
@@ -659,6 +659,7 @@ static void port_event(enum ib_event_type type)
 	};
 
 	ib_dispatch_event(&event);
+	return 0;
 }
 
 /* Some drivers tell it so. */
@@ -699,24 +700,24 @@ static void set_v1(bool on)
 static int event_set(const char *val, const struct kernel_param *kp)
 {
 	bool down = sysfs_streq(val, "port_down");
+	bool quiet = sysfs_streq(val, "quiet_up");
 
 	if (!bad.dev)
 		return -ENODEV;
 	if (sysfs_streq(val, "queue"))
 		return queue_event();
-	if (sysfs_streq(val, "fatal")) {
-		port_event(IB_EVENT_DEVICE_FATAL);
-		return 0;
-	}
+	if (sysfs_streq(val, "fatal"))
+		return port_event(IB_EVENT_DEVICE_FATAL);
 	if (sysfs_streq(val, "v1_on") || sysfs_streq(val, "v1_off")) {
 		set_v1(sysfs_streq(val, "v1_on"));
 		return 0;
 	}
-	if (!down && !sysfs_streq(val, "port_up"))
+	if (!down && !quiet && !sysfs_streq(val, "port_up"))
 		return -EINVAL;
 	WRITE_ONCE(bad.port_down, down);
-	port_event(down ? IB_EVENT_PORT_ERR : IB_EVENT_PORT_ACTIVE);
-	return 0;
+	if (quiet)
+		return 0;
+	return port_event(down ? IB_EVENT_PORT_ERR : IB_EVENT_PORT_ACTIVE);
 }
 
 static int pkey_set(const char *val, const struct kernel_param *kp)

@@ -53,6 +53,23 @@ static void query_ports(struct work_struct *work)
 		queue_delayed_work(rdev->wq, &rdev->ports_work, ASK_AGAIN);
 }
 
+/**
+ * smc_rdma_port_active() - did the driver last say that a port is active?
+ * @rdev: device, registered
+ * @port: number
+ *
+ * If not, the driver is asked again: not every one tells when a port has come up.
+ *
+ * Context: process, the registry of devices is locked.
+ */
+bool smc_rdma_port_active(struct smc_rdma_dev *rdev, u32 port)
+{
+	if (READ_ONCE(rdev->ports[port].active))
+		return true;
+	queue_delayed_work(rdev->wq, &rdev->ports_work, ASK_AGAIN);
+	return false;
+}
+
 /*
  * The reason for which an event ends a link, or SMC_REASON_OK.  A port that
  * goes down ends no link: it may come back before the queue pair gives up.  The
@@ -162,8 +179,9 @@ static void dev_remove(struct ib_device *ibdev, void *data)
 	struct smc_rdma_dev *rdev = data;
 
 	ib_unregister_event_handler(&rdev->events);
-	cancel_delayed_work_sync(&rdev->ports_work);
 	smc_dev_del(&rdev->dev);
+	/* a handshake queues it as long as it finds the device */
+	cancel_delayed_work_sync(&rdev->ports_work);
 	/* lgr_down has stopped the works of each link */
 	destroy_workqueue(rdev->wq);
 	kfree(rdev);

@@ -514,7 +514,7 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 
 	/* the network device of a GID may be up all the same: a bond */
 	if (!rdma_protocol_roce(ibdev, port) ||
-	    !READ_ONCE(rdev->ports[port].active))
+	    !smc_rdma_port_active(rdev, port))
 		return 0;
 	search->max_mtu = READ_ONCE(rdev->ports[port].max_mtu);
 	search->port_in = port_in(search, &rdev->dev, port);

@@ -504,6 +504,9 @@ bool smc_rdma_gid_lost(struct ib_device *ibdev, const struct smc_lgr *lgr);
 struct net *smc_rdma_path_net(const struct smc_path *path);
 bool smc_rdma_gid_is_own(const struct net *net, const u8 *gid);
 
+/* client.c */
+bool smc_rdma_port_active(struct smc_rdma_dev *rdev, u32 port);
+
 /* lgr.c */
 extern const struct smc_xport smc_rdma_xport;
 
