@@ -561,6 +561,32 @@ def case_quiet_port():
     fresh()
 
 
+def case_queues_at_once():
+    """of several first contacts at the same moment one looks for a completion
+    queue: each that finds none with room makes an array of them"""
+    sysctl("transports", "smcr")
+    fresh()
+    # the pool of a device is empty as long as it has had no link
+    new_device()
+    lives, moved = [Life() for _ in range(4)], Counters()
+    for i, life in enumerate(lives):
+        for s in life.lst, life.cli:
+            s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, i << 5)
+    with concurrent.futures.ThreadPoolExecutor(len(lives)) as pool:
+        bad("rule", "create_cq hold count=0")
+        try:
+            ends = [pool.submit(life.run) for life in lives]
+            await_that("no groups", lambda:
+                       moved.moved().get("LgrCreated", 0) >= 4, LIMIT)
+            time.sleep(limit(0.5))
+            seen = number("seen")
+        finally:
+            bad("rule", "off")
+        assert [end.result() for end in ends] == ["smcr"] * 4
+    assert seen == 1, seen
+    fresh()
+
+
 if __name__ == "__main__":
     settings()
     sys.exit(cases.main(globals()))

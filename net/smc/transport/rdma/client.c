@@ -161,6 +161,7 @@ static int dev_add(struct ib_device *ibdev)
 		return -ENOMEM;
 	}
 	rdev->ibdev = ibdev;
+	mutex_init(&rdev->cq_mutex);
 	INIT_DELAYED_WORK(&rdev->ports_work, query_ports);
 	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);
 	if (ibdev->dev.parent)

@@ -38,6 +38,7 @@ static void count_down(const struct smc_rdma_link *link)
 
 static int queues_create(struct smc_rdma_link *link)
 {
+	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
 	int rc;
 
 	smc_rdma_rx_plan(link);
@@ -49,8 +50,10 @@ static int queues_create(struct smc_rdma_link *link)
 	/* both directions, two markers of ib_drain_qp(), registrations */
 	link->cq_num = SMC_RDMA_SQ_DEPTH + link->rx_num + 2 +
 		       SMC_RDMA_REG_DEPTH;
+	mutex_lock(&rdev->cq_mutex);
 	link->cq = ib_cq_pool_get(link->ibdev, link->cq_num, -1,
 				  IB_POLL_SOFTIRQ);
+	mutex_unlock(&rdev->cq_mutex);
 	if (IS_ERR(link->cq)) {
 		rc = PTR_ERR(link->cq);
 		goto err_cq;

@@ -122,6 +122,8 @@ struct smc_rdma_port {
  * @ports: what the driver last said, by number
  * @ports_work: asks the driver
  * @ups: how often a port came up
+ * @cq_mutex: one thread at a time takes a completion queue: each that finds none
+ *	with room makes one for every vector, for the life of the device
  * @no_rings: a ring was refused for good; read and set without lock
  */
 struct smc_rdma_dev {
@@ -132,6 +134,7 @@ struct smc_rdma_dev {
 	struct smc_rdma_port ports[U8_MAX + 1];
 	struct delayed_work ports_work;
 	atomic_t ups;
+	struct mutex cq_mutex;
 	bool no_rings;
 };
 
