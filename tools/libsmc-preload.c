@@ -6,7 +6,8 @@
  * stream socket for IPv4 or IPv6 is opened as
  *
  *   1. IPPROTO_SMC of the same family: its addresses and its SO_DOMAIN are what
- *      programs expect, and sandboxes that allow AF_INET allow it;
+ *      programs expect, and sandboxes that allow AF_INET allow it.  One that
+ *      compares the protocol and kills (vsftpd's) ends the program;
  *   2. AF_SMC, for kernels older than IPPROTO_SMC;
  *   3. TCP, if the kernel has no SMC.
  *
