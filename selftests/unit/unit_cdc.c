@@ -119,6 +119,30 @@ static void seq_before__wraps(void **state)
 	assert_true(smc_cdc_seq_before(0x7fff, 0xffff));
 }
 
+/* What takes the place of a CDC: a token and a flag. */
+static void imm__token_and_flag(void **state)
+{
+	static const u32 tokens[] = { 1, 0x12345678, SMC_TOKEN_MAX };
+	size_t i;
+
+	for (i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+		u32 free = smc_imm_encode(tokens[i], 0);
+		u32 blocked = smc_imm_encode(tokens[i], 0xff);
+
+		assert_int_equal(free, tokens[i]);
+		assert_int_equal(blocked, tokens[i] | 0x80000000);
+		assert_int_equal(smc_imm_token(free), tokens[i]);
+		assert_int_equal(smc_imm_token(blocked), tokens[i]);
+		assert_int_equal(smc_imm_prod_flags(free), 0);
+		assert_int_equal(smc_imm_prod_flags(blocked),
+				 SMC_CDC_WRITE_BLOCKED);
+	}
+	/* no other flag goes this way, and a reserved bit says nothing */
+	assert_int_equal(smc_imm_encode(1, 0x7f), 1);
+	assert_int_equal(smc_imm_token(0xffffffff), SMC_TOKEN_MAX);
+	assert_int_equal(smc_imm_prod_flags(SMC_IMM_RESERVED), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +153,7 @@ int main(void)
 		cmocka_unit_test(decode__any_bytes),
 		cmocka_unit_test(encode__reserved_bytes),
 		cmocka_unit_test(seq_before__wraps),
+		cmocka_unit_test(imm__token_and_flag),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

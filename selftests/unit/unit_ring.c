@@ -505,6 +505,25 @@ static void ring__stream_model(void **state)
 	}
 }
 
+/* Both rings have it in one piece: then so has the plan, and only then. */
+static void smc_ring_whole__as_planned(void **state)
+{
+	struct smc_ring_seg seg[SMC_RING_SEGS];
+	u32 src, dst, len;
+	u64 pos;
+
+	(void)state;
+	for (src = 1; src <= SMALL; src++)
+		for (dst = 1; dst <= SMALL; dst++)
+			for (pos = 0; pos < SMALL * SMALL; pos++)
+				for (len = 1; len <= src && len <= dst; len++)
+					assert_int_equal(
+						smc_ring_whole(src, pos, len) &&
+						smc_ring_whole(dst, pos, len),
+						smc_ring_plan(src, dst, pos,
+							      len, seg) == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -515,6 +534,7 @@ int main(void)
 		cmocka_unit_test(smc_ring_plan__reaches_most),
 		cmocka_unit_test(smc_ring_plan__equal_sizes_need_two),
 		cmocka_unit_test_setup(smc_ring_plan__random_sizes, seed),
+		cmocka_unit_test(smc_ring_whole__as_planned),
 		cmocka_unit_test(smc_cursor_put__exhaustive),
 		cmocka_unit_test(smc_cursor_get__exhaustive),
 		cmocka_unit_test(smc_cursor_get__whole_ring_at_once),

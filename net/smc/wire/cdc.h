@@ -59,6 +59,32 @@ struct smc_cdc {
 	u8 conn_flags;
 };
 
+/*
+ * Immediate data of an RDMA WRITE that takes the place of a CDC message: the
+ * bytes written, a producer flag, and nothing else.  Of groups that have agreed
+ * on SMC_FEATURE_IMM; their tokens leave room for the flags.
+ */
+#define SMC_IMM_BLOCKED		0x80000000U	/* SMC_CDC_WRITE_BLOCKED */
+#define SMC_IMM_RESERVED	0x40000000U	/* sent as 0, ignored */
+#define SMC_TOKEN_MAX		0x3fffffffU
+
+/* The immediate data for the receiver's @token, not above SMC_TOKEN_MAX. */
+static inline u32 smc_imm_encode(u32 token, u8 prod_flags)
+{
+	return token | (prod_flags & SMC_CDC_WRITE_BLOCKED ?
+			SMC_IMM_BLOCKED : 0);
+}
+
+static inline u32 smc_imm_token(u32 imm)
+{
+	return imm & SMC_TOKEN_MAX;
+}
+
+static inline u8 smc_imm_prod_flags(u32 imm)
+{
+	return imm & SMC_IMM_BLOCKED ? SMC_CDC_WRITE_BLOCKED : 0;
+}
+
 /* Sequence numbers are compared as signed 16-bit distance: is @seq older? */
 static inline bool smc_cdc_seq_before(u16 seq, u16 last)
 {

@@ -92,6 +92,19 @@ static inline void smc_ring_span(u32 size, u64 pos, u32 len,
 	span->len[1] = len - span->len[0];
 }
 
+/**
+ * smc_ring_whole() - does a stretch of the stream lie in a ring in one piece?
+ * @size: size of the ring in bytes, not 0
+ * @pos: position of the first byte
+ * @len: bytes, at most @size
+ *
+ * Context: any.
+ */
+static inline bool smc_ring_whole(u32 size, u64 pos, u32 len)
+{
+	return len <= size - smc_ring_offset(size, pos);
+}
+
 int smc_ring_plan(u32 src_size, u32 dst_size, u64 pos, u32 len,
 		  struct smc_ring_seg seg[SMC_RING_SEGS]);
 void smc_cursor_put(u32 size, u64 pos, struct smc_cursor *cur);
