@@ -69,8 +69,10 @@
 	X(TX_BYTES, "TxBytes", "bytes moved into peers' rings")		\
 	X(RX_BYTES, "RxBytes", "bytes that arrived in own rings")	\
 	X(TX_PUSHES, "TxPushes", "pushes that carried data")		\
-	X(TX_CDC, "TxCdc", "CDC messages sent")				\
-	X(RX_CDC, "RxCdc", "CDC messages received")			\
+	X(TX_CDC, "TxCdc", "CDC messages sent, or what took their place")	\
+	X(RX_CDC, "RxCdc", "CDC messages received, or what took their place") \
+	X(TX_IMM, "TxImm", "of those sent: immediate data of a write")	\
+	X(RX_IMM, "RxImm", "of those received: immediate data of a write") \
 	X(TX_BUSY, "TxBusy", "pushes that had to wait for a send slot")	\
 	X(TX_CORKED, "TxCorked",					\
 	  "small pushes that waited for earlier ones to arrive")	\

@@ -181,7 +181,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_lgr *lgr, u32 snd_len,
 	conn->rcv_size = buf->size;
 	/* reserves the token; smc_conn_describe() publishes it */
 	rc = xa_alloc_cyclic_bh(&lgr->conns, &conn->token, NULL,
-				XA_LIMIT(1, U32_MAX), &lgr->next_token,
+				XA_LIMIT(1, SMC_TOKEN_MAX), &lgr->next_token,
 				GFP_KERNEL);
 	if (rc < 0)
 		goto err_rmb;

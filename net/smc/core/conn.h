@@ -169,7 +169,7 @@ enum smc_conn_end {
  * @urg_tx_pos: one past our urgent byte
  * @lost_pos: end of bytes copied into the ring when none could follow any more
  * @tx_stamp: jiffies of the last data pushed
- * @tx_seq: sequence number of the last CDC message
+ * @tx_seq: sequence number of the last CDC message; one without is counted
  * @tx_prod_flags: its producer flags
  * @tx_conn_flags: connection flags sent so far, sticky
  * @rx_lock: see above
@@ -183,7 +183,7 @@ enum smc_conn_end {
  * @rx_stamp: jiffies of the last data
  * @heard: jiffies of the peer's last message or its device's acknowledgment
  * @acks: pushes that the peer's device has
- * @rx_seq: sequence number of the last CDC message
+ * @rx_seq: as @tx_seq
  * @rx_prod_flags: its producer flags
  * @rx_conn_flags: the peer's connection flags so far, sticky
  * @tx_mutex: the socket's, one writer

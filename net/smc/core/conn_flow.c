@@ -105,6 +105,27 @@ void smc_conn_to_cdc(const struct smc_conn *conn, const struct smc_update *up,
 	cdc->conn_flags = up->conn_flags;
 }
 
+/*
+ * Can bytes go alone?  Not if the peer has to be told how far we have read: that
+ * is so after each step of smc_conn_update_step(), and at once if it waits for
+ * room.  Bytes that wrap in a ring take a message with cursors.
+ */
+static bool is_bare(const struct smc_conn *conn, const struct smc_push *p)
+{
+	u64 read = p->up.cons_pos - conn->announced_pos;
+	u64 start = p->up.prod_pos - p->len;
+	u8 peer = READ_ONCE(conn->rx_prod_flags);
+
+	if (!conn->lgr->write_imm || !p->len ||
+	    p->up.prod_flags & ~SMC_CDC_WRITE_BLOCKED)
+		return false;
+	if (read && (read >= smc_conn_update_step(conn) ||
+		     peer & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ)))
+		return false;
+	return smc_ring_whole(conn->snd_size, start, p->len) &&
+	       smc_ring_whole(conn->peer_size, start, p->len);
+}
+
 static void push_account(struct smc_conn *conn, const struct smc_push *p)
 {
 	const struct smc_update *up = &p->up;
@@ -117,6 +138,8 @@ static void push_account(struct smc_conn *conn, const struct smc_push *p)
 	if (up->prod_flags & SMC_CDC_URG_PRESENT)
 		conn->urg_tx_pos = SMC_NO_POS;
 	smc_stats_inc(sn, SMC_STAT_TX_CDC);
+	if (p->bare)
+		smc_stats_inc(sn, SMC_STAT_TX_IMM);
 	if (p->len) {
 		WRITE_ONCE(conn->tx_stamp, jiffies);
 		smc_stats_inc(sn, SMC_STAT_TX_PUSHES);
@@ -176,6 +199,9 @@ static int push_one(struct smc_conn *conn, bool *follow)
 			count_window(conn);
 		return -ENODATA;
 	}
+	p.bare = !state_due && !news && is_bare(conn, &p);
+	if (p.bare)
+		p.up.cons_pos = conn->announced_pos;
 	p.may_wait = !state_due && !p.up.prod_flags && !news &&
 		     unsent < READ_ONCE(conn->sn->autocork);
 	p.last = take_bit(conn, SMC_CONN_SIGNAL) || news;
@@ -541,6 +567,18 @@ static bool rx_locked(struct smc_conn *conn, const struct smc_update *up)
 	       (conn->peer_read_pos != old_read && window_due(conn));
 }
 
+/* A position that the peer cannot have reached. */
+static bool rx_forged(struct smc_conn *conn, u8 prod_flags, u8 conn_flags)
+{
+	smc_stats_inc(conn->sn, SMC_STAT_RX_CDC);
+	smc_stats_inc(conn->sn, SMC_STAT_CDC_FORGED);
+	trace_smc_rx(conn->sn->net->net_cookie, conn->token,
+		     conn->rcvd_pos, conn->peer_read_pos, prod_flags,
+		     conn_flags, -EPROTO);
+	rx_abort(conn, SMC_REASON_BADCURSOR);
+	return true;
+}
+
 static bool rx_cdc_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	struct smc_update up;
@@ -551,13 +589,7 @@ static bool rx_cdc_locked(struct smc_conn *conn, const struct smc_cdc *cdc)
 		return false;
 	if (rx_cursors(conn, cdc, &up))
 		return rx_locked(conn, &up);
-	smc_stats_inc(conn->sn, SMC_STAT_RX_CDC);
-	smc_stats_inc(conn->sn, SMC_STAT_CDC_FORGED);
-	trace_smc_rx(conn->sn->net->net_cookie, conn->token,
-		     conn->rcvd_pos, conn->peer_read_pos, cdc->prod_flags,
-		     cdc->conn_flags, -EPROTO);
-	rx_abort(conn, SMC_REASON_BADCURSOR);
-	return true;
+	return rx_forged(conn, cdc->prod_flags, cdc->conn_flags);
 }
 
 /**
@@ -602,6 +634,47 @@ bool smc_conn_rx_cdc(struct smc_conn *conn, const struct smc_cdc *cdc)
 	if (!conn->detached) {
 		sk_incoming_cpu_update(conn->sk);
 		push = rx_cdc_locked(conn, cdc);
+		push |= take_bit(conn, SMC_CONN_KICK);
+	}
+	spin_unlock(&conn->rx_lock);
+	return push;
+}
+
+static bool rx_bare_locked(struct smc_conn *conn, u32 len, u8 prod_flags)
+{
+	const struct smc_update up = {
+		.prod_pos = conn->rcvd_pos + len,
+		.cons_pos = conn->peer_read_pos,
+		.prod_flags = prod_flags,
+	};
+	u64 read = smp_load_acquire(&conn->read_pos);
+
+	lockdep_assert_held(&conn->rx_lock);
+	/* the peer counts it, too; its next CDC would look old one day otherwise */
+	WRITE_ONCE(conn->rx_seq, conn->rx_seq + 1);
+	smc_stats_inc(conn->sn, SMC_STAT_RX_IMM);
+	if (!len || up.prod_pos > read + conn->rcv_size)
+		return rx_forged(conn, prod_flags, 0);
+	return rx_locked(conn, &up);
+}
+
+/**
+ * smc_conn_rx_bare() - the peer has written bytes, and says nothing else
+ * @conn: as for smc_conn_rx_cdc(); its group has smc_lgr.write_imm
+ * @len: how many; not trusted
+ * @prod_flags: SMC_CDC_WRITE_BLOCKED or 0
+ *
+ * Context: any, BH disabled; takes rx_lock.
+ * Return: as smc_conn_rx().
+ */
+bool smc_conn_rx_bare(struct smc_conn *conn, u32 len, u8 prod_flags)
+{
+	bool push = false;
+
+	spin_lock(&conn->rx_lock);
+	if (!conn->detached) {
+		sk_incoming_cpu_update(conn->sk);
+		push = rx_bare_locked(conn, len, prod_flags);
 		push |= take_bit(conn, SMC_CONN_KICK);
 	}
 	spin_unlock(&conn->rx_lock);

@@ -78,6 +78,8 @@ struct smc_lgr_idle {
  * @release: SMC release (0 or 1)
  * @peer_os: OS type from the peer's first-contact extension
  * @direct: no gateway between the RoCE ports
+ * @write_imm: both ends take bytes by RDMA WRITE WITH IMMEDIATE, without a CDC;
+ *	agreed on first contact, before data can come
  * @max_conns: negotiated limit, 0: none
  * @max_links: negotiated limit
  * @eid: negotiated EID, NUL terminated
@@ -134,6 +136,7 @@ struct smc_lgr {
 	u8 release;
 	u8 peer_os;
 	bool direct;
+	bool write_imm;
 	u8 max_conns;
 	u8 max_links;
 	u8 eid[SMC_EID_LEN + 1];

@@ -3,10 +3,11 @@
  * The interface between the core and a transport.
  *
  * A transport moves bytes from a local ring into the peer's ring and then
- * publishes how far both rings are: over RDMA, by one CDC message.  It is a const
- * table of down-calls; the core does not depend on which one it has.  A transport
- * does not use struct sock and exports no other header: it reports everything by
- * the up-calls at the end of this file, whose kernel-doc is in the .c files.
+ * publishes how far both rings are: over RDMA, by one CDC message, or by what the
+ * WRITE of the bytes carries with it.  It is a const table of down-calls; the core
+ * does not depend on which one it has.  A transport does not use struct sock and
+ * exports no other header: it reports everything by the up-calls at the end of
+ * this file, whose kernel-doc is in the .c files.
  *
  * Every down-call is mandatory unless its description says "optional";
  * smc_xport_register() refuses an incomplete table.
@@ -210,6 +211,8 @@ struct smc_update {
  *	smc_conn_tx_done() when they may be overwritten
  * @len: bytes before @up.prod_pos to be written into the peer's ring; 0: none.
  *	They are there already if rings are merged
+ * @bare: the bytes and SMC_CDC_WRITE_BLOCKED are all that is new, and the bytes
+ *	are one piece in both rings.  Only in groups with smc_lgr.write_imm
  * @may_wait: a little data and nothing else
  * @last: nothing may follow for a while (close, abort, a full ring): the
  *        transport must ask for a completion
@@ -217,6 +220,7 @@ struct smc_update {
 struct smc_push {
 	struct smc_update up;
 	u32 len;
+	bool bare;
 	bool may_wait;
 	bool last;
 };
@@ -417,6 +421,7 @@ void smc_lgr_changed(struct smc_lgr *lgr, enum smc_reason why);
 void smc_lgr_list(struct smc_lgr *lgr);
 bool smc_conn_rx(struct smc_conn *conn, const struct smc_update *up);
 bool smc_conn_rx_cdc(struct smc_conn *conn, const struct smc_cdc *cdc);
+bool smc_conn_rx_bare(struct smc_conn *conn, u32 len, u8 prod_flags);
 void smc_conn_to_cdc(const struct smc_conn *conn, const struct smc_update *up,
 		     struct smc_cdc *cdc);
 void smc_conn_push(struct smc_conn *conn);

@@ -373,6 +373,8 @@ static int rdma_conn_attach(struct smc_conn *conn,
 		return -EPROTO;
 	if (qpn && r->qpn != qpn)
 		return -EPROTO;
+	if (conn->lgr->write_imm && r->token > SMC_TOKEN_MAX)
+		return -EPROTO;
 	size = smc_size_from_code(r->size_code);
 	if (check_add_overflow(r->addr, (u64)size * (r->index - 1), &addr) ||
 	    addr + size < addr)

@@ -75,8 +75,26 @@ static void rx_cdc(struct smc_rdma_link *link, const u8 *data, u32 len)
 }
 
 /*
- * SMC uses SENDs only.  A WRITE with immediate data consumes a receive, too,
- * but does not fill its buffer, which still has an older message.
+ * Bytes without a CDC.  The device says how many were written, and not where: the
+ * peer can lie about that as in a CDC.
+ */
+static void rx_bare(struct smc_rdma_link *link, u32 imm, u32 len)
+{
+	struct smc_lgr *lgr = link->lgr;
+	struct smc_conn *conn;
+
+	rcu_read_lock();
+	conn = smc_lgr_conn_find(lgr, smc_imm_token(imm));
+	if (!conn)
+		smc_stats_inc(lgr->sn, SMC_STAT_CDC_UNKNOWN);
+	else if (smc_conn_rx_bare(conn, len, smc_imm_prod_flags(imm)))
+		smc_conn_push_rcu(conn);
+	rcu_read_unlock();
+}
+
+/*
+ * A WRITE with immediate data consumes a receive as well, but does not fill its
+ * buffer, which still has an older message.
  */
 static bool is_message(const struct ib_wc *wc)
 {
@@ -91,6 +109,10 @@ static void rx_one(struct smc_rdma_link *link, struct smc_rdma_rx *rx,
 	/* the key of a ring is void, and its memory may not be written any more */
 	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
 		smc_rdma_link_lost(link, SMC_REASON_LINK_PEER);
+		return;
+	}
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM && link->lgr->write_imm) {
+		rx_bare(link, be32_to_cpu(wc->ex.imm_data), wc->byte_len);
 		return;
 	}
 	if (unlikely(!is_message(wc))) {

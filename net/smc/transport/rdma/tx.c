@@ -3,10 +3,10 @@
  * Sending: slots, the chain of one push, completions.
  *
  * A push is one ib_post_send() of up to three RDMA WRITEs and the SEND that
- * publishes them.  The queue pair keeps their order: when the SEND completes,
- * everything before it on the link has been read from memory.  Slots are a ring
- * in posting order.  Only some are signalled; a completion gives back all slots
- * up to its own.
+ * publishes them, or of one WRITE that publishes itself (smc_push.bare).  The
+ * queue pair keeps their order: when the last one completes, everything before
+ * it on the link has been read from memory.  Slots are a ring in posting order.
+ * Only some are signalled; a completion gives back all slots up to its own.
  *
  * No wait is endless:
  *  - the slot that takes the last room is signalled, so that for a full ring a
@@ -200,6 +200,22 @@ static bool want_signal(const struct smc_rdma_link *link,
 	       (p->len && wanted(xp->conn));
 }
 
+/* One WRITE, whose immediate data takes the place of the CDC. */
+static void build_bare(struct smc_rdma_link *link, struct smc_rdma_tx *tx,
+		       const struct wire_push *wp, bool signal,
+		       struct push_wrs *wrs)
+{
+	const struct smc_conn *conn = tx->xp->conn;
+	struct ib_send_wr *wr = &wrs->write[0].wr;
+	u32 imm = smc_imm_encode(conn->peer_token, wp->p->up.prod_flags);
+
+	build_writes(link, tx, wp, wrs);
+	wr->next = NULL;
+	wr->opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	wr->ex.imm_data = cpu_to_be32(imm);
+	wr->send_flags = IB_SEND_SOLICITED | (signal ? IB_SEND_SIGNALED : 0);
+}
+
 static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 		       const struct wire_push *wp)
 {
@@ -211,15 +227,19 @@ static int push_locked(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	count_burst(xp);
 	signal = want_signal(link, xp, p);
 
-	smc_cdc_encode(slot_data(link, i), &wp->cdc);
 	link->tx[i].xp = xp;
-	build_writes(link, &link->tx[i], wp, &wrs);
-	build_send(link, i, signal, &wrs.send, &wrs.msg);
+	if (p->bare) {
+		build_bare(link, &link->tx[i], wp, signal, &wrs);
+	} else {
+		smc_cdc_encode(slot_data(link, i), &wp->cdc);
+		build_writes(link, &link->tx[i], wp, &wrs);
+		build_send(link, i, signal, &wrs.send, &wrs.msg);
+	}
 	xp->quiet_len = signal ? 0 : xp->quiet_len + p->len;
 	if (signal)
 		WRITE_ONCE(xp->conn->completion_pos, p->up.prod_pos);
 	xp->turn = false;
-	return slot_post(link, xp, p->up.prod_pos, wp->segs + 1, signal,
+	return slot_post(link, xp, p->up.prod_pos, wp->segs + !p->bare, signal,
 			 wp->segs ? &wrs.write[0].wr : &wrs.send);
 }
 
@@ -269,7 +289,8 @@ int smc_rdma_push(struct smc_conn *conn, const struct smc_push *p)
 	int rc;
 
 	lockdep_assert_held(&conn->tx_lock);
-	smc_conn_to_cdc(conn, &p->up, &wp.cdc);
+	if (!p->bare)
+		smc_conn_to_cdc(conn, &p->up, &wp.cdc);
 	wp.segs = smc_ring_plan(conn->snd_size, conn->peer_size,
 				p->up.prod_pos - p->len, p->len, wp.seg);
 	spin_lock(&link->post_lock);
