@@ -410,6 +410,7 @@ def case_poll_cq():
 def case_status():
     """12: the device gave up; 10: access refused; 5: flushed"""
     sweep("poll_cq status arg=12 op=send nth={}")
+    sweep("poll_cq status arg=12 op=write nth={}")
     sweep("poll_cq status arg=10 op=reg_mr nth={}")
     sweep("poll_cq status arg=10 op=reg_mr nth={}", True)
     sweep("poll_cq status arg=5 op=recv nth={}")

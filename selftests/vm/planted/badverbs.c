@@ -70,6 +70,7 @@ static const char * const verb_names[] = { VERBS(NAME) };
 static const char * const action_names[] = { ACTIONS(NAME) };
 
 #define OP_ANY	(-1)
+#define WR_OP(wr)	((wr)->opcode & ~1)	/* less "with immediate" */
 
 #define PKEYS		2	/* if the default one is not the first */
 #define PKEY_OTHER	0x8001
@@ -341,7 +342,7 @@ static int bad_post_send(struct ib_qp *qp, const struct ib_send_wr *first,
 	atomic_inc(&bad.inside);
 	stuck = !is_stopped(qp) && is_stuck(qp);
 	while (wr && !stuck && (is_stopped(qp) ||
-				!hit(VERB_post_send, wr->opcode, &rule))) {
+				!hit(VERB_post_send, WR_OP(wr), &rule))) {
 		before = (struct ib_send_wr *)wr;
 		wr = wr->next;
 	}
@@ -687,7 +688,7 @@ static int queue_event(void)
 }
 
 /* What port 1 says it can do. */
-static void set_v1(bool on)
+static int set_v1(bool on)
 {
 	struct ib_port_immutable *port = &bad.dev->port_data[1].immutable;
 
@@ -695,6 +696,7 @@ static void set_v1(bool on)
 		port->core_cap_flags |= RDMA_CORE_CAP_PROT_ROCE;
 	else
 		port->core_cap_flags &= ~RDMA_CORE_CAP_PROT_ROCE;
+	return 0;
 }
 
 static int event_set(const char *val, const struct kernel_param *kp)
@@ -708,10 +710,8 @@ static int event_set(const char *val, const struct kernel_param *kp)
 		return queue_event();
 	if (sysfs_streq(val, "fatal"))
 		return port_event(IB_EVENT_DEVICE_FATAL);
-	if (sysfs_streq(val, "v1_on") || sysfs_streq(val, "v1_off")) {
-		set_v1(sysfs_streq(val, "v1_on"));
-		return 0;
-	}
+	if (sysfs_streq(val, "v1_on") || sysfs_streq(val, "v1_off"))
+		return set_v1(sysfs_streq(val, "v1_on"));
 	if (!down && !quiet && !sysfs_streq(val, "port_up"))
 		return -EINVAL;
 	WRITE_ONCE(bad.port_down, down);
