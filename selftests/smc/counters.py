@@ -225,6 +225,7 @@ def case_smcr():
     calls = receive(srv, 1000)
     ends(cli, srv)
     sent = {"TxBytes": 1000, "RxBytes": 1000, "TxPushes": 1, "TxCalls": 1,
+            "TxImm": 1, "RxImm": 1,
             "RxCalls": calls + 1, "SmcrCallsWritten": 1,
             "SmcrCallsRead": calls + 1, "SmcrBytesWritten": 1000,
             "SmcrBytesRead": 1000, "WrPosted": SOME, "WrCompleted": SOME}

@@ -24,6 +24,7 @@ static inline void two_ports(void)
 	memset(&local, 0, sizeof(local));
 	local.r_v1 = true;
 	local.r_v2 = true;
+	local.r_imm = true;
 	local.max_conns = 255;
 	local.max_links = 1;
 	local.n_eids = 1;

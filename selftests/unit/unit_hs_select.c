@@ -257,6 +257,36 @@ static void select__limits(void **state)
 	assert_int_equal(choice.feature_mask, 0);
 }
 
+/* The server takes bytes without a CDC if the client offers it, over RDMA only. */
+static void select__imm(void **state)
+{
+	prop.v2.feature_mask = 0xffff;
+	chooses(SMC_VARIANT_RV2);
+	assert_int_equal(choice.feature_mask,
+			 SMC_FEATURE_EMU_ISM | SMC_FEATURE_IMM);
+	prop.v2.feature_mask = SMC_FEATURE_IMM;
+	chooses(SMC_VARIANT_RV2);
+	assert_int_equal(choice.feature_mask,
+			 SMC_FEATURE_EMU_ISM | SMC_FEATURE_IMM);
+	prop.v2.feature_mask = 0x7fff;
+	chooses(SMC_VARIANT_RV2);
+	assert_int_equal(choice.feature_mask, SMC_FEATURE_EMU_ISM);
+	/* a driver that turns immediate data round */
+	prop.v2.feature_mask = 0xffff;
+	local.r_imm = false;
+	chooses(SMC_VARIANT_RV2);
+	assert_int_equal(choice.feature_mask, SMC_FEATURE_EMU_ISM);
+	local.r_imm = true;
+	/* release 0 has no features */
+	prop.v2.release = 0;
+	chooses(SMC_VARIANT_RV2);
+	assert_int_equal(choice.feature_mask, 0);
+	prop.v2.release = 1;
+	same_host();
+	chooses(SMC_VARIANT_DV2);
+	assert_int_equal(choice.feature_mask, SMC_FEATURE_EMU_ISM);
+}
+
 static void select__limits_are_for_rdma(void **state)
 {
 	prop.v2.max_conns = 0;
@@ -420,8 +450,16 @@ static void accept__takes_over(void **state)
 	assert_int_equal(choice.release, 1);
 	assert_int_equal(choice.max_conns, 128);
 	assert_int_equal(choice.max_links, 1);
+	/* the server answered what was not offered, too */
 	assert_int_equal(choice.feature_mask, SMC_FEATURE_EMU_ISM);
 	assert_memory_equal(choice.eid, eid, SMC_EID_LEN);
+	prop.v2.feature_mask |= SMC_FEATURE_IMM;
+	accepts(SMC_REASON_OK);
+	assert_int_equal(choice.feature_mask,
+			 SMC_FEATURE_EMU_ISM | SMC_FEATURE_IMM);
+	msg.accept.fce.feature_mask = 0x7fff;
+	accepts(SMC_REASON_OK);
+	assert_int_equal(choice.feature_mask, SMC_FEATURE_EMU_ISM);
 
 	accept_r(1);
 	accepts(SMC_REASON_OK);
@@ -664,6 +702,7 @@ int main(void)
 		test(select__eids),
 		test(select__eids_end),
 		test(select__limits),
+		test(select__imm),
 		test(select__limits_are_for_rdma),
 		test(select__prefixes),
 		test(select__prefixes_v4),

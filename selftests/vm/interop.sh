@@ -46,7 +46,7 @@ stream() {
 	tcp) want="Hs${role}Smcr=0 Hs${role}Tcp=$n" declined=$((declined + n)) ;;
 	esac
 	g A "$s/smcstat.sh expect $want Hs${role}Err=0 HsReconnect=0 \
-		ConnAborted=0" || fail "counters at ours: $want"
+		ConnAborted=0 TxImm=0 RxImm=0" || fail "counters at ours: $want"
 	equal "$declined " "$(declines)" 'peer declined'
 }
 

@@ -147,6 +147,7 @@ struct smc_route {
  * @gid_index: index of @gid in the port's GID table
  * @v1: usable for SMC-R version 1 (@gid_v1 is valid)
  * @v2: usable for version 2
+ * @write_imm: SMC-R: immediate data arrives as it was sent
  * @gid: RoCE v2 GID for SMC-R, an IPv6 address or a mapped one of IPv4
  * @gid_v1: RoCE v1 GID
  * @gid_v1_index: index of @gid_v1
@@ -173,6 +174,7 @@ struct smc_path {
 	u16 gid_v1_index;
 	bool v1;
 	bool v2;
+	bool write_imm;
 	u8 gid[SMC_GID_LEN];
 	u8 gid_v1[SMC_GID_LEN];
 	u64 gid_net;

@@ -57,6 +57,8 @@ static void build_proposal(struct smc_hs *hs)
 	v2->n_eids = local->n_eids;
 	memcpy(v2->eids, local->eids, sizeof(local->eids));
 	if (local->r_v2) {
+		if (local->r_imm)
+			v2->feature_mask |= SMC_FEATURE_IMM;
 		memcpy(v2->gid, r->gid, SMC_GID_LEN);
 		v2->max_conns = local->max_conns;
 		v2->max_links = local->max_links;
@@ -194,7 +196,7 @@ static enum smc_reason client_first_contact(struct smc_hs *hs)
 	why = why ?: smc_hs_join_group(hs, lgr);
 	if (why != SMC_REASON_OK)
 		return why;
-	smc_hs_group_learn(lgr, &data->peer.fce);
+	smc_hs_group_learn(hs, lgr, &data->peer.fce);
 	why = smc_hs_connect_group(hs, NULL, &data->peer);
 	return why ?: send_confirm(hs);
 }

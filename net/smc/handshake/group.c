@@ -97,6 +97,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 		smc_peer_id_learn_mac(hs->setup.sn, path->mac);
 		local->r_v1 = path->v1;
 		local->r_v2 = path->v2 && local->n_eids;
+		local->r_imm = path->write_imm;
 		memcpy(local->gid, path->gid, SMC_GID_LEN);
 		memcpy(local->gid_v1, path->gid_v1, SMC_GID_LEN);
 		memcpy(local->mac, path->mac, SMC_MAC_LEN);
@@ -391,11 +392,20 @@ enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 
 /**
  * smc_hs_group_learn() - store the peer's first-contact extension
- * @lgr: group
+ * @hs: handshake; data->choice is made
+ * @lgr: its group, before smc_hs_connect_group()
  * @fce: extension of the Accept or Confirm
+ *
+ * With the Confirm the server learns which of its features the client uses.
  */
-void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce)
+void smc_hs_group_learn(const struct smc_hs *hs, struct smc_lgr *lgr,
+			const struct smc_clc_fce *fce)
 {
+	const struct smc_choice *choice = &hs->data->choice;
+
+	lgr->write_imm = choice->mode == SMC_CLC_MODE_R &&
+			 choice->feature_mask & fce->feature_mask &
+			 SMC_FEATURE_IMM;
 	lgr->peer_os = fce->os;
 	strscpy(lgr->peer_host, fce->hostname, sizeof(lgr->peer_host));
 }

@@ -287,7 +287,8 @@ bool smc_hs_await_group(struct smc_hs *hs, struct smc_lgr *lgr,
 			unsigned long until);
 enum smc_reason smc_hs_join_group(struct smc_hs *hs,
 				  struct smc_lgr *lgr);
-void smc_hs_group_learn(struct smc_lgr *lgr, const struct smc_clc_fce *fce);
+void smc_hs_group_learn(const struct smc_hs *hs, struct smc_lgr *lgr,
+			const struct smc_clc_fce *fce);
 enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled);
 enum smc_reason smc_hs_connect_group(struct smc_hs *hs,
 				     const struct smc_clc_proposal *prop,

@@ -229,6 +229,8 @@ static enum smc_reason try_variant(const struct smc_select_local *local,
 		choice->feature_mask = SMC_FEATURE_EMU_ISM;
 	if (v == SMC_VARIANT_DV2)
 		return try_dv2(local, prop, choice);
+	if (choice->release && local->r_imm)
+		choice->feature_mask |= prop->v2.feature_mask & SMC_FEATURE_IMM;
 	return try_rv2(local, prop, choice);
 }
 

@@ -42,6 +42,7 @@ struct smc_prefixes {
  * struct smc_select_local - what this host can offer on the route
  * @r_v1: an RDMA port for SMC-R version 1
  * @r_v2: an RDMA port for SMC-R version 2
+ * @r_imm: it can have bytes by RDMA WRITE WITH IMMEDIATE (smc_path.write_imm)
  * @d_v2: an SMC-D device
  * @same_host: both ends are on this host, and may use one port
  * @gid: own RoCE v2 GID, zero without
@@ -61,6 +62,7 @@ struct smc_prefixes {
 struct smc_select_local {
 	bool r_v1;
 	bool r_v2;
+	bool r_imm;
 	bool d_v2;
 	bool same_host;
 	u8 gid[SMC_GID_LEN];

@@ -224,7 +224,7 @@ static enum smc_reason confirmed(struct smc_hs *hs)
 	if (why != SMC_REASON_OK)
 		return why;
 	if (first && data->choice.version > 1)
-		smc_hs_group_learn(conn->lgr, &acc->fce);
+		smc_hs_group_learn(hs, conn->lgr, &acc->fce);
 	rc = smc_conn_attach(conn, acc);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);

@@ -32,6 +32,7 @@
 
 #define SMC_RELEASE		1	/* highest release number known */
 #define SMC_FEATURE_EMU_ISM	0x0001	/* feature mask: 128-bit ISM GIDs */
+#define SMC_FEATURE_IMM		0x8000	/* ours: data by WRITE WITH IMMEDIATE */
 #define SMC_OS_LINUX		2	/* 1 z/OS, 2 Linux, 3 AIX */
 
 /* CHIDs from here on are emulated devices: two entries, one 128-bit GID */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The stream checker between two hosts: every connection SMC-R, SHA-256 equal,
-# the bytes by RDMA and only CLC messages on TCP.
+# the bytes by RDMA and only CLC messages on TCP, most of them without a CDC.
 # guests: 2
 # mtu: 9000
 # timeout: 420
@@ -23,9 +23,11 @@ run() {
 	g A "$s/stream -c $* 10.9.0.2 $port" || fail "client: stream $*"
 	wait $pid || fail "server: stream $*"
 	g A "$s/smcstat.sh expect HsClientSmcr=$n HsClientTcp=0 HsClientErr=0 \
-		ConnAborted=0 LgrLost=0 TxBytes\>1000" || fail "client counters"
+		ConnAborted=0 LgrLost=0 TxBytes\>1000 TxImm\>0 RxImm\>0" ||
+		fail "client counters"
 	g B "$s/smcstat.sh expect HsServerSmcr=$n HsServerTcp=0 HsServerErr=0 \
-		ConnAborted=0 LgrLost=0 TxBytes\>1000" || fail "server counters"
+		ConnAborted=0 LgrLost=0 TxBytes\>1000 TxImm\>0 RxImm\>0" ||
+		fail "server counters"
 }
 
 for x in A B; do

@@ -522,6 +522,8 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	path->vlan_id = search->via->vlan_id;
 	path->rtt_us = search->route->rtt_us;
 	path->tclass = search->via->tclass;
+	/* its driver took the bytes in the processor's order until Linux 6.11 */
+	path->write_imm = ibdev->ops.driver_id != RDMA_DRIVER_BNXT_RE;
 	rank = scan_gids(ibdev, port, search, IB_GID_TYPE_ROCE_UDP_ENCAP, path);
 	if (rdma_protocol_roce_eth_encap(ibdev, port))
 		rank_v1 = scan_gids(ibdev, port, search, IB_GID_TYPE_ROCE,
