@@ -82,8 +82,8 @@ def case_cgroup_of_a_first_contact():
     def server():
         net = Net("clc0", "10.99.0.2", KERNEL)
         move_to(GROUP)
-        peers = [Peer(net, RING * 1024, n + 2, PORT + n, HONEST, 0, False)
-                 for n in range(PEERS)]
+        peers = [Peer(net, RING * 1024, n + 2, PORT + n, HONEST, release=0,
+                      up=False) for n in range(PEERS)]
         # what this program needs from now on is not the group's
         move_to("/sys/fs/cgroup")
         c = Counters()

@@ -21,6 +21,7 @@ class End:
     such queue pair and memory exist unless somebody makes them"""
     release = 1
     max_conns = 255
+    features = 0
     qpn, psn = 0x77, 0x7c01f3
     key, addr, size_code = 0x1a2b, 0x1234000, 2
     token = 0x2a
@@ -29,14 +30,15 @@ class End:
 def fce(end=End):
     """first-contact extension: direct, Linux, 1 link"""
     return bytes((0x80, 0x20 | end.release, 0, 0)) + b"clcpeer".ljust(32) + \
-        bytes((end.max_conns, 1, 0, 0)) + bytes(12)
+        struct.pack(">BBH", end.max_conns, 1, end.features) + bytes(12)
 
 
 def proposal(args, end=End):
     """version 2, SMC-R only, one UEID"""
     gid = bytes(10) + b"\xff\xff" + args.ip
     ext = struct.pack(">BBBBHH", 1, 0, 0, end.release << 4, 0, 0) + gid + \
-        bytes((end.max_conns, 1, 0, 0)) + bytes(12) + args.ueid.ljust(32)
+        struct.pack(">BBH", end.max_conns, 1, end.features) + bytes(12) + \
+        args.ueid.ljust(32)
     base = bytes(8 + 16 + 6) + struct.pack(">H", 0)
     pointers = bytes(10) + struct.pack(">H", 28) + bytes(28)
     body = base + pointers + ext

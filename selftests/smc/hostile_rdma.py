@@ -18,6 +18,7 @@ import sys
 import cases
 import hostile_cdc
 import hostile_flood
+import hostile_imm
 import hostile_llc
 import hostile_moments
 from clcmsg import decline
@@ -165,7 +166,8 @@ def case_cdc_forged():
 if __name__ == "__main__":
     table = {}
     for functions in (globals(), *(vars(m) for m in (
-            hostile_cdc, hostile_llc, hostile_moments, hostile_flood))):
+            hostile_cdc, hostile_imm, hostile_llc, hostile_moments,
+            hostile_flood))):
         table.update((n, guarded(f)) for n, f in functions.items()
                      if n.startswith("case_"))
     lab.up()

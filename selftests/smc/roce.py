@@ -23,10 +23,12 @@ from minitcp import Timeout
 PORT = struct.pack(">H", 4791)
 SEND_ONLY, WRITE_ONLY, READ, ACK, ADD = 0x04, 0x0a, 0x0c, 0x11, 0x14
 SEND_IMM, WRITE_IMM, SEND_INV = 0x05, 0x0b, 0x17
+WRITE_LAST_IMM = 0x09
 FIRST = {SEND_ONLY: 0, WRITE_ONLY: 6}   # then MIDDLE and LAST
-SENDS, WRITES = (0, 1, 2, 4), (6, 7, 8, 10)
-LAST = (2, 4, 8, 10)
-HAS_RETH = (6, 10)
+SENDS, WRITES = (0, 1, 2, 4), (6, 7, 8, WRITE_LAST_IMM, 10, WRITE_IMM)
+LAST = (2, 4, 8, WRITE_LAST_IMM, 10, WRITE_IMM)
+HAS_RETH = (6, 10, WRITE_IMM)
+HAS_IMM = (WRITE_LAST_IMM, WRITE_IMM)
 M24 = 0xFFFFFF
 MTU = 1024
 WINDOW = 64             # packets without an acknowledgement
@@ -67,6 +69,7 @@ class Qp:
         self.expected = None    # the kernel's next packet
         self.messages = queue.Queue()
         self.take = None        # called with each message; true: it took it
+        self.take_imm = None    # called with immediate data, address, key, length
         self.memory = {}        # key: (address, bytearray)
         self.strays = []        # writes that hit no memory
         self.acked = -1
@@ -78,6 +81,7 @@ class Qp:
         self.receives = None    # how many are posted, if they are counted
         self.flight = collections.deque()
         self.part, self.target, self.asked = b"", None, False
+        self.written = None     # address, key and length of the last write
         net.qps[number] = self
         net.udp[PORT] = lambda p: dispatch(net, p)
 
@@ -125,6 +129,12 @@ class Qp:
 
     def write(self, addr, key, data):
         self.send(data, WRITE_ONLY, reth(addr, key, len(data)))
+
+    def write_imm(self, addr, key, data, imm):
+        """one packet"""
+        assert len(data) <= MTU
+        self.send(data, WRITE_IMM, reth(addr, key, len(data)) +
+                  struct.pack(">I", imm))
 
     def await_acks(self, seconds):
         """until the kernel's device has everything, or has refused it"""
@@ -231,14 +241,20 @@ class Qp:
         if opcode in HAS_RETH:
             addr, key, length = struct.unpack(">QII", body[:16])
             body = body[16:]
-            if not length:      # needs neither key nor address
-                return True
+            self.written = addr, key, length
             base, mem = self.memory.get(key, (0, b""))
-            if not base <= addr <= addr + length <= base + len(mem):
+            # without a length it needs neither key nor address
+            if length and not base <= addr <= addr + length <= base + len(mem):
                 self.strays.append((addr, key, length))
                 return False
             self.target = mem, addr - base
+        imm = None
+        if opcode in HAS_IMM:
+            imm, body = int.from_bytes(body[:4], "big"), body[4:]
         mem, at = self.target
-        mem[at:at + len(body)] = body
+        if body:
+            mem[at:at + len(body)] = body
         self.target = mem, at + len(body)
+        if imm is not None and self.take_imm:
+            self.take_imm(imm, *self.written)
         return True

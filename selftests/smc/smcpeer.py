@@ -30,6 +30,7 @@ RESPONSE, NO_EYEC, DL_ALL, REJECT = 0x80, 0x03, 0x40, 0x40
 BLOCKED, ASKED = 0x80, 0x10             # producer flags
 DONE, CLOSED, ABORT = 0x80, 0x40, 0x20  # state flags
 FIRST = 0x08                            # an Accept of a new group
+IMM = 0x8000                            # feature: data by WRITE WITH IMMEDIATE
 HONEST = (ADD_LINK, CONFIRM_RKEY, TEST_LINK, DELETE_RKEY)
 LIMIT = limit(20)
 NOISE = random.Random(1).randbytes(65521)
@@ -71,7 +72,7 @@ class Conn:
         self.seq = self.kernel_seq = 0
         # sent, and taken by the program; received, and read by us
         self.sent = self.taken = self.got = self.read = self.told = 0
-        self.flags = self.wanted = self.state = 0
+        self.flags = self.wanted = self.state = self.imms = 0
         self.bad = None
         peer.qp.memory[end.key] = end.addr, self.ring
         peer.conns[self.token] = self
@@ -125,7 +126,31 @@ class Conn:
             self.wanted, self.state = p[24], self.state | p[25]
         self.net.cond.notify_all()
 
+    def on_imm(self, blocked, addr, key, length):
+        """bytes without a CDC, right behind the others"""
+        if not self.peer.features & IMM or not length or key != self.end.key or \
+                addr != self.end.addr + self.got % self.size or \
+                length > self.size - self.got % self.size or \
+                length > self.size - (self.got - self.read):
+            self.bad = f"{length} at {addr:#x}, {key:#x} after {self.got}"
+        else:
+            self.kernel_seq = self.kernel_seq + 1 & 0xffff
+            self.got += length
+            self.wanted = BLOCKED if blocked else 0
+            self.imms += 1
+        self.net.cond.notify_all()
+
     # what we say
+
+    def bare(self, data, token=None):
+        """into the kernel's ring, in one piece, without a CDC; token: of another"""
+        at = self.sent % self.room
+        assert len(data) <= self.room - at
+        self.sent += len(data)
+        self.seq += 1
+        full = self.sent - self.taken == self.room
+        self.peer.qp.write_imm(self.kernel.addr + at, self.kernel.key, data,
+                               (token or self.kernel.token) | full << 31)
 
     def put(self, data):
         """into the kernel's ring, in up to two pieces"""
@@ -232,8 +257,8 @@ class Conn:
 
 class Peer:
     """a host with one link to the kernel, which is the server"""
-    def __init__(self, net=None, ring=131072, host=2, port=PORT, answers=(),
-                 release=1, up=True):
+    def __init__(self, net=None, ring=131072, host=2, port=PORT, answers=(), *,
+                 release=1, features=0, up=True):
         """ring: of the kernel's connections; host: last byte of its address;
         answers: LLC requests it answers by itself, the others are in
         qp.messages; up: with a first connection"""
@@ -242,6 +267,7 @@ class Peer:
         self.net.ips.add(self.ip)
         self.args = argparse.Namespace(ip=self.ip, mac=self.net.MAC, ueid=UEID)
         self.answers, self.release, self.port = answers, release, port
+        self.features = features
         self.ring, self.lst = ring, None
         self.listen()
         self.conns, self.unknown, self.deleted = {}, [], []
@@ -267,6 +293,7 @@ class Peer:
         i = next(numbers)
         end = End()
         end.release, end.size_code = self.release, 0
+        end.features = self.features
         end.qpn = qpn or self.qp.number
         end.token, end.key = End.token + i, End.key + 256 * i
         end.addr = End.addr + (i << 32)
@@ -279,7 +306,7 @@ class Peer:
         qpn = End.qpn + 256 * next(numbers)
         self.conns = {}
         self.qp = Qp(self.net, qpn, End.psn, self.ip)
-        self.qp.take = self.on_message
+        self.qp.take, self.qp.take_imm = self.on_message, self.on_imm
         return Conn(self, self.new_end(qpn))
 
     def meet(self, conn):
@@ -368,6 +395,15 @@ class Peer:
         flags = RESPONSE | (REJECT if p[0] == ADD_LINK else 0)
         self.qp.send(p[:3] + bytes([p[3] | flags]) + p[4:])
         return True
+
+    def on_imm(self, imm, *written):
+        """likewise, a WRITE WITH IMMEDIATE"""
+        token = (imm & 0x3fffffff).to_bytes(4, "big")
+        conn = self.conns.get(token)
+        if conn:
+            conn.on_imm(imm >> 31, *written)
+        else:
+            self.unknown.append(token)
 
     def llc(self, kind, seconds=LIMIT):
         """the next message of this kind"""
