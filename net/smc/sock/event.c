@@ -171,9 +171,9 @@ static bool heard_lately(const struct smc_conn *conn)
 
 	if (conn->merged)
 		return true;
-	/* so often our own probes are answered, at least (keepalive.c) */
+	/* one of our own probes, and the time for its answer (keepalive.c) */
 	return heard && time_before(jiffies, heard + keepalive_time_when(tp) +
-				    keepalive_intvl_when(tp));
+				    2 * keepalive_intvl_when(tp));
 }
 
 /**
@@ -182,7 +182,7 @@ static bool heard_lately(const struct smc_conn *conn)
  *
  * Either TCP was reset or has received bytes, and nothing has ever come over
  * SMC; or the peer's host does not answer TCP any more (SO_KEEPALIVE, or our
- * FIN), and has not been heard over SMC for as long as TCP waits with a probe.
+ * FIN), and has not been heard over SMC for as long as a probe would take.
  *
  * Context: any.
  */
