@@ -47,8 +47,8 @@ struct smc_ring_span {
  * @size: size of the ring in bytes, not 0
  * @pos: position
  *
- * Most rings have a power of two as size; a mask is cheaper there than a
- * 64-bit division.
+ * All rings of today have a power of two as size; a mask is cheaper there than
+ * a 64-bit division.
  */
 static inline u32 smc_ring_offset(u32 size, u64 pos)
 {
