@@ -280,7 +280,12 @@ class Guest:
         prune(self.saved)
 
     async def up(self):
-        await self.boot()
+        try:
+            await self.boot()
+        except ConnectionError:
+            # it is ending: how decides whether it is booted again
+            await asyncio.shield(self.watcher)
+            raise
         self.send({"t": "begin", "env": self.lab.env, "time": time.time(),
                    "random": base64.b64encode(os.urandom(64)).decode()})
         if not await self.ready:
