@@ -55,10 +55,10 @@ def called(peer):
 def connects_again(peer, counters):
     tcp = peer.callers.get(timeout=LIMIT)
     assert not tcp.option, "SMC"
-    await_that("connect() waits", lambda: counters.moved().get("HsEnded"),
+    await_that("connect() waits", lambda: counters.moved().get("HsClientTcp"),
                LIMIT)
     got = counters.moved()
-    assert got["HsClientTcp"] == got["HsReconnect"] == 1, got
+    assert got["HsEnded"] == got["HsClientTcp"] == got["HsReconnect"] == 1, got
     assert "HsClientSmcr" not in got, got
     tcp.rst()
 
@@ -73,10 +73,10 @@ def declines(peer, tcp, first, end, window=0):
 
 def goes_on(peer, sock, tcp, counters):
     """as TCP, on this connection: of ours it has the Proposal alone"""
-    await_that("connect() waits", lambda: counters.moved().get("HsEnded"),
+    await_that("connect() waits", lambda: counters.moved().get("HsClientTcp"),
                LIMIT)
     got = counters.moved()
-    assert got["HsClientTcp"] == 1 and "HsReconnect" not in got, got
+    assert got["HsEnded"] == got["HsClientTcp"] == 1 and "HsReconnect" not in got, got
     net.window = WINDOW
     tcp.send(b"a")
     sock.settimeout(LIMIT)
@@ -100,10 +100,10 @@ def case_server():
     # fewer connections than agreed: answered by a Decline
     tcp.send(accept_r(peer.args, 3, True, end).replace(b"\xff\1\0\0",
                                                        b"\x7f\1\0\0"))
-    await_that("the child waits", lambda: counters.moved().get("HsEnded"),
+    await_that("the child waits", lambda: counters.moved().get("HsServerErr"),
                LIMIT)
     got = counters.moved()
-    assert got["HsServerErr"] == got["LgrCreated"] == 1, got
+    assert got["HsEnded"] == got["HsServerErr"] == got["LgrCreated"] == 1, got
     assert "ClcMalformed" not in got, got
     peer.leave()
 
