@@ -71,7 +71,8 @@ collect_modules() {
 	done >"$tmp/fs/modules/order"
 }
 
-exec 9>"$cache/.lock-boot"
+# kernels of one suite share the disk of its root
+exec 9>"$cache/.lock-boot-$(suite_of "$k")"
 flock 9
 # a root that was made anew has a disk and a kernel that are new, too
 [ "$root.disk" -nt "$root.ok" ] || disk_of "$root" "$root.disk"

@@ -60,10 +60,10 @@ if [ "$k" = 6.12 ] && [ "$1" != long ]; then
 	: >"$tmp/making"
 	# shellcheck disable=SC2016
 	setsid chrt --idle 0 sh -c '
-		for suite in trixie bookworm forky; do
-			sh selftests/vm/root.sh $suite
+		for k in 6.12 6.1 7.2; do
+			sh selftests/vm/boot.sh $k
 		done
-		[ $1 = check ] || sh selftests/vm/kernel-debug.sh
+		[ $1 = check ] || sh selftests/vm/boot.sh debug
 		rm "$2"
 	' - "$1" "$tmp/making" >/dev/null 2>&1 &
 	made=$!
