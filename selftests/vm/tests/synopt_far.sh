@@ -12,16 +12,19 @@ g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
 equal own "$(g A 'cat /sys/module/smc/parameters/syn_option')" 'SYN option of A'
 equal kernel "$(g B 'cat /sys/module/smc/parameters/syn_option')" 'SYN option of B'
 
-# roles SERVER CLIENT ADDRESS MODE: eight connections of that mode
+# roles SERVER CLIENT ADDRESS MODE: eight connections of that mode, to a port that
+# no connection is in TIME_WAIT for: TCP sends no cookie to one that takes its place
+port=7800
 roles() {
 	is=$4 not=Tcp
+	port=$((port + 1))
 	[ $is = Smcr ] || not=Smcr
 	g A "$s/smcstat.sh mark"
 	g B "$s/smcstat.sh mark"
-	g "$1" "$s/stream -s -n 8 -k ipproto -l 64K :: 7800" &
+	g "$1" "$s/stream -s -n 8 -k ipproto -l 64K :: $port" &
 	pid=$!
-	listening "$1" 7800
-	g "$2" "$s/stream -c -n 8 -k ipproto -l 64K $3 7800" ||
+	listening "$1" $port
+	g "$2" "$s/stream -c -n 8 -k ipproto -l 64K $3 $port" ||
 		fail "$2 to $1 at $3"
 	wait $pid || fail "$2 to $1 at $3: listener"
 	g "$1" "$s/smcstat.sh expect HsServer$is=8 HsServer$not=0"
