@@ -45,7 +45,9 @@ def churn(how, address, tcp):
         cli.sendall(data)
         got = b""
         while len(got) < len(data):
-            got += srv.recv(3000)
+            more = srv.recv(3000)
+            assert more, f"{how}: end of file"
+            got += more
         assert got == data, how
         keep.append((cli, srv))
         if len(keep) > rand.randrange(8):

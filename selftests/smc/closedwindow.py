@@ -16,7 +16,7 @@ from limits import await_that, limit
 from minitcp import WINDOW, Net
 from smcpeer import KERNEL, Conn, Peer, Server
 
-LIMIT = limit(20)
+LIMIT = limit(60)
 LONG_MS = 60000         # the most that there is
 PEER = "10.99.0.2"
 TCP_NOTSENT_LOWAT = 25

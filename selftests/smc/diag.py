@@ -356,8 +356,8 @@ def case_unborn():
     looks = pauses("dump")
     lst = listener()
     with socket.create_connection(lst.getsockname()) as cli:
-        assert looks.number("paused") == 2, "no dump"
         srv, _ = lst.accept()
+        assert looks.number("paused") == 2, "no dump"
         assert row_of(srv).mode == TCP
         assert row_of(srv).dport == cli.getsockname()[1]
         srv.close()

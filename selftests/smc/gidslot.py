@@ -53,7 +53,8 @@ class Waiting:
     net = None
 
     def __init__(self):
-        sysctl("handshake_timeout_ms", 20000)
+        # the most that there is
+        sysctl("handshake_timeout_ms", 60000)
         Waiting.net = Waiting.net or Net("clc0", "10.99.0.2", KERNEL)
         self.peer = Server(self.net, up=False)
         self.count = Counters()

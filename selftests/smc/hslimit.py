@@ -368,8 +368,10 @@ def case_owned_for_ever():
         return moved(HOME, client, "HsLimit") == limited
 
     with contextlib.ExitStack() as stack:
-        for _ in range(MOST // 8):
+        for n in range(MOST // 8):      # each begins before it is owned
             s = stack.enter_context(begun(source, (target, SILENT)))
+            await_that("it does not begin", lambda n=n: moved(
+                HOME, client, "HsStarted") > n, LIMIT)
             stack.enter_context(Parked(s))
         await_that("they keep their places", has_room, LIMIT)
         # from elsewhere: the server has not seen how they end
@@ -782,9 +784,17 @@ def case_again():
     crowded(AWAY)
 
 
+def at_rest():
+    """before each case: what others have closed has ended, and counts no more"""
+    for ns in AWAY, HOME:
+        enter(ns)
+        await_ends("handshakes", seconds=LIMIT)
+        await_ends("sockets", seconds=LIMIT)
+
+
 if __name__ == "__main__":
     up()
-    bad = cases.main(globals())
+    bad = cases.main(globals(), before=at_rest)
     for name in HOME, AWAY:
         run("ip", "netns", "delete", name)
     sys.exit(bad)

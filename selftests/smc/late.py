@@ -173,7 +173,7 @@ def case_sendfile():
 def case_no_way_back():
     """A server has answered the offer and is silent.  There is no route to it when
     the client connects again: connect() says so, and may be called again."""
-    sysctl("handshake_timeout_ms", int(limit(500)))
+    sysctl("handshake_timeout_ms", int(limit(5000)))
     callers = queue.Queue()
     Host.net.listen(PORT, True, callers.put)
     counters = Counters()
@@ -233,7 +233,7 @@ def case_end_wakes():
 def case_shut_wakes():
     """The program has shut down reading, and polls for POLLRDHUP alone while a
     part of a message is held back.  The message ends: poll() returns."""
-    sysctl("handshake_timeout_ms", int(limit(2000)))
+    sysctl("handshake_timeout_ms", int(limit(5000)))
     whole = a_proposal()
     with listener() as lst:
         client = Client(lst)

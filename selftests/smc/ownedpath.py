@@ -15,7 +15,7 @@ from minitcp import Net
 from park import Parked
 from smcpeer import KERNEL, Server
 
-LIMIT = limit(30)
+LIMIT = limit(90)         # the path is let go after 26 s
 
 
 def case_removed():

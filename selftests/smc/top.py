@@ -6,6 +6,7 @@ Needs the module and root.  TOP_MODE says what connections have to use, SMC-D
 or SMC-R, TOP_ADDRESS on which address of this host.  One "ok" or "not ok" line
 a case; the exit code says whether all were ok.
 """
+import contextlib
 import json
 import os
 import select
@@ -145,8 +146,15 @@ def case_rates():
 def case_stall():
     with Pair() as p:
         p.client.setblocking(False)
-        while select.select([], [p.client], [], 1)[1]:
-            p.client.send(bytes(1 << 20))
+        def is_full():
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    p.client.send(bytes(1 << 20))
+            c, s = (r["connection"] for r in p.both(rows("smcss", "-j")))
+            return s["unread_bytes"] == s["rcvbuf_bytes"] and \
+                (MODE == "SMC-D" or c["unsent_bytes"] > 0)
+
+        await_that("there is still room", is_full, limit(60))
         c, s = p.both(rows("smctop", "-jn1", "-d", "0.5")["connections"])
         assert c["stalled_out"] and s["stalled_in"], (c, s)
         assert not c["stalled_in"] and not s["stalled_out"], (c, s)

@@ -4,4 +4,4 @@
 # guests: 1
 # timeout: 240
 # rdma: lo
-g A /lab/selftests/smc/genl.py
+g A 'sysctl -q net.smc.handshake_timeout_ms=20000 && /lab/selftests/smc/genl.py'

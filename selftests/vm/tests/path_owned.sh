@@ -2,6 +2,7 @@
 # An RDMA device is removed while a program owns the socket of a handshake that
 # has chosen it: selftests/smc/ownedpath.py.
 # guests: 1
+# timeout: 180
 # rdma: none
 # when: 1/2 6.12; 4/4 debug
 g A "modprobe -a tun ib_uverbs rdma_rxe

@@ -5,4 +5,4 @@
 # rdma: none
 # when: 2/2 debug
 g A 'modprobe tls' || fail 'no kTLS'
-g A /lab/selftests/smc/ssview.py
+g A 'sysctl -q net.smc.handshake_timeout_ms=20000 && /lab/selftests/smc/ssview.py'
