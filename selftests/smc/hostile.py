@@ -22,7 +22,7 @@ from limits import await_that, limit
 from minitcp import Net
 from roce import SEND_ONLY
 from smcpeer import DELETE_RKEY, HONEST, KERNEL, PORT, TEST_LINK, Peer, cdc, \
-    message
+    message, numbers
 
 LIMIT = limit(20)
 ANSWER = limit(5)               # many cases may have to wait for it
@@ -149,8 +149,9 @@ def said(peer, seconds=ANSWER):
     got = []
     end = time.monotonic() + seconds
     name = struct.pack(">Q", 0x736d63)
-    mark = name + lab.rng.randbytes(8)
     while True:
+        # the answer to the last question: none is left for who asks next
+        mark = name + struct.pack(">Q", next(numbers))
         peer.qp.send(message(TEST_LINK, 0, mark))
         try:
             while True:

@@ -186,7 +186,7 @@ def case_tokens():
     conn = peer.another()
     token = conn.kernel.token
     conn.close()
-    await_that("it stays", lambda: lab.moved().get("ConnDestroyed"), LIMIT)
+    no_leak()
     own = {c.kernel.token for c in peer.conns.values()}
     for i in itertools.count():
         other = lab.honest.another() if i else lab.honest.conn
@@ -322,6 +322,7 @@ def case_dying_tokens():
     its last messages are not taken, and it is not that of the next one."""
     peer = begin()
     for mute in False, True:
+        no_leak()
         lab.counters = Counters()
         conn = peer.another()
         conn.round()

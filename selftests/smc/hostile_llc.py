@@ -13,7 +13,7 @@ from clcmsg import accept_r, decline
 from counters import Counters, sysctl
 from hostile import ANSWER, LIMIT, begin, end_group, gone, group_lost, lab, \
     lost, no_leak, part, plain, refused, said, third
-from limits import await_that
+from limits import await_that, limit
 from park import Parked
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, Peer, \
@@ -309,7 +309,7 @@ def case_unconfirmed():
     """A host that does not confirm its link gets none for a while, if it did not
     close the connection before it was time: and no other host."""
     begin()
-    sysctl("handshake_timeout_ms", 2000)
+    sysctl("handshake_timeout_ms", int(limit(2000)))
     sysctl("fallback_memory_s", 600)
     try:
         peer = unconfirmed()

@@ -15,7 +15,7 @@ from hostile import ANSWER, LIMIT, begin, gone, lab, links, no_leak, part, \
     plain, said, third
 from hostile_llc import ANSWERED, DROPPED, MALFORMED, NEGATIVE, NOTHING, \
     OTHER_LINK, say, unconfirmed
-from limits import await_that
+from limits import await_that, limit
 from park import Parked
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, DL_ALL, FIRST, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, \
@@ -300,7 +300,7 @@ def case_decline_owned():
     socket, until the time is over in which one is waited for: it is heard all the
     same, and the kernel does not decline into the program's stream"""
     begin()
-    with limits(handshake_timeout_ms=2000):
+    with limits(handshake_timeout_ms=int(limit(2000))):
         counters, peer = Counters(), third(Server)
         peer.contact()
         conn = peer.conn

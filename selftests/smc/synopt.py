@@ -453,7 +453,7 @@ def case_crossing():
     """one after the other, and at the same time"""
     # with the option of the kernel both ends may have TCP after that
     for ns in "cs":
-        deadline(ns, 1000)
+        deadline(ns, int(limit(1000)))
     finish(*cross(7100))
     for ns in "cs":
         run(f"tc -n {ns} qdisc add dev eth0 root netem "
@@ -546,7 +546,7 @@ def fill(sock):
     """write what the other end does not read, close; how much"""
     sock.setblocking(False)
     sent = 0
-    while select.select([], [sock], [], 0.1)[1]:
+    while select.select([], [sock], [], limit(1))[1]:
         sent += sock.send(bytes(65536))
     sock.close()
     return sent

@@ -19,7 +19,7 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 	echo 0 >/sys/kernel/tracing/options/record-cmd
 	event=/sys/kernel/tracing/events/smc/smcr_link_down/enable
 	echo 1 >\$event || exit
-	$s/linkdown.py ${LINKDOWN_CASES:-}
+	$s/linkdown.py ${LINKDOWN_CASES:-} && $s/portgids.py
 	rc=\$?
 	echo 0 >\$event
 	rmmod badverbs pauses || exit
