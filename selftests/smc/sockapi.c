@@ -729,13 +729,14 @@ TEST_F(pair, no_time_stamps_of_others)
 	close(fd[2]);
 }
 
-static int urgent_fd, urgent_rc;
+static int urgent_fd, urgent_rc, *urgent_taken;
 
 static void take_urgent(int sig)
 {
 	char c;
 
 	urgent_rc = recv(urgent_fd, &c, 1, MSG_OOB) == 1 ? c : -errno;
+	__atomic_store_n(urgent_taken, 1, __ATOMIC_RELEASE);
 }
 
 /* A handler of SIGURG gets the byte before the reader that it interrupts. */
@@ -745,7 +746,9 @@ TEST_F(pair, sigurg_before_a_waiting_reader)
 				      .sa_flags = SA_RESTART };
 	pid_t parent = getpid(), pid;
 	char c = 0;
+	bool taken;
 
+	urgent_taken = shared_memory(sizeof(*urgent_taken));
 	urgent_fd = self->server;
 	ASSERT_EQ(0, sigaction(SIGURG, &sa, NULL));
 	ASSERT_EQ(0, fcntl(self->server, F_SETOWN, parent));
@@ -754,8 +757,8 @@ TEST_F(pair, sigurg_before_a_waiting_reader)
 		if (!process_sleeps(parent) ||
 		    send(self->client, "!", 1, MSG_OOB) != 1)
 			_exit(1);
-		usleep(50000);
-		_exit(send(self->client, "b", 1, 0) != 1);
+		taken = wait_flag(urgent_taken);
+		_exit(send(self->client, "b", 1, 0) != 1 || !taken);
 	}
 	EXPECT_EQ(1, recv(self->server, &c, 1, 0));
 	EXPECT_EQ('b', c);

@@ -166,7 +166,7 @@ TEST_F(conn, shutdown_beside_connect)
 	char line[8];
 
 	/* another attempt would end, too */
-	ASSERT_EQ(0, set_int(self->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500));
+	ASSERT_EQ(0, set_int(self->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, WAIT_MS));
 	task_start(&t, connect_paused, &c);
 	EXPECT_TRUE(task_sleeps(&t));
 	if (pauses && variant->kind != KIND_TCP)

@@ -291,7 +291,7 @@ TEST_F_TIMEOUT(gone, false_alarm, 200)
 {
 	static char block[65536];
 	int c = self->p.c, s = self->p.s;
-	int most = limit_ms(1500), step = 250, i;
+	int most = limit_ms(4000), step = most / 6, i;
 	size_t sent = 0, got = 0;
 	ssize_t n;
 

@@ -524,7 +524,7 @@ TEST_F(move, vectors)
 
 TEST_F(move, several_messages)
 {
-	struct timespec ts = { 0, 100000000 };
+	struct timespec ts = { .tv_sec = WAIT_S };
 	struct mmsghdr out[4] = {}, in[4] = {};
 	struct iovec wr[4], rd[4];
 	char src[100], dst[4][40];

@@ -16,7 +16,8 @@ _payload='tcp and (ip[2:2] - ((ip[0] & 0xf) << 2) - ((tcp[12] & 0xf0) >> 2) != 0
 _eye='(tcp[((tcp[12] & 0xf0) >> 2):4] = 0xe2d4c3d9 or tcp[((tcp[12] & 0xf0) >> 2):4] = 0xe2d4c3c4)'
 
 wire_start() {
-	g A 'nft add table inet wire
+	g A 'rm -f /tmp/tcpdump.log
+		nft add table inet wire
 		nft add chain inet wire in "{ type filter hook input priority 0; }"
 		nft add chain inet wire out "{ type filter hook output priority 0; }"
 		nft add rule inet wire in udp dport 4791 counter

@@ -3,6 +3,9 @@
  * A stream whose bytes follow from their position: one that is lost, doubled or
  * another page's is seen.  Tested by its users.
  */
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include "bytes.h"
 #include "util.h"
 #include "wait.h"
@@ -65,10 +68,20 @@ bool read_just(int fd, size_t len, uint64_t pos)
 	return true;
 }
 
+/* Have bytes left that have not arrived? */
+static bool under_way(int fd)
+{
+	int all = 0, unsent = 0;
+
+	return !ioctl(fd, SIOCOUTQ, &all) && !ioctl(fd, SIOCOUTQNSD, &unsent) &&
+	       all > unsent;
+}
+
 /*
  * Bytes of the stream from @pos until it would block; how many.  The peer's ring
  * may still be filling, or TCP compacts its queue: it is full when there was no
- * room for a while, up to the return.
+ * room for a while, up to the return, and nothing is under way.  A device may
+ * stand still for long; TCP sends again what its peer had no room for.
  */
 size_t fill_from(int fd, uint64_t pos)
 {
@@ -85,7 +98,7 @@ size_t fill_from(int fd, uint64_t pos)
 			dry = 0;
 			continue;
 		}
-		if (dry == 3)
+		if (dry >= 3 && (dry >= 50 || !under_way(fd)))
 			return sum;
 		usleep(limit_ms(20) * 1000);
 		dry += !(mask_now(fd) & POLLOUT);

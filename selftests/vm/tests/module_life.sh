@@ -49,6 +49,13 @@ for i in $(seq $rounds); do
 			smcr) $s/smcstat.sh expect HsClientSmcr=4 ;;
 			esac
 		done
+		# connections end a moment after their programs; smc_diag is left
+		looks=0
+		until [ \$(cat /sys/module/smc/refcnt) -le 1 ]; do
+			looks=\$((looks + 1))
+			[ \$looks -lt \$((300 * \${SMC_TEST_SCALE:-1})) ]
+			sleep 0.1
+		done
 		t0=\$(date +%s%N)
 		rmmod smc_diag
 		rmmod smc

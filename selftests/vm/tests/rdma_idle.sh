@@ -48,6 +48,8 @@ wait $spid || fail "server"
 # the group without connections stays for a while, until one end goes
 note "goodbye"
 g B "$s/smcstat.sh mark"
+# connections end a moment after their programs; smc_diag is left
+wait_for 30 A '[ $(cat /sys/module/smc/refcnt) -le 1 ]'
 g A 'rmmod smc_diag && rmmod smc && insmod /lab/smc.ko &&
 	insmod /lab/smc_diag.ko'
 wait_for 30 B "$s/smcstat.sh expect LgrDestroyed=1"
