@@ -33,10 +33,8 @@ at_most() {
 
 # Nothing of ours is left in what fell back.  A client that knows nothing of SMC
 # costs what it costs TCP, and a row for sock_diag (1.1 percent by a count of
-# instructions); plain TCP itself differs by half a percent from run to run, and
-# what takes pages of slabs by another half.  A client of ours has a context until
-# it has fallen back (2.4 percent), and with AF_SMC two struct socket for a moment
-# (6.3).
+# instructions).  A client of ours has a context until it has fallen back (2.8
+# percent), and with AF_SMC two struct socket for a moment (6.5).
 at_most connect 1.02 listener-ipproto listener-afsmc
 at_most connect 1.03 client-ipproto
 at_most connect 1.07 client-afsmc
