@@ -76,7 +76,8 @@ def goes_on(peer, sock, tcp, counters):
     await_that("connect() waits", lambda: counters.moved().get("HsClientTcp"),
                LIMIT)
     got = counters.moved()
-    assert got["HsEnded"] == got["HsClientTcp"] == 1 and "HsReconnect" not in got, got
+    assert got["HsEnded"] == got["HsClientTcp"] == 1, got
+    assert "HsReconnect" not in got, got
     net.window = WINDOW
     tcp.send(b"a")
     sock.settimeout(LIMIT)

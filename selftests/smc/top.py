@@ -146,6 +146,7 @@ def case_rates():
 def case_stall():
     with Pair() as p:
         p.client.setblocking(False)
+
         def is_full():
             with contextlib.suppress(BlockingIOError):
                 while True:
