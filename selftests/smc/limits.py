@@ -14,8 +14,9 @@ def limit(seconds):
 
 
 def await_that(what, is_so, seconds):
-    """@seconds are a limit already; @what is said if it is not so by then"""
+    """@seconds are a limit already; @what, or what it returns, is said if it is
+    not so by then"""
     end = time.monotonic() + seconds
     while not is_so():
-        assert time.monotonic() < end, what
+        assert time.monotonic() < end, what() if callable(what) else what
         time.sleep(0.005)
