@@ -20,10 +20,9 @@ sed "/^#DEBHELPER#/d; s|/usr/share/smc-dkms/loaded|$tmp/say|" \
 		sed '/^%\(post\|preun\)/d; s/%{version}/0.1/g; s/%%/%/g'
 } | sed "s|%{_datadir}/smc-dkms/loaded|$tmp/say|; s|/lib/modules|$tmp/no|g" \
 	>"$tmp/rpm"
-for tool in dkms modinfo; do
-	printf '#!/bin/sh\nexit 1\n' >"$tmp/$tool"
-	chmod +x "$tmp/$tool"
-done
+printf '#!/bin/sh\necho "$*" >>%s\nexit 1\n' "$tmp/asked" >"$tmp/dkms"
+printf '#!/bin/sh\nexit 1\n' >"$tmp/modinfo"
+chmod +x "$tmp/dkms" "$tmp/modinfo"
 
 # installed VERSION SRCVERSION: "" for a module without
 installed() {
@@ -55,6 +54,22 @@ says() {
 remedy='is loaded; for this one: rmmod smc_diag smc; modprobe smc; reboot if it is in use'
 # no module is loaded, and none could be built
 says ''
+# for RPM: only kernels that have their headers
+builds() {
+	: >"$tmp/asked"
+	PATH=$tmp:$PATH sh "$tmp/rpm" >/dev/null
+	if [ "$(sed -n 's/^install .* -k //p' "$tmp/asked")" = "$1" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL rpm: DKMS builds not for '$1': $(cat "$tmp/asked")"
+	fi
+}
+
+builds ''
+mkdir -p "$tmp/no/6.8" "$tmp/no/6.9/build"
+builds 6.9
+rm -r "$tmp/no"
 mkdir "$loaded"
 says ''
 installed 0.1 1A3F
