@@ -214,6 +214,9 @@ static bool wait_for_keys(struct screen *sc)
 			return true;
 		timeout(sc->paused ? 1000 : (int)left);
 		key = getch();
+		/* at once and for ever, if the terminal is gone */
+		if (key == ERR && !isatty(STDIN_FILENO))
+			return false;
 		if (key == ERR)
 			continue;
 		if (!take_key(sc, key))

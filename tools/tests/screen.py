@@ -71,13 +71,16 @@ class Terminal:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ,
                     struct.pack("HHHH", *size, 0, 0))
 
-    def end(self, what, status=0):
-        self.read()
+    def status(self):
         try:
-            rc = self.process.wait(LIMIT_S)
+            return self.process.wait(LIMIT_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            rc = "hangs"
+            return "hangs"
+
+    def end(self, what, status=0):
+        self.read()
+        rc = self.status()
         check("%s: status %s" % (what, rc), rc == status, self.seen)
         os.close(self.master)
 
@@ -144,6 +147,10 @@ def smctop_ends(replay, gone):
     t.expect("start", b"Local Address")
     t.end("module goes", 1)
     check("message", b"smctop: the kernel module smc_diag" in t.seen, t.seen)
+    t = Terminal(["./smctop"], SMC_TOOLS_REPLAY=replay)
+    t.expect("start", b"Local Address")
+    os.close(t.master)
+    check("ends with its terminal", t.status() == 0)
     t = Terminal(["./smctop"], SMC_TOOLS_REPLAY=replay, TERM="nonesuch")
     t.end("strange terminal", 1)
     check("message", b"set TERM" in t.seen, t.seen)
