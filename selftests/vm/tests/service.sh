@@ -37,6 +37,11 @@ case $(g A 'modinfo -n smc') in
 *) fail "modprobe would load $(g A 'modinfo -n smc')" ;;
 esac
 
+# the kernel looks for smc_diag once there is smc: a tool has both loaded
+g A "$bin/smcss -a && grep -q '^smc_diag ' /proc/modules" ||
+	fail 'smcss before there is a socket'
+g A 'rmmod smc_diag && rmmod smc' || fail 'rmmod'
+
 # udev would rename the guest's devices
 g A 'cat >/tmp/init <<END
 mount -t tmpfs tmpfs /run
