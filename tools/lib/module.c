@@ -90,8 +90,8 @@ static void build_it(char *text, size_t size)
 
 	if (has_infiniband())
 		snprintf(text, size,
-			 "install linux-headers-%s, then dkms autoinstall -k %s",
-			 release, release);
+			 "install its headers (linux-headers-%s or kernel-devel-%s), then dkms autoinstall -k %s",
+			 release, release, release);
 	else if (strstr(release, "-cloud-"))
 		snprintf(text, size,
 			 "cloud kernels have no InfiniBand: install linux-image%s and linux-headers%s, and boot it",
