@@ -65,7 +65,18 @@ built() {
 	! grep -i -e warning -e error "$log" || bad "$1: warnings"
 }
 
-# next_version: smc-dkms of a higher version, in /tmp/next.deb
+# fits KERNEL MODULE: the name in it by which smc and smc_diag find each other
+fits() {
+	set -- /lib/modules/"$1"/updates/dkms/"$2".ko*
+	case $1 in
+	*.xz) xz -dc "$1" ;;
+	*) cat "$1" ;;
+	esac >/tmp/module.ko
+	nm /tmp/module.ko | grep -o 'smc_sock_abort_[0-9]*$' | sort -u
+}
+
+# next_version: smc-dkms of a higher version, with another structure, in
+# /tmp/next.deb
 next_version() {
 	dpkg-deb -R $debs/smc-dkms_*.deb /tmp/next
 	cd /tmp/next || exit
@@ -73,6 +84,7 @@ next_version() {
 	rm DEBIAN/md5sums
 	sed -i "s/\b$version\b/&.1/" DEBIAN/control DEBIAN/postinst DEBIAN/prerm \
 		usr/src/smc-*/Kbuild usr/src/smc-*/dkms.conf
+	sed -i 's/^struct smc_row {$/&int next_version;/' usr/src/smc-*/net/smc/sock/sock.h
 	cd / && dpkg-deb -b /tmp/next /tmp/next.deb
 }
 
@@ -158,6 +170,8 @@ check "$old leaves nothing in DKMS" test ! -e "/var/lib/dkms/smc/$version/$old"
 apt 'and comes back' install --no-install-recommends $both
 built "$old"
 
+loaded=$(fits "$new" smc)
+check 'smc_diag fits smc' test "$loaded" -a "$(fits "$new" smc_diag)" = "$loaded"
 next_version
 apt 'a newer version' install --no-install-recommends /tmp/next.deb
 rm -r /tmp/next /tmp/next.deb
@@ -166,6 +180,8 @@ check 'nothing of it in DKMS' test ! -e "/var/lib/dkms/smc/$version"
 version=$version.1
 built "$old"
 built "$new"
+check 'and that of another version does not' test "$(fits "$new" smc_diag)" != \
+	"$loaded"
 
 apt 'purge' purge smc-dkms smc-tools
 gone "$old"

@@ -174,10 +174,15 @@ void module_note(void)
  */
 void module_missing(const char *name)
 {
+	const char *update;
 	struct module m;
 
 	module_find(&m);
-	if (m.loaded == MODULE_NONE && m.installed == MODULE_NONE)
+	update = module_update(&m);
+	if (update)
+		tool_say("the module smc that is loaded is not the one that is installed: %s",
+			 update);
+	else if (m.loaded == MODULE_NONE && m.installed == MODULE_NONE)
 		tool_say("there is no module smc for Linux %s: %s", release,
 			 module_remedy(&m));
 	else

@@ -543,6 +543,12 @@ int smc_sock_shutdown(struct socket *sock, int how);
 void smc_close_disconnect(struct smc_sock *smc);
 void smc_sock_drop_conn(struct smc_sock *smc, struct smc_conn *conn, int err);
 void smc_sock_work(struct work_struct *work);
+/*
+ * smc_diag.ko reads structures of smc.ko.  An update leaves the old smc.ko loaded
+ * and has the new smc_diag.ko loaded beside it.  The kernel refuses that by this
+ * name, also where symbols have no versions (CONFIG_MODVERSIONS).
+ */
+#define smc_sock_abort	__PASTE(smc_sock_abort_, SMC_ABI)
 int smc_sock_abort(struct sock *sk);
 
 /* orphan.c */
