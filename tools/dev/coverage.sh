@@ -34,8 +34,9 @@ python3 tools/dev/coverage.py count "$tmp/unit" "$tmp/unit" >"$tmp/unit.json"
 # a test that is named runs whatever its "when:" says
 [ $# -gt 0 ] || set -- "$vm_dir"/tests/*.sh
 # a test that fails has reached something, too
-[ "${1:-}" = -n ] || SMC_GCOV=1 sh "$vm_dir/run.sh" -k debug "$@" >&2 ||
-	echo "# not all of the tests passed" >&2
+[ "${1:-}" = -n ] || SMC_GCOV=1 SMC_RESULTS="$tmp/results" \
+	sh "$vm_dir/run.sh" -k debug "$@" >&2 ||
+	echo "# not passed:" "$(awk '$1 != "ok" { print $2 }' "$tmp/results")" >&2
 
 root=$(sh "$vm_dir/root.sh" trixie)
 ours=$(sources .)
