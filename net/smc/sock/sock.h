@@ -24,7 +24,7 @@
  *   accept_mutex	one program at a time takes a child of a listener
  * Order: accept_mutex -> the socket's lock -> TCP's lock of its accept queue,
  * conn->rx_lock, conn->tx_lock, state_lock; rx_mutex / tx_mutex ->
- * conn->tx_lock, state_lock.
+ * conn->rx_lock, conn->tx_lock, state_lock.
  *
  * References: a context is found under RCU, which keeps its memory a context,
  * but not this socket's (lifetime.rst).  TCP's socket has one until it is
