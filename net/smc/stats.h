@@ -21,7 +21,7 @@
 	X(LINK_CREATED, "LinkCreated", "RDMA links created")		\
 	X(LINK_DESTROYED, "LinkDestroyed", "RDMA links destroyed")	\
 	X(LINK_DOWN_RETRY, "LinkDownRetry", "links ended: the device gave up repeating a message") \
-	X(LINK_DOWN_STUCK, "LinkDownStuck", "links ended: no message taken, none received") \
+	X(LINK_DOWN_STUCK, "LinkDownStuck", "links ended: the peer's device took no message") \
 	X(LINK_DOWN_TEST, "LinkDownTest", "links ended: TEST LINK taken, not answered") \
 	X(LINK_DOWN_DETACH, "LinkDownDetach", "links ended: the last of a connection not taken") \
 	X(LINK_DOWN_REG, "LinkDownReg", "links ended: a buffer was not registered in time") \
@@ -33,7 +33,7 @@
 	X(LINK_DOWN_FATAL, "LinkDownFatal", "links ended: the device failed altogether") \
 	X(LINK_DOWN_PEER, "LinkDownPeer", "links ended: by the peer")	\
 	X(LINK_DOWN_REMOVED, "LinkDownRemoved", "links ended: the device was removed") \
-	X(LINK_DOWN_SETUP, "LinkDownSetup", "links ended: never confirmed") \
+	X(LINK_DOWN_SETUP, "LinkDownSetup", "links ended: the first handshake came to nothing") \
 	X(LINK_DOWN_IDLE, "LinkDownIdle", "links ended: idle, or the namespace went") \
 	X(LINK_UNDRAINED, "LinkUndrained", "links whose queue pairs the device did not drain") \
 	X(BUF_CREATED, "BufCreated", "ring buffers allocated")		\
@@ -63,9 +63,9 @@
 	X(LLC_MALFORMED, "LlcMalformed", "LLC messages refused")	\
 	X(LLC_DROPPED, "LlcDropped", "LLC messages dropped (queue full, wrong state)") \
 	X(CDC_MALFORMED, "CdcMalformed", "CDC messages refused")	\
-	X(CDC_UNKNOWN, "CdcUnknown", "CDC messages for no connection")	\
+	X(CDC_UNKNOWN, "CdcUnknown", "CDC messages, or immediate data, for no connection") \
 	X(CDC_OLD, "CdcOld", "CDC messages older than the last")	\
-	X(CDC_FORGED, "CdcForged", "connections aborted by an impossible cursor") \
+	X(CDC_FORGED, "CdcForged", "connections aborted by an impossible cursor or length") \
 	X(TX_BYTES, "TxBytes", "bytes moved into peers' rings")		\
 	X(RX_BYTES, "RxBytes", "bytes that arrived in own rings")	\
 	X(TX_PUSHES, "TxPushes", "pushes that carried data")		\

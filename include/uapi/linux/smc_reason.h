@@ -230,7 +230,7 @@
 	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
 	  ETIMEDOUT)							\
 	X(LINK_STUCK, 0x0a180002, "LINK_STUCK",				\
-	  "the peer's RDMA device took no message, and nothing came from there", \
+	  "the peer's RDMA device took no message for too long", \
 	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
 	  ETIMEDOUT)							\
 	X(LINK_TEST, 0x0a180003, "LINK_TEST",				\
