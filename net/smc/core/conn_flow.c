@@ -6,8 +6,9 @@
  * what fits into the peer's window and publish it, under tx_lock, so that CDC
  * messages leave in the order of their sequence numbers.  The receive side turns
  * each cursor of a message into a position by smc_cursor_get(), which refuses
- * forged ones, stores it with release semantics and calls the socket.  An end on
- * this host passes its positions as they are.
+ * forged ones, stores it with release semantics and calls the socket.  Bytes
+ * without a message (smc_conn_rx_bare()) have a length, which is checked against
+ * the room.  An end on this host passes its positions as they are.
  *
  * A state flag (done, closed) is sent only with or after the last byte, so that
  * the peer reads all data before end of file.  An abort is sent at once.  What

@@ -128,7 +128,7 @@ static bool kill(struct smc_lgr *lgr, enum smc_reason why, enum kill_if which)
  *
  * Takes it out of the table and marks it dead; a worker does the rest.
  *
- * Context: any, no lock of the core held.  Idempotent.
+ * Context: any; no lock of a group or of the table is held.  Idempotent.
  */
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why)
 {

@@ -81,14 +81,14 @@ bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
 }
 
 /**
- * smc_lgr_settled() - the outcome of CONNECTING
- * @lgr: group that is not CONNECTING any more
+ * smc_lgr_settled() - is a group dead, and why?
+ * @lgr: group
  *
  * Takes the lock: if the group is ACTIVE here and dies later, the worker finds
  * each connection whose token was published before this call.
  *
  * Context: any.
- * Return: SMC_REASON_OK if it is ACTIVE, else why it is dead.
+ * Return: why it is dead, or SMC_REASON_OK: it is ACTIVE, or still CONNECTING.
  */
 enum smc_reason smc_lgr_settled(struct smc_lgr *lgr)
 {

@@ -15,7 +15,8 @@
  * same: a peer whose device lost the link in the last moment of the handshake
  * has declined, and its program writes to TCP, which nothing reads here.  With
  * SO_RCVLOWAT TCP tells of them when there are as many as that; until then the
- * end of the link does.
+ * end of the link does.  A host that does not answer TCP any more (ETIMEDOUT) has
+ * gone, unless it was heard over SMC lately: heard_lately().
  *
  * Context: per function.  Tests: selftests/unit/unit_state.c for the table,
  * selftests/smc for the rest.

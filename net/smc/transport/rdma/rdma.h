@@ -191,10 +191,12 @@ struct smc_rdma_conn {
 };
 
 /**
- * struct smc_rdma_tx - a send slot: one message and the writes before it
- * @cqe: completion of the message, and of any of its writes that fails
+ * struct smc_rdma_tx - a send slot: a message and the writes before it, or one
+ *	write without a message (smc_push.bare, flush_locked())
+ * @cqe: completion of the last of these, and of any that fails
  * @link: the link
- * @xp: the connection, NULL for LLC; valid while the slot is in flight
+ * @xp: the connection, NULL for LLC and flush_locked(); valid while the slot is
+ *	in flight
  * @end_pos: send position reached
  * @n_wrs: work requests posted
  * @signalled: of a connection, and a completion is on its way

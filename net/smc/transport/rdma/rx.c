@@ -6,9 +6,10 @@
  * buffer of its own; the rest of a long one goes to memory that all receives of
  * the link share, and that nothing reads.  The completion handler decodes the
  * message, passes it on and chains the receive to those that will be posted
- * again.  A CDC goes to the connection of this group that its token names,
- * everything else to the LLC actor.  A message without a connection is counted
- * and dropped: it may be late or hostile.
+ * again.  A CDC, or the immediate data of a WRITE that takes its place, goes to
+ * the connection of this group that its token names, every other message to the
+ * LLC actor.  What has no connection, or was not agreed on, is counted and
+ * dropped: it may be late or hostile.
  *
  * Context: softirq (pooled completion queue), unless a function says otherwise;
  * one handler at a time for each link, so the chain of free receives needs no
