@@ -113,13 +113,16 @@ list >/tmp/before
 # shellcheck disable=SC2086
 apt 'back to the older kernel' purge $next
 
-# the kernel's own smc seems to be loaded
+# the kernel's own smc seems to be loaded, and this kernel to run
 mkdir -p /sys/module/smc
-apt 'install' install --no-install-recommends $debs/smc-*.deb >/tmp/out 2>&1
+printf '#!/bin/sh\nexec /sbin/modinfo -k %s "$@"\n' "$old" >/usr/local/bin/modinfo
+chmod +x /usr/local/bin/modinfo
+apt 'install' -o "DPkg::Path=/usr/local/bin:$PATH" install \
+	--no-install-recommends $debs/smc-*.deb >/tmp/out 2>&1
 cat /tmp/out
 check "says that the kernel's own smc is loaded" \
 	grep -q "^smc-dkms: the kernel's own smc is loaded; .*modprobe smc" /tmp/out
-rm -r /sys/module
+rm -r /sys/module /usr/local/bin/modinfo
 built "$old"
 
 # what stands before /lib/modules/.../updates in depmod's own order
