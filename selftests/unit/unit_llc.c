@@ -214,6 +214,21 @@ static void decode__length_field(void **state)
 	assert_int_equal(decode(p, sizeof(p), &msg), 0);
 }
 
+/* 256 bytes: in the byte order of the other end that looks like 1 */
+static void decode__length_of_either_order(void **state)
+{
+	u8 p[256] = { 0x29, 1, 0, 0, 62 };
+	struct smc_llc_msg msg;
+
+	assert_int_equal(decode(p, sizeof(p), &msg), 0);
+	assert_int_equal(msg.delete_rkey.n_keys, 62);
+	p[1] = 0;
+	p[2] = 1;
+	assert_int_equal(decode(p, sizeof(p), &msg), 0);
+	p[2] = 0;
+	assert_int_equal(decode(p, sizeof(p), &msg), -EBADMSG);
+}
+
 static void decode__truncated(void **state)
 {
 	struct smc_llc_msg msg;
@@ -310,6 +325,7 @@ int main(void)
 		cmocka_unit_test(decode__types),
 		cmocka_unit_test(decode__flags),
 		cmocka_unit_test(decode__length_field),
+		cmocka_unit_test(decode__length_of_either_order),
 		cmocka_unit_test(decode__truncated),
 		cmocka_unit_test(decode__every_byte_mutated),
 		cmocka_unit_test(decode__delete_rkey_counts),

@@ -70,6 +70,16 @@ static size_t deleted_rkeys(const u8 *p, size_t len)
 	return p[4] < most ? p[4] : most;
 }
 
+/* The length field may be in the other byte order; it is the true length then. */
+static bool is_long(const u8 *p, size_t len)
+{
+	u16 big_endian = p[1] << 8 | p[2], little_endian = p[2] << 8 | p[1];
+	size_t used = smc_llc_used(p, len);
+
+	return get_he16(p + 1) >= SMC_LLC_LEN || big_endian == used ||
+	       little_endian == used;
+}
+
 /**
  * smc_llc_decode() - bytes of one LLC message to a host struct
  * @p: first byte received
@@ -95,7 +105,7 @@ int smc_llc_decode(const u8 *p, size_t len, struct smc_llc_msg *out)
 	if (type >= SMC_LLC_TYPES ||
 	    !(known[type].versions & (out->v2 ? IN_V2 : IN_V1)))
 		return -EOPNOTSUPP;
-	if (out->v2 ? get_he16(p + 1) < SMC_LLC_LEN : p[1] != SMC_LLC_LEN)
+	if (out->v2 ? !is_long(p, len) : p[1] != SMC_LLC_LEN)
 		return -EBADMSG;
 	out->type = type;
 	out->response = p[3] & SMC_LLC_RESPONSE;
