@@ -60,6 +60,13 @@ static int kib(const struct smc_buf *buf)
 	return buf->size >> 10;
 }
 
+/* The smallest ring: one for a device has whole pages, and is charged by its size. */
+static u32 ring_min(const struct smc_xport *xport)
+{
+	return xport->merges ? SMC_SIZE_MIN :
+			       max_t(u32, SMC_SIZE_MIN, PAGE_SIZE);
+}
+
 static unsigned long pages(const struct smc_buf *buf)
 {
 	return DIV_ROUND_UP(buf->size, PAGE_SIZE);
@@ -445,7 +452,7 @@ static bool is_short(const struct smc_buf *buf)
  *
  * An idle buffer of the group if one has exactly that size and is charged to
  * the current control group (active_memcg), else a new one.  If memory is short,
- * or an account nearly full, a smaller one, down to 16 KiB.
+ * or an account nearly full, a smaller one, down to 16 KiB or a page.
  *
  * Context: process.
  * Return: the buffer, or ERR_PTR: -ENOMEM, -EDQUOT for an account that is full,
@@ -455,6 +462,7 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 			    u32 size)
 {
 	u32 max = SMC_SIZE_MIN << conn->xport->max_size_code;
+	u32 min = ring_min(conn->xport);
 	struct smc_account *full = NULL, *first = NULL, *at = NULL;
 	struct smc_lgr *lgr = conn->lgr;
 	struct smc_buf *buf;
@@ -466,7 +474,7 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 		if (!at)
 			return ERR_PTR(-ENOMEM);
 	}
-	size = size < max ? roundup_pow_of_two(max(size, SMC_SIZE_MIN)) : max;
+	size = size < max ? roundup_pow_of_two(max(size, min)) : max;
 	wanted = size;
 	do {
 		buf = take_or_create(conn, dir, size, at, &reused, &full);
@@ -475,7 +483,7 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 					     &full);
 		first = first ?: full;
 		size /= 2;
-	} while (is_short(buf) && size >= SMC_SIZE_MIN);
+	} while (is_short(buf) && size >= min);
 	/* the next connections find room; idle buffers are no user's */
 	if (first && !smc_account_is_below(at, first))
 		shed(first, ULONG_MAX);
