@@ -336,7 +336,8 @@ static bool update_due(const struct smc_conn *conn)
 	u32 limit = smc_conn_update_step(conn);
 	u8 flags = READ_ONCE(conn->rx_prod_flags);
 
-	if (read == announced)
+	/* another CPU may have announced more than is seen here */
+	if ((s64)(read - announced) <= 0)
 		return false;
 	if (flags & SMC_CDC_CONS_REQ)
 		return true;

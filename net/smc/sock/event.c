@@ -326,8 +326,11 @@ static u16 apply(struct smc_conn *conn, enum smc_state_event ev,
 	if (todo & SMC_DO_ERR_ABORTED && nothing_lost(conn))
 		todo &= ~SMC_DO_ERR_ABORTED;
 	if (todo & SMC_DO_RCV_EOF &&
-	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED))
+	    (ev == SMC_EV_PEER_DONE || ev == SMC_EV_PEER_CLOSED)) {
+		/* rcvd_pos before the bit: pairs with nothing() */
+		smp_mb__before_atomic();
 		set_bit(SMC_CONN_PEER_DONE, &conn->flags);
+	}
 	if (ev == SMC_EV_PEER_CLOSED)
 		facts |= SMC_ST_PEER_CLOSED;
 	if (todo & SMC_DO_FLUSH) {

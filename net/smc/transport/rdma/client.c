@@ -44,10 +44,12 @@ static void query_ports(struct work_struct *work)
 			continue;
 		}
 		WRITE_ONCE(rdev->ports[port].max_mtu, attr.max_mtu);
-		WRITE_ONCE(rdev->ports[port].active,
-			   attr.state == IB_PORT_ACTIVE &&
-			   !ib_find_cached_pkey(rdev->ibdev, port,
-						IB_DEFAULT_PKEY_FULL, &index));
+		/* after max_mtu: pairs with smc_rdma_port_active() */
+		smp_store_release(&rdev->ports[port].active,
+				  attr.state == IB_PORT_ACTIVE &&
+				  !ib_find_cached_pkey(rdev->ibdev, port,
+						       IB_DEFAULT_PKEY_FULL,
+						       &index));
 	}
 	if (again)
 		queue_delayed_work(rdev->wq, &rdev->ports_work, ASK_AGAIN);
@@ -64,7 +66,8 @@ static void query_ports(struct work_struct *work)
  */
 bool smc_rdma_port_active(struct smc_rdma_dev *rdev, u32 port)
 {
-	if (READ_ONCE(rdev->ports[port].active))
+	/* before max_mtu: pairs with query_ports() */
+	if (smp_load_acquire(&rdev->ports[port].active))
 		return true;
 	queue_delayed_work(rdev->wq, &rdev->ports_work, ASK_AGAIN);
 	return false;
