@@ -80,6 +80,15 @@ def attempts(kind):
     do(new_socket(kind), ("connect", bytes(16)), ("bind", bytes(16)))
     do(new_socket(kind), ("connect", in4(SHUT)[:8]), ("bind", in4(SHUT)[:8]),
        ("connect", in6(SHUT)[:20]), ("connect", in4(OPEN)))
+    # accept() gives a child the class that its listener was created with
+    with new_socket(kind) as lst, new_socket(kind) as cli:
+        lst.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        said.append(call("bind", lst, in4(OPEN_BIND)))
+        if not libc.listen(lst.fileno(), 1):
+            said.append(call("connect", cli, in4(OPEN_BIND)))
+            child = libc.accept(lst.fileno(), None, None)
+            do(socket.socket(fileno=child), ("connect", bytes(16)),
+               ("connect", in4(SHUT)))
     return said
 
 

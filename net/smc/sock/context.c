@@ -134,6 +134,17 @@ static void become_inet(struct sock *sk)
 }
 
 /**
+ * smc_sock_set_class() - to the LSM a socket is one of TCP from now on
+ * @sk: socket
+ *
+ * Context: process.
+ */
+void smc_sock_set_class(struct sock *sk)
+{
+	security_sock_graft(sk, model);
+}
+
+/**
  * smc_sock_begin_locked() - a system call begins to use a socket
  * @smc: context of a socket that the caller owns
  *
@@ -154,7 +165,7 @@ void smc_sock_begin_locked(struct smc_sock *smc)
 		return;
 	if (sk->sk_family == AF_SMC)
 		become_inet(sk);
-	security_sock_graft(sk, model);
+	smc_sock_set_class(sk);
 }
 
 /**

@@ -90,6 +90,8 @@ static int accepted(struct socket *newsock, bool kern)
 	struct smc_sock *smc;
 	int rc = 0;
 
+	/* accept() has given it the class that the listener was created with */
+	smc_sock_set_class(sk);
 	/* TCP's from birth, as a rule: nothing else knows it yet */
 	if (!kern && !smc_sock_has_context(sk)) {
 		/* fallback may be storing the same */

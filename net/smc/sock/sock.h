@@ -321,6 +321,7 @@ void smc_sock_start_timer(struct smc_sock *smc, unsigned long expires);
 void smc_sock_stop_timer(struct smc_sock *smc);
 struct smc_sock *smc_sock_locked(const struct sock *sk);
 void smc_sock_begin_locked(struct smc_sock *smc);
+void smc_sock_set_class(struct sock *sk);
 void smc_sock_begin(struct smc_sock *smc);
 void smc_sock_hold(struct smc_sock *smc);
 void smc_sock_put(struct smc_sock *smc);
