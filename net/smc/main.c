@@ -36,11 +36,12 @@ static const struct {
 	int (*init)(struct smc_net *sn);
 	void (*exit)(struct smc_net *sn);
 } net_parts[] = {
-	{ smc_stats_net_init,	smc_stats_net_exit },
-	{ smc_account_net_init,	smc_account_net_exit },
-	{ smc_lgr_net_init,	smc_lgr_net_exit },
-	{ smc_hs_net_init,	smc_hs_net_exit },
-	{ smc_sysctl_net_init,	smc_sysctl_net_exit },
+	/* by name: hardened kernels shuffle structures of functions */
+	{ .init = smc_stats_net_init,	.exit = smc_stats_net_exit },
+	{ .init = smc_account_net_init,	.exit = smc_account_net_exit },
+	{ .init = smc_lgr_net_init,	.exit = smc_lgr_net_exit },
+	{ .init = smc_hs_net_init,	.exit = smc_hs_net_exit },
+	{ .init = smc_sysctl_net_init,	.exit = smc_sysctl_net_exit },
 };
 
 /* Take down net_parts[n - 1] to net_parts[0]. */

@@ -107,7 +107,7 @@ struct smc_stats *smc_stats_sum(const struct smc_net *sn)
 	return sum;
 }
 
-static int stats_show(struct seq_file *seq, void *v)
+static int __maybe_unused stats_show(struct seq_file *seq, void *v)
 {
 	struct net *net = seq->private;
 	const struct smc_net *sn = smc_net(net);

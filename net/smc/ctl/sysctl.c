@@ -234,11 +234,13 @@ int smc_sysctl_net_init(struct smc_net *sn)
 	size_t num = NET_ENTRIES + (is_first ? HOST_ENTRIES : 0);
 	struct ctl_table *table;
 
+	defaults(sn);
+	if (!IS_ENABLED(CONFIG_SYSCTL))
+		return 0;
 	/* the last one stays empty: older kernels look for the end */
 	table = kcalloc(num + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
-	defaults(sn);
 	table_fill(table, sn, num);
 	sn->sysctl_hdr = register_net_sysctl_sz(sn->net, "net/smc", table, num);
 	if (!sn->sysctl_hdr) {
@@ -256,8 +258,11 @@ int smc_sysctl_net_init(struct smc_net *sn)
  */
 void smc_sysctl_net_exit(struct smc_net *sn)
 {
-	const struct ctl_table *table = sn->sysctl_hdr->ctl_table_arg;
+	const struct ctl_table *table;
 
+	if (!sn->sysctl_hdr)
+		return;
+	table = sn->sysctl_hdr->ctl_table_arg;
 	unregister_net_sysctl_table(sn->sysctl_hdr);
 	kfree(table);
 }

@@ -393,7 +393,12 @@ static void opened(struct smc_sock *smc)
 	if (!test_bit(SMC_SK_SERVER, &smc->bits) &&
 	    smc_synopt_crossed(smc->sk))
 		smc->refuse = SMC_REASON_PEERNOSMC;
-	hs = new_hs(smc, GFP_ATOMIC);
+	/*
+	 * Where soft interrupts of a CPU overlap they share one active control
+	 * group, which new_hs() sets.
+	 */
+	hs = IS_ENABLED(CONFIG_PREEMPT_RT) && !in_task() ?
+	     NULL : new_hs(smc, GFP_ATOMIC);
 	if (hs)
 		start(smc, hs);
 	else

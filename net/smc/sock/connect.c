@@ -326,14 +326,36 @@ static const struct {
 	int (*outcome)(struct call *c);
 	int (*disconnect)(struct call *c);
 } in_phase[SMC_PHASES] = {
-	[SMC_PHASE_INIT] = { idle_connect, tcp_outcome, idle_disconnect },
-	[SMC_PHASE_HS] = {
-		attempt_connect, attempt_outcome, attempt_disconnect
+	[SMC_PHASE_INIT] = {
+		.connect = idle_connect,
+		.outcome = tcp_outcome,
+		.disconnect = idle_disconnect,
 	},
-	[SMC_PHASE_SMC] = { smc_connect, smc_outcome, smc_disconnect },
-	[SMC_PHASE_LATE] = { connect_as_tcp, tcp_outcome, late_disconnect },
-	[SMC_PHASE_TCP] = { connect_as_tcp, tcp_outcome, connect_as_tcp },
-	[SMC_PHASE_DEAD] = { connect_as_tcp, tcp_outcome, connect_as_tcp },
+	[SMC_PHASE_HS] = {
+		.connect = attempt_connect,
+		.outcome = attempt_outcome,
+		.disconnect = attempt_disconnect,
+	},
+	[SMC_PHASE_SMC] = {
+		.connect = smc_connect,
+		.outcome = smc_outcome,
+		.disconnect = smc_disconnect,
+	},
+	[SMC_PHASE_LATE] = {
+		.connect = connect_as_tcp,
+		.outcome = tcp_outcome,
+		.disconnect = late_disconnect,
+	},
+	[SMC_PHASE_TCP] = {
+		.connect = connect_as_tcp,
+		.outcome = tcp_outcome,
+		.disconnect = connect_as_tcp,
+	},
+	[SMC_PHASE_DEAD] = {
+		.connect = connect_as_tcp,
+		.outcome = tcp_outcome,
+		.disconnect = connect_as_tcp,
+	},
 };
 
 /* -- the call -- */

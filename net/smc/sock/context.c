@@ -621,6 +621,9 @@ int smc_context_init(void)
 	rc = sock_create_lite(PF_INET, SOCK_STREAM, IPPROTO_TCP, &model);
 	if (rc)
 		goto err_pool;
+	/* a thread that is preempted behind module_put() could not be waited for */
+	if (IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU))
+		__module_get(THIS_MODULE);
 	return 0;
 
 err_pool:
@@ -643,6 +646,7 @@ err_cache:
 void smc_context_exit(void)
 {
 	synchronize_rcu();
+	/* see smc_context_init() for kernels that do not have it */
 	synchronize_rcu_tasks();
 	wait_var_event(&tcp_calls, !atomic_read(&tcp_calls));
 	synchronize_rcu_tasks();
