@@ -104,8 +104,9 @@ static int limit_of(const struct smc_account *acct, enum smc_acct_kind kind)
 	lockdep_assert_held(&accounts.lock);
 	if (space && kind >= SMC_ACCT_CLIENTS)
 		return share(limit_of(up, kind), up->used[kind]);
-	limit = acct->limit ? READ_ONCE(acct->limit[kind]) :
-			      DIV_ROUND_UP(limit_of(up, kind), 2);
+	limit = acct->limit ?
+		READ_ONCE(acct->limit[min(kind, SMC_ACCT_HANDSHAKES)]) :
+		DIV_ROUND_UP(limit_of(up, kind), 2);
 	if (space && shrinks(kind) && !is_network(acct))
 		limit = min(limit, share(limit_of(space, kind),
 					 space->used[kind]));
@@ -474,9 +475,7 @@ int smc_account_init(void)
 				       65536UL);
 	limit[SMC_ACCT_ENDING] = 512;
 	limit[SMC_ACCT_ORPHANS] = 65536;
-	/* those of its namespaces */
-	limit[SMC_ACCT_CLIENTS] = SMC_ACCT_MAX;
-	limit[SMC_ACCT_SERVERS] = SMC_ACCT_MAX;
+	limit[SMC_ACCT_HANDSHAKES] = 16384;
 	smc_account_user_limit[SMC_ACCT_RINGS] = limit[SMC_ACCT_RINGS] / 2;
 	/* half of a namespace's: most users are in one */
 	smc_account_user_limit[SMC_ACCT_ORPHANS] = 8192;
@@ -518,8 +517,7 @@ int smc_account_net_init(struct smc_net *sn)
 	sn->limit[SMC_ACCT_GROUPS] = groups / 4 * 3;
 	sn->limit[SMC_ACCT_ENDING] = 256;
 	sn->limit[SMC_ACCT_ORPHANS] = 16384;
-	sn->limit[SMC_ACCT_CLIENTS] = SMC_ACCT_HS_MAX;
-	sn->limit[SMC_ACCT_SERVERS] = SMC_ACCT_HS_MAX;
+	sn->limit[SMC_ACCT_HANDSHAKES] = 1024;
 	sn->peer_limit[SMC_ACCT_RINGS] = rings / 2;
 	sn->peer_limit[SMC_ACCT_GROUPS] = groups / 4;
 	sn->peer_limit[SMC_ACCT_ENDING] = 64;

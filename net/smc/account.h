@@ -29,14 +29,14 @@ enum smc_acct_kind {
 	SMC_ACCT_KINDS
 };
 
+/* The limit of a namespace, or of the host, for each of the two */
+#define SMC_ACCT_HANDSHAKES	SMC_ACCT_CLIENTS
+
 /* The largest limit. */
 #define SMC_ACCT_MAX	(INT_MAX / 2)
 
 /* The longest chain of accounts: address, two networks, namespace, host. */
 #define SMC_ACCT_DEPTH	5
-
-/* Handshakes of a namespace, of each role. */
-#define SMC_ACCT_HS_MAX	1024
 
 /**
  * struct smc_account - what one holder holds

@@ -30,6 +30,7 @@ from sockdiag import FALLBACK, PROTO_SMC, SMCD, SMCR, TCP, fallback, row_of
 
 KERNEL, PORT = "10.99.0.1", 7700
 LGRLIMIT, RINGLIMIT, PEERDECL = 0x0a0c0000, 0x0a0f0006, 0x05000000
+HSLIMIT = 0x0a0a0000
 MEM = 0x01010000                # what a Decline says in their place
 FIRST = 0x08                    # an Accept of a new group
 RING = 64                       # KiB
@@ -573,6 +574,24 @@ def disconnect(sock):
     """connect(AF_UNSPEC)"""
     rc = ctypes.CDLL(None).connect(sock.fileno(), bytes(16), 16)
     assert rc == 0, rc
+
+
+def case_handshakes():
+    """none is allowed, in the namespace or on the host"""
+    sysctl("transports", "smcd")
+    for limit in "max_handshakes", "host_max_handshakes":
+        c = Counters()
+        with limits(**{limit: 0}):
+            cli, srv = pair(LO)
+            assert mode(cli) == mode(srv) == TCP
+            why = fallback(cli)
+            assert why == HSLIMIT, hex(why)
+            works(cli, srv)
+            cli.close()
+            srv.close()
+        got = c.moved()
+        assert got["HsLimit"] and "ConnCreated" not in got, got
+        gone(Counters(), smc())
 
 
 def case_rings_that_are_kept():

@@ -173,12 +173,15 @@ static const struct ctl_table table_template[] = {
 	LIMIT_ENTRY("max_orphans_per_peer", AT(peer_limit[SMC_ACCT_ORPHANS])),
 	LIMIT_ENTRY("max_groups", AT(limit[SMC_ACCT_GROUPS])),
 	LIMIT_ENTRY("max_groups_per_peer", AT(peer_limit[SMC_ACCT_GROUPS])),
+	LIMIT_ENTRY("max_handshakes", AT(limit[SMC_ACCT_HANDSHAKES])),
 	LIMIT_ENTRY("max_ring_kbytes", AT(limit[SMC_ACCT_RINGS])),
 	LIMIT_ENTRY("max_ring_kbytes_per_peer", AT(peer_limit[SMC_ACCT_RINGS])),
 	/* of the host, in the first namespace only: pointers */
-#define HOST_ENTRIES	5
+#define HOST_ENTRIES	6
 	LIMIT_ENTRY("host_max_groups",
 		    &smc_account_host_limit[SMC_ACCT_GROUPS]),
+	LIMIT_ENTRY("host_max_handshakes",
+		    &smc_account_host_limit[SMC_ACCT_HANDSHAKES]),
 	LIMIT_ENTRY("host_max_orphans",
 		    &smc_account_host_limit[SMC_ACCT_ORPHANS]),
 	LIMIT_ENTRY("host_max_orphans_per_user",

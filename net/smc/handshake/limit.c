@@ -31,9 +31,12 @@ bool smc_hs_room(struct smc_net *sn, const struct sockaddr *sa)
 	struct in6_addr addr;
 	bool ok;
 
-	/* a single address may have so many: skip the look-up */
-	if (8 * READ_ONCE(sn->account->used[SMC_ACCT_CLIENTS]) <
-	    SMC_ACCT_HS_MAX)
+	/*
+	 * A single address may have so many: skip the look-up.  The host's limit
+	 * is seen when the handshake begins.
+	 */
+	if (READ_ONCE(sn->account->used[SMC_ACCT_CLIENTS]) <
+	    READ_ONCE(sn->limit[SMC_ACCT_HANDSHAKES]) / 8)
 		return true;
 	smc_addr_get(&addr, sa);
 	acct = smc_account_peer(sn, &addr, GFP_KERNEL);

@@ -11,12 +11,12 @@ bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 dir=/proc/sys/net/smc
 names="autocorking_size fallback_memory_s handshake_timeout_ms lend_ports limit_smc_hs
-max_groups max_groups_per_peer max_orphans max_orphans_per_peer max_ring_kbytes
-max_ring_kbytes_per_peer orphan_timeout_s rmem smcr_buf_type
+max_groups max_groups_per_peer max_handshakes max_orphans max_orphans_per_peer
+max_ring_kbytes max_ring_kbytes_per_peer orphan_timeout_s rmem smcr_buf_type
 smcr_max_conns_per_lgr smcr_max_links_per_lgr smcr_testlink_time transports wmem"
 # the first namespace has those of the host, too
-host="host_max_groups host_max_orphans host_max_orphans_per_user
-host_max_ring_kbytes host_max_ring_kbytes_per_user"
+host="host_max_groups host_max_handshakes host_max_orphans
+host_max_orphans_per_user host_max_ring_kbytes host_max_ring_kbytes_per_user"
 [ "$(ls $dir | sort | xargs)" = \
 	"$(echo $names $host | xargs -n 1 | sort | xargs)" ] ||
 	fail "names: $(ls $dir | xargs)"
@@ -39,6 +39,7 @@ no() {
 is transports "smcd smcr"; is handshake_timeout_ms 2000
 is fallback_memory_s 60; is orphan_timeout_s 120
 is max_orphans 16384; is host_max_orphans 65536
+is max_handshakes 1024; is host_max_handshakes 16384
 is max_orphans_per_peer 8192; is host_max_orphans_per_user 8192
 # those by the memory: a user, a peer, a namespace and the host in this order
 most=$(awk "/^MemTotal/ { print \$2 }" /proc/meminfo)
@@ -66,6 +67,7 @@ for x in "handshake_timeout_ms 100 60000" "fallback_memory_s 0 86400" \
 	 "host_max_orphans 0 1073741823" "max_groups 0 1073741823" \
 	 "max_orphans_per_peer 0 1073741823" \
 	 "host_max_orphans_per_user 0 1073741823" \
+	 "max_handshakes 0 1073741823" "host_max_handshakes 0 1073741823" \
 	 "max_groups_per_peer 0 1073741823" "max_ring_kbytes 0 1073741823" \
 	 "max_ring_kbytes_per_peer 0 1073741823" "host_max_groups 0 1073741823" \
 	 "host_max_ring_kbytes 0 1073741823" \
