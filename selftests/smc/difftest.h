@@ -137,6 +137,8 @@ struct slot *reader_of(struct run *run, const struct flow *f);
 void push_held(struct slot *s);
 bool settle(struct slot *s);
 void tick(bool on);
+long sleeps(void);
+bool too_early(int rc, long slept);
 void skip_mark(struct slot *s);
 void advance(struct flow *f, int n);
 bool bytes_right(const struct flow *f, uint64_t pos, const unsigned char *buf,

@@ -296,6 +296,7 @@ static void op_accept(struct slot *l, struct slot *s, const struct op *op,
 {
 	struct sockaddr_in sin = {};
 	socklen_t len = sizeof(sin);
+	long slept;
 	int fd;
 
 	if (s->fd >= 0 || s == l) {
@@ -304,7 +305,10 @@ static void op_accept(struct slot *l, struct slot *s, const struct op *op,
 	}
 	set_blocking(l->fd, !(op->flags & MSG_DONTWAIT));
 	tick(!(op->flags & MSG_DONTWAIT) && !l->timeo_rcv);
-	fd = accept4(l->fd, (struct sockaddr *)&sin, &len, SOCK_CLOEXEC);
+	do {
+		slept = sleeps();
+		fd = accept4(l->fd, (struct sockaddr *)&sin, &len, SOCK_CLOEXEC);
+	} while (too_early(fd, slept));
 	tick(false);
 	if (fd < 0) {
 		say_rc(out, fd);

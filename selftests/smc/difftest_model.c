@@ -17,6 +17,7 @@
 
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 
 struct config config = {
@@ -230,6 +231,28 @@ void tick(bool on)
 		it.it_interval.tv_usec = config.tick_us;
 	}
 	setitimer(ITIMER_REAL, &it, NULL);
+}
+
+/* How often this thread has slept. */
+long sleeps(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_THREAD, &ru);
+	return ru.ru_nvcsw;
+}
+
+/*
+ * Was a call interrupted before it slept?  A slow host's tick may come so early,
+ * and TCP looks for signals behind an urgent byte where it would not sleep.
+ */
+bool too_early(int rc, long slept)
+{
+	int err = errno;
+	bool early = rc < 0 && err == EINTR && sleeps() == slept;
+
+	errno = err;
+	return early;
 }
 
 /* -- reading with a check of every byte -- */

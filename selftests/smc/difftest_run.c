@@ -118,6 +118,7 @@ void op_send(struct run *run, struct slot *s, const struct op *op, char *out)
 	struct flow none = { .mark = NO_MARK }, *f = s->out ?: &none;
 	struct iovec iov[8];
 	struct msghdr msg = { .msg_iov = iov };
+	long slept;
 
 	/* the last one: it depends on how much its buffers took of the other */
 	if (f->full || on_way(f) + len > LIMIT ||
@@ -143,7 +144,10 @@ void op_send(struct run *run, struct slot *s, const struct op *op, char *out)
 		sum += part;
 	}
 	tick(true);
-	n = sendmsg(s->fd, &msg, flags);
+	do {
+		slept = sleeps();
+		n = sendmsg(s->fd, &msg, flags);
+	} while (too_early(n, slept));
 	tick(false);
 	i = errno;
 	if (n > 0)
@@ -242,6 +246,7 @@ void op_recv(struct slot *s, const struct op *op, char *out)
 	struct iovec iov[8];
 	struct msghdr msg = { .msg_iov = iov };
 	bool faults;
+	long slept;
 
 	if (flags & MSG_OOB) {
 		recv_urgent(s, op, out);
@@ -254,8 +259,11 @@ void op_recv(struct slot *s, const struct op *op, char *out)
 	faults = f && hole >= 0 && readable(s) > hole;
 	msg.msg_iovlen = memory_layout(iov, len, op->iov, hole);
 	tick(!(flags & MSG_DONTWAIT) && !s->timeo_rcv);
-	n = recvmsg(s->fd, &msg, flags);
-	err = errno;
+	do {
+		slept = sleeps();
+		n = recvmsg(s->fd, &msg, flags);
+		err = errno;
+	} while (too_early(n, slept));
 	tick(false);
 	if (n < 0)
 		SAY("%s", strerrorname_np(err));
