@@ -549,7 +549,10 @@ static void turn_off(const char *name, bool whole, struct activate_scope *s)
 	detach(name);
 }
 
-/* What --off is for: the name of a directory, or the path of a cgroup that is gone */
+/*
+ * What --off is for: the name of a directory, or the path of a cgroup that is gone.
+ * In other namespaces of cgroups the path may be that of another one.
+ */
 static char off_name[NAME_LEN], off_path[PATH_MAX];
 static bool off_found;
 
@@ -560,7 +563,7 @@ static void turn_off_one(const char *name, bool whole, struct activate_scope *s)
 	if (!strncmp(below, CGROUP_DIR "/", strlen(CGROUP_DIR "/")))
 		below += strlen(CGROUP_DIR "/");
 	if (strcmp(name, off_name) &&
-	    (!whole || !s->cgroup ||
+	    (!whole || !s->cgroup || (*off_name && !is_gone(s)) ||
 	     (strcmp(s->path, off_path) && strcmp(below, off_path))))
 		return;
 	detach(name);
@@ -630,6 +633,7 @@ static void off(int argc, char **argv)
 	else
 		find_off(argv[1]);
 	for_each(turn_off_one);
+	for_each(forget_gone);
 	if (!off_found)
 		fprintf(stderr, "smc_run: it was not on for %s\n",
 			argc == 1 ? "all programs" : argv[1]);

@@ -112,6 +112,7 @@ g A "$run --cgroup $cg/out && mkdir $cg/gone && $run --cgroup=gone &&
 talks 'another cgroup' /out "$smcd"
 g A "$run --status | grep '^cgroup $cg/gone (gone)'" || fail 'gone'
 g A "mkdir $cg/gone && $run --off --cgroup $cg/out" || fail '--off of one'
+attached "cgroup $cg/in: N sockets"
 talks 'a new cgroup of that name' /gone "$tcp"
 talks 'off' /out "$tcp"
 talks 'still on' /in "$smcd"
@@ -130,6 +131,28 @@ g A "echo \$\$ >$cg/in/below/cgroup.procs && $run --cgroup self &&
 	$run --status | grep '^cgroup $cg/in/below: ' &&
 	$run --off --cgroup self" || fail '--off --cgroup self'
 attached "cgroup $cg/in: N sockets"
+g A "$run --off" || fail '--off'
+
+# where two overlap the one that was turned on last counts
+g A "$run --cgroup in && $run --all" || fail '--cgroup and --all'
+talks 'both' /in "$smcd"
+equal "all programs: 2 sockets;cgroup $cg/in: 0 sockets" \
+	"$(g A "$run --status" | sort | paste -sd ';')" 'which of them counts'
+g A "$run --off" || fail '--off'
+
+# self GROUP [OPTION]: --cgroup self where the group is the root of all that is seen
+self() {
+	g A "echo \$\$ >$cg/$1/cgroup.procs && unshare -C -m sh -c '
+		mount -t cgroup2 cgroup2 $cg && $run ${2:-} --cgroup self'" ||
+		fail "${2:-on} in a namespace of $1"
+}
+
+# two that have one name for their group
+self in
+self out
+self out --off
+talks 'the other one' /in "$smcd"
+talks 'itself' /out "$tcp"
 g A "$run --off" || fail '--off'
 
 # --- all, and rules
