@@ -406,6 +406,29 @@ good
 Invalid argument
 END
 
+# A filter that kills for a debugger's calls, as SystemCallFilter=~process_vm_readv.
+cat >"$tmp/killed.py" <<'END'
+import ctypes, platform, socket, struct
+libc = ctypes.CDLL(None, use_errno=True)
+NO_NEW_PRIVS, SECCOMP, FILTER = 38, 22, 2
+LOAD, IS, RETURN, KILL, ALLOW = 0x20, 0x15, 0x06, 0x80000000, 0x7fff0000
+readv = 310 if platform.machine() == "x86_64" else 270
+code = b"".join(struct.pack("=HBBI", *i) for i in (
+    (LOAD, 0, 0, 0), (IS, 0, 1, readv), (RETURN, 0, 0, KILL),
+    (RETURN, 0, 0, ALLOW)))
+held = ctypes.create_string_buffer(code)
+prog = struct.pack("@HP", 4, ctypes.addressof(held))
+srv = socket.create_server(("127.0.0.1", 0))
+assert not libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0)
+assert not libc.prctl(SECCOMP, FILTER, prog, 0, 0)
+socket.create_connection(srv.getsockname())
+print("good")
+END
+SMC_RUN_CONF=$tmp/conf LD_PRELOAD=$lib python3 "$tmp/killed.py" >"$tmp/out" 2>&1
+expect 'a filter that kills for odd calls kills nothing' "$tmp/out" <<'END'
+good
+END
+
 # --- smc_run -------------------------------------------------------------------
 
 # A build tree in which the kernel seems to have SMC.

@@ -22,7 +22,7 @@
 /* Options of level SOL_SMC (286) */
 #define SMC_LIMIT_HS		1	/* int: kept, has no effect */
 /* Ours alone, far above the kernel's own */
-#define SMC_PLAIN_TCP		256	/* int: next connection without SMC */
+#define SMC_PLAIN_TCP		256	/* int: connections from now on without SMC */
 
 /*
  * What the trace event smc:smc_policy passes, before a connect() offers SMC
