@@ -138,10 +138,10 @@ depmod "$old"
 LD_PRELOAD=libsmc-preload.so /bin/true 2>/tmp/out
 check 'the library is where the linker trusts it' test ! -s /tmp/out
 check 'smc_run' [ "$(smc_run -v)" = "smc_run $version" ]
-lib=$(sed -n "s/^libdir='\(.*\)'/\1/p" /usr/bin/smc_run)
+lib=$(sed -n "s/^sr_libdir='\(.*\)'/\1/p" /usr/bin/smc_run)
 check 'smc_run finds its library' test -e "$lib/libsmc-preload.so"
 check 'smc_run finds what loads BPF programs' \
-	test -x "$(sed -n "s/^libexecdir='\(.*\)'/\1/p" /usr/bin/smc_run)/smc_activate"
+	test -x "$(sed -n "s/^sr_libexecdir='\(.*\)'/\1/p" /usr/bin/smc_run)/smc_activate"
 for t in smcss smctop smcr smcd smc_chk smc_pnet smc_rnics smc_stats; do
 	check "$t" [ "$($t -v)" = "$t $version" ]
 	check "$t: completion" \

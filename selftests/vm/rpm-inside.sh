@@ -82,9 +82,9 @@ check 'the override is for extra/' grep -qx 'override smc \* extra' \
 	/usr/lib/depmod.d/smc.conf
 check 'smc_run' [ "$(smc_run -v)" = "smc_run $version" ]
 check 'smc_run finds its library' test -e \
-	"$(sed -n "s/^libdir='\(.*\)'/\1/p" /usr/bin/smc_run)/libsmc-preload.so"
+	"$(sed -n "s/^sr_libdir='\(.*\)'/\1/p" /usr/bin/smc_run)/libsmc-preload.so"
 check 'smc_run finds what loads BPF programs' test -x \
-	"$(sed -n "s/^libexecdir='\(.*\)'/\1/p" /usr/bin/smc_run)/smc_activate"
+	"$(sed -n "s/^sr_libexecdir='\(.*\)'/\1/p" /usr/bin/smc_run)/smc_activate"
 named=$(rpm -ql smc-tools | grep 'examples/redis.*\.conf$' |
 	xargs grep -oh '/usr[^ ]*\.so' | sort -u)
 check 'the drop-in names the library' test -e "$named"

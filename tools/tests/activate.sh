@@ -58,7 +58,7 @@ cat >"$tmp/own" <<'END'
 1:name=systemd:/elsewhere
 0::/system.slice/system-a\x2db.slice/a-b@x y.service
 END
-sed -i "s|^own=.*|own=$tmp/own|; s|^cgroups=.*|cgroups=$tmp/fs|" "$run"
+sed -i "s|^sr_own=.*|sr_own=$tmp/own|; s|^sr_cgroups=.*|sr_cgroups=$tmp/fs|" "$run"
 says 7 "3 on cgroup $tmp/fs/system.slice/system-a\\x2db.slice/a-b@x y.service (none)" \
 	"$run" --cgroup self
 echo 0::/a.service/.control >"$tmp/own"

@@ -451,6 +451,14 @@ expect 'smc_run -T finds no mistake' "$tmp/out" <<'END'
 smc_run: TMP/conf: no mistake found
 status 0
 END
+# bash has something to say of a locale that is not there
+mkdir "$tmp/bash"
+ln -s "$(command -v bash)" "$tmp/bash/sh"
+PATH=$tmp/bash:$PATH LC_ALL=xx_XX.none run -T -c conf
+expect 'smc_run -T takes no word of the shell for a mistake' "$tmp/out" <<'END'
+smc_run: TMP/conf: no mistake found
+status 0
+END
 SMC_RUN_CONF=$tmp/conf run -T
 expect 'smc_run -T takes the file of the environment' "$tmp/out" <<'END'
 smc_run: TMP/conf: no mistake found

@@ -151,7 +151,7 @@ END
 fake_run() {
 	mkdir -p "$tmp/$1"
 	sed "s|/sys/module/smc|$2|; s|/proc/net/protocols|$tmp/no|
-		s|^modules=.*|modules=${3:-$tmp/no}|" \
+		s|^sr_modules=.*|sr_modules=${3:-$tmp/no}|" \
 		smc_run >"$tmp/$1/smc_run"
 	chmod +x "$tmp/$1/smc_run"
 	cp libsmc-preload.so "$tmp/$1/"
@@ -198,6 +198,12 @@ status() {
 }
 
 status 7 'smc_run returns the status of the command' "$run" sh -c 'exit 7'
+# shellcheck disable=SC2016 # for the shell that is started
+version=1 config=2 test=3 lib=4 opt=5 do=6 "$run" \
+	sh -c 'echo "$version $config $test $lib $opt $do"' >"$tmp/out" 2>&1
+expect 'smc_run leaves the environment of the command alone' "$tmp/out" <<'END'
+1 2 3 4 5 6
+END
 status 127 'smc_run: no such command' "$run" "$tmp/nonesuch"
 status 125 'smc_run: no command' "$run"
 status 125 'smc_run: bad size' "$run" -r 1G true
@@ -255,7 +261,7 @@ cp "$tmp/empty/6.9/modules.dep" "$tmp/empty/6.9-cloud-arm64/"
 fake_run cloud "$tmp/no" "$tmp/empty/6.9-cloud-arm64"
 fake_run lacking "$tmp/no" "$tmp/empty/6.9"
 for i in cloud lacking; do
-	sed -i "s|^config=.*|config=$tmp/config|" "$tmp/$i/smc_run"
+	sed -i "s|^sr_config=.*|sr_config=$tmp/config|" "$tmp/$i/smc_run"
 	PATH=$tmp/bin:$PATH "$tmp/$i/smc_run" true 2>&1
 done >"$tmp/out"
 expect 'smc_run says that the kernel lacks InfiniBand' "$tmp/out" <<'END'
@@ -381,7 +387,7 @@ expect 'make install puts smc_activate if it can be built' "$tmp/out" <"$tmp/bui
 expect 'the installed smc_run knows its version' "$tmp/out" <<'END'
 smc_run 9.8
 END
-grep -c "^libdir='/usr/lib/x'" "$tmp/root/usr/bin/smc_run" >"$tmp/out"
+grep -c "^sr_libdir='/usr/lib/x'" "$tmp/root/usr/bin/smc_run" >"$tmp/out"
 expect 'the installed smc_run knows its library' "$tmp/out" <<'END'
 1
 END
