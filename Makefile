@@ -143,7 +143,7 @@ Test; as root, everything needed is installed or made first
   make demo              two virtual machines, Redis and iperf3 over RDMA
   make check [K=6.1|7.2|debug]
                          unit tests, static checks, guest tests
-  make ci                that, and the debug kernel: the gate
+  make ci                that, and other kernels and the debug kernel: the gate
   make check-long SHARD=1/13 BUDGET=80m
                          one of thirteen parts of what takes longer
 One thing at a time

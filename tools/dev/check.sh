@@ -4,9 +4,9 @@
 # check.sh check|ci|long - run the stages of a check and add up their verdicts
 #
 #   check  tests of the pure files and of the tools, 20 s of each fuzzer, static
-#          checks, guest tests on Debian's kernel, the most important on others;
-#          K=6.1, 7.2 or debug: all guest tests on that kernel, none on others
-#   ci     check, then the guest tests on the debug kernel
+#          checks, guest tests on Debian's kernel, or on K=6.1, 7.2 or debug
+#   ci     check, then the most important tests on other kernels, then the guest
+#          tests on the debug kernel
 #   long   shard SHARD=K/13 of what takes long, within BUDGET=80m: shards.sh
 #
 # Starts from nothing installed.  Every stage ends in a line "N passed, N
@@ -50,7 +50,7 @@ id=$(git rev-parse HEAD | cut -c1-7)
 export SMC_SEED SMC_ROTATE SMC_MODES
 # static.sh has another kernel in turn where none is chosen
 k=${K:-6.12}
-if [ "$k" = 6.12 ]; then unset K; else export K; fi
+if [ "$k" = 6.12 ] && [ "$1" != check ]; then unset K; else export K="$k"; fi
 echo "== commit $id: SMC_SEED=$SMC_SEED SMC_ROTATE=$SMC_ROTATE"
 
 # What a first run makes takes half an hour: it is made at times when a CPU is
@@ -58,14 +58,15 @@ echo "== commit $id: SMC_SEED=$SMC_SEED SMC_ROTATE=$SMC_ROTATE"
 if [ "$k" = 6.12 ] && [ "$1" != long ]; then
 	# another group may have its number when it has ended
 	: >"$tmp/making"
+	others=
+	[ "$1" = check ] || others="6.1 7.2 debug"
 	# shellcheck disable=SC2016
 	setsid chrt --idle 0 sh -c '
-		for k in 6.12 6.1 7.2; do
+		for k in 6.12 $1; do
 			sh selftests/vm/boot.sh $k
 		done
-		[ $1 = check ] || sh selftests/vm/boot.sh debug
 		rm "$2"
-	' - "$1" "$tmp/making" >/dev/null 2>&1 &
+	' - "$others" "$tmp/making" >/dev/null 2>&1 &
 	made=$!
 fi
 
@@ -134,14 +135,14 @@ else
 	stage static sh tools/dev/static.sh
 	guests "$k"
 fi
-if [ "$1" != long ] && [ "$k" = 6.12 ]; then
+if [ "$1" = ci ] && [ "$k" = 6.12 ]; then
 	# shellcheck disable=SC2046
 	other 6.1 kernels $(some 6.1 sockapi activate) \
 		$(some far-6.1 kernels_far interop_client interop_server)
 	# shellcheck disable=SC2046
 	other 7.2 kernels $(some 7.2 activate rdma_netns kernels_61_72) \
 		$(some far-7.2 kernels_far interop_client interop_server)
-	[ "$1" = check ] || guests debug
+	guests debug
 	stage matrix sh tools/dev/matrix.sh "$SMC_RESULTS"
 fi
 
