@@ -14,7 +14,7 @@ number() {
 	tail -1 "$out" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1.*/\1/p"
 }
 
-for t in preload activate policy chk kernels packages tools screen man completion zsh; do
+for t in preload activate policy chk kernels packages deadline tools screen man completion zsh; do
 	case $t in
 	man) sh "./$t.sh" "$@" ;;
 	completion) bash "./$t.sh" ;;
