@@ -20,6 +20,8 @@
 #include "lib/util.h"
 #include "lib/wait.h"
 
+#include "kselftest.h"
+
 #define LIMIT_MS	limit_ms(1000)
 #define MAX		512
 #define NOBODY		65534
@@ -176,14 +178,13 @@ static void accept_both(struct listener *l)
 
 static void check_other(const struct other *o, pid_t pid)
 {
-	printf("the other user: %d rounds, connect() took %llu ms at most, accept() %llu ms\n",
-	       o->rounds, (unsigned long long)o->connect_ns / 1000000,
-	       (unsigned long long)o->accept_ns / 1000000);
-	if (!child_ok(pid))
-		die("the other user");
-	if (o->connect_ns / 1000000 >= LIMIT_MS ||
-	    o->accept_ns / 1000000 >= LIMIT_MS)
-		die("the other user had to wait");
+	bool in_time = o->connect_ns / 1000000 < LIMIT_MS &&
+		       o->accept_ns / 1000000 < LIMIT_MS;
+
+	ksft_test_result(child_ok(pid) && in_time,
+			 "the other user: %d rounds, connect() took %llu ms at most, accept() %llu ms\n",
+			 o->rounds, (unsigned long long)o->connect_ns / 1000000,
+			 (unsigned long long)o->accept_ns / 1000000);
 }
 
 static void listen_all(enum kind kind, const char *host, const char *port)
@@ -265,6 +266,9 @@ int main(int argc, char **argv)
 		die("usage: parked [-k KIND] [-n LISTENERS] [-s FILE] HOST PORT");
 	if (setrlimit(RLIMIT_NOFILE, &files))
 		die("RLIMIT_NOFILE");
+	ksft_print_header();
+	ksft_set_plan(1);
+	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
 		die("fork");
@@ -289,5 +293,5 @@ int main(int argc, char **argv)
 	}
 	__atomic_store_n(&o->stop, 1, __ATOMIC_RELEASE);
 	check_other(o, pid);
-	return 0;
+	ksft_finished();
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """workers CONNECTIONS LIMIT [ADDRESS] - how often workers run for a connection
 
-Connections with this host are made one after the other, then closed.  Prints
+Connections with this host are made one after the other, then closed.  Prints (TAP)
 for each function of the module that a worker ran how often it did so for a
 connection (both ends together), first until connect() and accept() had both
 ends, then for the rest.  More than LIMIT runs for the first part are a failure.
@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 
+from cases import Tap
 from limits import await_that, limit
 from sockdiag import PROTO_SMC
 
@@ -73,13 +74,14 @@ def connect(lst):
 
 def table(what, ran, count):
     total = (sum(ran.values()) - ran[CLOCK]) / count
-    print(f"{what}: {total:.2f}", *(f"{name} {n / count:.2f}"
-                                    for name, n in ran.most_common()))
+    print(f"# {what}: {total:.2f}", *(f"{name} {n / count:.2f}"
+                                      for name, n in ran.most_common()))
     return total
 
 
 def main():
     count, most = int(sys.argv[1]), float(sys.argv[2])
+    tap = Tap(1)
     lst = socket_of()
     lst.bind((sys.argv[3] if len(sys.argv) > 3 else "127.0.0.1", 0))
     lst.listen(8)
@@ -104,7 +106,8 @@ def main():
         put("buffer_size_kb", "1408")
     for s in first:
         s.close()
-    return made > most
+    tap.check(f"at most {most:g} runs to set a connection up", made <= most)
+    return tap.end()
 
 
 sys.exit(main())
