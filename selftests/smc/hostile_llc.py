@@ -414,6 +414,36 @@ def case_delete_rkey_long():
     end_group()
 
 
+def case_delete_rkey_many():
+    """the rings of connections that end together: eight keys in a request, each
+    once, and the same keys if it is repeated; freed when it is answered"""
+    peer = begin(answers=())
+    conns = [peer.another() for _ in range(11)]
+    keys = {c.kernel.key.to_bytes(4, "big") for c in conns}
+    asked = []
+    first = None
+    for conn in conns:
+        conn.ruin()
+        first = first or peer.llc(DELETE_RKEY)
+    await_that("rings are in use", lambda:
+               lab.moved().get("ConnDestroyed", 0) == len(conns), LIMIT)
+    for n in 1, 8, 2:
+        request, first = first or peer.llc(DELETE_RKEY), None
+        assert request[4] == n, request.hex()
+        asked += (request[a:a + 4] for a in range(8, 8 + 4 * n, 4))
+        if n == 1:
+            # not answered for two seconds
+            again = peer.llc(DELETE_RKEY)
+            assert again == request, again.hex()
+            peer.qp.send(message(DELETE_RKEY, RESPONSE, request[4:12]))
+        peer.qp.send(message(DELETE_RKEY, RESPONSE, request[4:12]))
+    assert len(asked) == 11 and set(asked) == keys, asked
+    # the second answer is late
+    lost(11, LlcDropped=1)
+    no_leak()
+    end_group()
+
+
 def case_delete_rkey_answers():
     """answers to DELETE RKEY before there is a request, and more of them than
     requests: counted, and no ring is freed for them"""

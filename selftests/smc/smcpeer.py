@@ -391,7 +391,7 @@ class Peer:
         if len(p) < 44 or p[3] & RESPONSE or p[0] not in self.answers:
             return False
         if p[0] == DELETE_RKEY:
-            self.deleted.append(p[8:12])
+            self.deleted += (p[a:a + 4] for a in range(8, 8 + 4 * p[4], 4))
         flags = RESPONSE | (REJECT if p[0] == ADD_LINK else 0)
         self.qp.send(p[:3] + bytes([p[3] | flags]) + p[4:])
         return True

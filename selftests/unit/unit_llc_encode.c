@@ -47,10 +47,10 @@ static void encode__golden(void **state)
 			.response = true } },
 		{ "two-ports@0.165848:delete-rkey", {
 			.type = SMC_LLC_DELETE_RKEY, .v2 = true,
-			.delete_rkey = { 1, 0x3bb } } },
+			.delete_rkey = { 1, { 0x3bb } } } },
 		{ "two-ports@0.167252:delete-rkey-response", {
 			.type = SMC_LLC_DELETE_RKEY, .v2 = true,
-			.response = true, .delete_rkey = { 1, 0x3bb } } },
+			.response = true, .delete_rkey = { 1, { 0x3bb } } } },
 	};
 	u8 p[SMC_LLC_LEN];
 	size_t i;
@@ -75,6 +75,36 @@ static void encode__add_link(void **state)
 
 	smc_llc_encode(p, &msg);
 	assert_memory_equal(p, want, sizeof(p));
+}
+
+/* Eight keys fill a DELETE RKEY; the receiver finds each. */
+static void encode__delete_rkeys(void **state)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_RKEY };
+	u8 want[SMC_LLC_LEN] = { SMC_LLC_DELETE_RKEY, SMC_LLC_LEN };
+	u8 p[SMC_LLC_LEN];
+	u32 n, i;
+
+	for (n = 0; n <= SMC_LLC_DEL_RKEYS; n++) {
+		if (n) {
+			msg.delete_rkey.rkey[n - 1] = 0x100 * n + 1;
+			want[8 + 4 * (n - 1) + 2] = n;
+			want[8 + 4 * (n - 1) + 3] = 1;
+		}
+		msg.delete_rkey.n_keys = n;
+		want[4] = n;
+		memset(p, 0xff, sizeof(p));
+		smc_llc_encode(p, &msg);
+		assert_memory_equal(p, want, sizeof(p));
+		for (i = 1; i <= SMC_LLC_DEL_RKEYS; i++)
+			assert_int_equal(smc_llc_deletes_rkey(p, sizeof(p),
+							      0x100 * i + 1),
+					 i <= n);
+	}
+	/* a count that the keys do not come up to is not trusted */
+	msg.delete_rkey.n_keys = SMC_LLC_DEL_RKEYS + 1;
+	smc_llc_encode(p, &msg);
+	assert_memory_equal(p + 8, want + 8, sizeof(p) - 8);
 }
 
 /* The responses of the kernel's own SMC are its requests with flags added. */
@@ -143,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(encode__golden),
 		cmocka_unit_test(encode__add_link),
+		cmocka_unit_test(encode__delete_rkeys),
 		cmocka_unit_test(respond__as_captured),
 		cmocka_unit_test(respond__v1),
 		cmocka_unit_test(respond__v2_length),

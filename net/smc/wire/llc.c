@@ -23,7 +23,6 @@
 
 #define V2_TYPE		0x20	/* added to the type */
 #define MORE_RKEYS	2	/* most further keys in one CONFIRM RKEY */
-#define V1_DEL_RKEYS	8	/* most keys in a version 1 DELETE RKEY */
 #define RKEYS_AT	8	/* where they begin */
 
 /* 16-bit fields in the byte order of the sender */
@@ -65,7 +64,7 @@ static const struct {
 /* Keys that are really in a DELETE RKEY request of at least 44 bytes */
 static size_t deleted_rkeys(const u8 *p, size_t len)
 {
-	size_t most = p[0] & V2_TYPE ? (len - RKEYS_AT) / 4 : V1_DEL_RKEYS;
+	size_t most = p[0] & V2_TYPE ? (len - RKEYS_AT) / 4 : SMC_LLC_DEL_RKEYS;
 
 	return p[4] < most ? p[4] : most;
 }
@@ -129,6 +128,14 @@ int smc_llc_decode(const u8 *p, size_t len, struct smc_llc_msg *out)
 	return 0;
 }
 
+static void encode_rkeys(u8 *p, const struct smc_llc_delete_rkey *dr)
+{
+	unsigned int i;
+
+	for (i = 0; i < dr->n_keys && i < SMC_LLC_DEL_RKEYS; i++, p += 4)
+		put_unaligned_be32(dr->rkey[i], p);
+}
+
 static void encode_confirm_link(u8 *p, const struct smc_llc_confirm_link *cl)
 {
 	memcpy(p + 4, cl->mac, sizeof(cl->mac));
@@ -173,7 +180,7 @@ void smc_llc_encode(u8 p[SMC_LLC_LEN], const struct smc_llc_msg *msg)
 	case SMC_LLC_DELETE_RKEY:
 		p[4] = msg->delete_rkey.n_keys;
 		if (!msg->response)
-			put_unaligned_be32(msg->delete_rkey.rkey, p + RKEYS_AT);
+			encode_rkeys(p + RKEYS_AT, &msg->delete_rkey);
 		break;
 	}
 }

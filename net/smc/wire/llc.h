@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 #define SMC_LLC_LEN		44	/* version 1, and shortest version 2 */
+#define SMC_LLC_DEL_RKEYS	8	/* keys in a DELETE RKEY of that length */
 
 enum smc_llc_type {
 	SMC_LLC_CONFIRM_LINK	= 1,
@@ -93,11 +94,11 @@ struct smc_llc_delete_link {
  * struct smc_llc_delete_rkey - DELETE RKEY
  * @n_keys: request: keys that are really in the message (version 1: 0..8,
  *	version 2: 0..255); the response repeats it
- * @rkey: of a request that is sent: its only key
+ * @rkey: of a request that is sent: @n_keys keys
  */
 struct smc_llc_delete_rkey {
 	u8 n_keys;
-	u32 rkey;
+	u32 rkey[SMC_LLC_DEL_RKEYS];
 };
 
 /**

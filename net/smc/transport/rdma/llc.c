@@ -404,12 +404,14 @@ static int do_retire(struct smc_rdma_link *link)
 	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_RKEY };
 	int rc;
 
-	msg.delete_rkey.n_keys = 1;
-	if (!smc_rdma_retire_next(link, &msg.delete_rkey.rkey))
+	msg.delete_rkey.n_keys =
+		smc_rdma_retire_next(link, msg.delete_rkey.rkey,
+				     ARRAY_SIZE(msg.delete_rkey.rkey));
+	if (!msg.delete_rkey.n_keys)
 		return 0;
 	rc = send_msg(link, &msg);
 	if (!rc)
-		smc_rdma_retire_sent(link);
+		smc_rdma_retire_sent(link, msg.delete_rkey.n_keys);
 	return rc;
 }
 

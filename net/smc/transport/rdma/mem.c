@@ -11,11 +11,12 @@
  * A write to an invalid key breaks the queue pair, and with it every connection
  * of the group.  So a key is retired in this order: send DELETE RKEY, wait for
  * the response (everything that the peer posted before it has arrived then),
- * free region and memory.  One DELETE RKEY is in flight at a time; the LLC
- * actor sends it, and repeats it if there is no answer.  An answer of version 2
- * does not name its key: after a repeated request the next key waits until each
- * request has its answer, or until a long silence.  Otherwise a late answer
- * would count for the next key, and free a ring that the peer writes to.
+ * free region and memory.  One DELETE RKEY is in flight at a time, for as many
+ * keys as it can name; the LLC actor sends it, and repeats it if there is no
+ * answer.  An answer of version 2 does not name its keys: after a repeated request
+ * the next keys wait until each request has its answer, or until a long silence.
+ * Otherwise a late answer would count for the next keys, and free rings that the
+ * peer writes to.
  *
  * Many connections that end together leave many retired keys.  While there are
  * more than RETIRED_MAX no new ring is made: their number is bounded, and the
@@ -249,13 +250,6 @@ static void rbuf_free(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	smc_rdma_link_end(link, SMC_REASON_LINK_FATAL);
 }
 
-static struct smc_rdma_buf *first_retired(struct smc_rdma_link *link)
-{
-	lockdep_assert_held(&link->retire_lock);
-	return list_first_entry_or_null(&link->retired, struct smc_rdma_buf,
-					node);
-}
-
 /**
  * smc_rdma_buf_free() - give a ring back
  * @lgr: group, before or after lgr_down
@@ -285,36 +279,46 @@ void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf)
 }
 
 /**
- * smc_rdma_retire_next() - the key for which DELETE RKEY has to be sent
+ * smc_rdma_retire_next() - the keys for which DELETE RKEY has to be sent
  * @link: link
- * @rkey: set to the key, if there is one
+ * @rkeys: the first are set
+ * @most: it has room for
+ *
+ * A request that is repeated names what it named before.
  *
  * Context: process (LLC actor).
- * Return: false if there is none.
+ * Return: their number.
  */
-bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey)
+u8 smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkeys, u8 most)
 {
 	struct smc_rdma_buf *rbuf;
+	u8 n = 0;
 
 	spin_lock(&link->retire_lock);
-	rbuf = first_retired(link);
-	if (link->retire_overdue || (link->retire_asked && !link->retire_again))
-		rbuf = NULL;
-	if (rbuf)
-		*rkey = rbuf->mr->rkey;
+	if (link->retire_asked)
+		most = link->retire_again ? link->retire_named : 0;
+	if (link->retire_overdue)
+		most = 0;
+	list_for_each_entry(rbuf, &link->retired, node) {
+		if (n == most)
+			break;
+		rkeys[n++] = rbuf->mr->rkey;
+	}
 	spin_unlock(&link->retire_lock);
-	return rbuf;
+	return n;
 }
 
 /**
- * smc_rdma_retire_sent() - DELETE RKEY for the next key has been posted
+ * smc_rdma_retire_sent() - DELETE RKEY for the next keys has been posted
  * @link: link
+ * @named: their number
  *
  * Context: process (LLC actor).
  */
-void smc_rdma_retire_sent(struct smc_rdma_link *link)
+void smc_rdma_retire_sent(struct smc_rdma_link *link, u8 named)
 {
 	spin_lock(&link->retire_lock);
+	link->retire_named = named;
 	link->retire_asked++;
 	link->retire_again = false;
 	link->retire_looks = 0;
@@ -330,15 +334,18 @@ void smc_rdma_retire_sent(struct smc_rdma_link *link)
  */
 bool smc_rdma_retire_done(struct smc_rdma_link *link)
 {
-	struct smc_rdma_buf *rbuf;
+	struct smc_rdma_buf *rbuf, *next;
+	LIST_HEAD(done);
 	bool useful;
+	u8 n;
 
 	spin_lock(&link->retire_lock);
-	rbuf = first_retired(link);
-	useful = link->retire_asked && rbuf;
+	useful = link->retire_asked;
 	if (useful) {
-		list_del(&rbuf->node);
-		WRITE_ONCE(link->retired_num, link->retired_num - 1);
+		for (n = link->retire_named; n; n--)
+			list_move_tail(link->retired.next, &done);
+		WRITE_ONCE(link->retired_num,
+			   link->retired_num - link->retire_named);
 		link->retire_overdue = link->retire_asked - 1;
 		link->retire_asked = 0;
 		link->retire_again = false;
@@ -349,8 +356,10 @@ bool smc_rdma_retire_done(struct smc_rdma_link *link)
 	link->retire_silent = 0;
 	spin_unlock(&link->retire_lock);
 	/* smc_rdma_mem_down() waits for the actor */
-	if (useful)
+	list_for_each_entry_safe(rbuf, next, &done, node) {
+		list_del(&rbuf->node);
 		rbuf_free(link, rbuf);
+	}
 	return useful;
 }
 

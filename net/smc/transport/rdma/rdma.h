@@ -376,9 +376,10 @@ struct smc_bringup {
  *
  * @retire_lock: see above
  * @retired: receive rings whose key the peer is being told to forget
- * @retire_again: DELETE RKEY for the first of @retired is to be repeated
- * @retire_asked: how often it has been sent
- * @retire_overdue: answers still to come about the key before it
+ * @retire_named: so many of @retired, the first, are in the last DELETE RKEY
+ * @retire_again: it is to be repeated
+ * @retire_asked: how often it has been sent; 0: it is answered
+ * @retire_overdue: answers still to come about the keys before
  * @retire_looks: looks since it was sent, or an answer came
  * @retire_silent: looks since the peer answered, or there were too many keys
  * @retired_num: length of @retired
@@ -453,6 +454,7 @@ struct smc_rdma_link {
 
 	spinlock_t retire_lock;	/* see above */
 	struct list_head retired;
+	u8 retire_named;
 	bool retire_again;
 	u32 retire_asked;
 	u32 retire_overdue;
@@ -542,8 +544,8 @@ extern const struct smc_bringup smc_rdma_bringup_roce;
 int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf);
 void smc_rdma_buf_free(struct smc_lgr *lgr, struct smc_buf *buf);
 void smc_rdma_mem_down(struct smc_rdma_link *link);
-bool smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkey);
-void smc_rdma_retire_sent(struct smc_rdma_link *link);
+u8 smc_rdma_retire_next(struct smc_rdma_link *link, u32 *rkeys, u8 most);
+void smc_rdma_retire_sent(struct smc_rdma_link *link, u8 named);
 bool smc_rdma_retire_done(struct smc_rdma_link *link);
 void smc_rdma_retire_tick(struct smc_rdma_link *link);
 
