@@ -22,6 +22,7 @@ from steps import calls_of
 
 MANY = 48 if SLOW else 250 if LONG else 96      # connections of a group
 # forged messages
+CROWD = 250 if LONG and not SLOW else 16        # of new ones beside a deaf device
 CDCS = 100000 if LONG and STREAMS else \
     (100000 if LONG else 1000) // (10 if LONG and SLOW else 2 if SLOW else 1)
 LLCS = CDCS // 5 if LONG else CDCS // 2
@@ -348,7 +349,7 @@ def deaf(how):
         data = [lab.rng.randbytes(5000) for _ in range(2)]
         for c, d in zip((peer.conn, conn), data):
             c.sock.sendall(d)
-        crowd(peer, 16)
+        crowd(peer, CROWD)
         moved = lab.moved()
         assert "LgrLost" not in moved, moved
         how(peer.qp, False)

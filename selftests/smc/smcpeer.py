@@ -282,7 +282,7 @@ class Peer:
         self.lst.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.lst.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.ring)
         self.lst.bind((KERNEL, self.port))
-        self.lst.listen(64)
+        self.lst.listen(1024)
 
     def accept(self):
         sock = self.lst.accept()[0]
