@@ -137,7 +137,7 @@ else
 fi
 if [ "$1" = ci ] && [ "$k" = 6.12 ]; then
 	# shellcheck disable=SC2046
-	other 6.1 kernels $(some 6.1 sockapi activate) \
+	other 6.1 kernels $(some 6.1 sockapi activate cgroup_v1) \
 		$(some far-6.1 kernels_far interop_client interop_server)
 	# shellcheck disable=SC2046
 	other 7.2 kernels $(some 7.2 activate rdma_netns kernels_61_72) \
