@@ -19,8 +19,8 @@ import sys
 
 import cases
 import hostile_smcd
-from accounts import BY, MEM, RDMA, RING, counters_reach, mode, rings_free, \
-    smc, works
+from accounts import BY, MEM, RDMA, RING, accepted, counters_reach, mode, \
+    rings_free, smc, works
 from counters import LIMIT, Counters, smc_socket, sysctl, wait_port
 from hostile import workers
 from limits import await_that
@@ -115,6 +115,67 @@ def case_cgroup_of_a_first_contact():
 def limit_to(memory, name=MOST):
     with open(f"{GROUP}/{name}", "w", encoding="ascii") as f:
         f.write(str(memory))
+
+
+def case_cgroup_that_is_removed():
+    """its idle rings are given back when others are, and so is its memory,
+    although their link group has connections"""
+    def member(address, want, rings):
+        move_to(GROUP)
+        held = [smc(address, want) for _ in range(rings)]
+        for s in sum(held, ()):
+            s.close()
+
+    def dying():
+        with open(ROOT + "/cgroup.stat", encoding="ascii") as f:
+            stat = dict(line.split() for line in f)
+        return int(stat["nr_dying_descendants"])
+
+    def another(how, before):
+        for s in smc(*how[:2]):
+            s.close()
+        return dying() <= before
+
+    for name, how in BY.items():
+        sysctl("transports", name)
+        rings_free()
+        held = smc(*how[:2])
+        before, c = dying(), Counters()
+        with control_group():
+            cases.in_child(lambda how=how: member(*how))
+            counters_reach(c, ConnDestroyed=2 * how[2])
+            moved = c.moved()
+            assert moved["BufCreated"] > moved.get("BufDestroyed", 0), moved
+        # it is offline somewhat later than it is gone
+        await_that("it stays", lambda how=how, before=before:
+                   another(how, before), LIMIT)
+        for s in held:
+            s.close()
+
+
+def case_cgroup_that_a_listener_outlives():
+    """its children are charged to it all the same, and use their rings again"""
+    for name, how in BY.items():
+        sysctl("transports", name)
+        rings_free()
+        held = smc(*how[:2])
+        with control_group():
+            move_to(GROUP)
+            lst = smc_socket()
+            move_to(ROOT)
+            lst.bind((how[0], 0))
+            lst.listen()
+        c = Counters()
+        for n in range(1, 21):
+            ends = accepted(lst, smc_socket())
+            assert mode(ends[0]) == how[1]
+            for s in ends:
+                s.close()
+            counters_reach(c, ConnDestroyed=2 * n)
+        moved = c.moved()
+        assert moved["BufCreated"] == how[2], moved
+        for s in *held, lst:
+            s.close()
 
 
 def pressed():

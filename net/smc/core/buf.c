@@ -130,14 +130,26 @@ static struct smc_buf *pool_take(const struct smc_conn *conn,
 }
 
 /*
- * Put @buf into the pool; what has to be destroyed goes to @old: the oldest of
- * the same direction, or @buf itself.  While lgr->lock is held the group stays
- * ACTIVE, so its pool is drained after this.
+ * No connection is charged to a control group that was removed, but for those of
+ * a listener that is older: as @used, which had just been in use.
+ */
+static bool is_useless(const struct smc_buf *buf, const struct mem_cgroup *used)
+{
+	return buf->memcg && buf->memcg != used &&
+	       !mem_cgroup_online(buf->memcg);
+}
+
+/*
+ * Put @buf into the pool; what has to be destroyed goes to @old: what no
+ * connection can use, the oldest of the same direction, or @buf itself.  While
+ * lgr->lock is held the group stays ACTIVE, so its pool is drained after this.
  */
 static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
 		      struct list_head *old)
 {
+	const struct mem_cgroup *used = buf->memcg;
 	enum smc_buf_dir dir = buf->dir;
+	struct smc_buf *next;
 
 	spin_lock_bh(&lgr->lock);
 	spin_lock(&ring_pool.lock);
@@ -145,6 +157,12 @@ static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
 		pool_add(lgr, buf);
 	else
 		list_add(&buf->node, old);
+	list_for_each_entry_safe(buf, next, &lgr->pool[dir], node) {
+		if (is_useless(buf, used)) {
+			pool_del(buf);
+			list_add(&buf->node, old);
+		}
+	}
 	while (lgr->pool_size[dir] > POOL_MAX) {
 		buf = list_last_entry(&lgr->pool[dir], struct smc_buf, node);
 		pool_del(buf);
