@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 
+import bpfopt
 import cases
 from clcmsg import accept_d
 from counters import Counters, smc_socket, sysctl
@@ -198,6 +199,30 @@ def case_no_way_back():
         got = outcome(cli.connect, (PEER, PORT))
         assert got == "EINPROGRESS", got
         assert callers.get(timeout=LIMIT).option, "no SMC"
+
+
+def case_way_back_of_another():
+    """A BPF program sends the connections of this user elsewhere.  The client that
+    connects again, in a worker of the kernel, goes there as well."""
+    def client():
+        os.setgid(65534)
+        os.setuid(65534)
+        with smc_socket() as cli:
+            cli.settimeout(LIMIT)
+            cli.connect((PEER, PORT))
+            assert cli.getpeername() == (PEER, PORT + 1), cli.getpeername()
+
+    sysctl("handshake_timeout_ms", int(limit(2000)))
+    callers = queue.Queue()
+    Host.net.listen(PORT, False, callers.put)
+    Host.net.listen(PORT + 1, True, callers.put)
+    counters = Counters()
+    with bpfopt.redirected(PORT + 1):
+        cases.in_child(client)
+    assert counters.moved()["HsReconnect"] == 1, counters.moved()
+    first, again = (callers.get(timeout=LIMIT) for _ in range(2))
+    assert (first.lport, first.option) == (PORT + 1, True)
+    assert (again.lport, again.option) == (PORT + 1, False), again.lport
 
 
 @contextlib.contextmanager

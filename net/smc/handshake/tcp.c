@@ -483,21 +483,43 @@ static void put_back(struct smc_hs *hs, const struct options *kept)
 	WRITE_ONCE(inet_csk(sk)->icsk_delack_max, kept->delack_max);
 }
 
+/*
+ * Where the connection goes to.  A BPF program of the caller's control group may
+ * have changed the address that the program gave.
+ */
+static void get_peer(const struct smc_hs *hs, struct sockaddr_in6 *addr)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)addr;
+	const struct sock *sk = hs->setup.sk;
+
+	/* the scope of an IPv6 address, too */
+	*addr = hs->setup.addr;
+	if (sk->sk_family == AF_INET) {
+		in->sin_addr.s_addr = inet_sk(sk)->inet_daddr;
+		in->sin_port = inet_sk(sk)->inet_dport;
+	} else {
+		addr->sin6_addr = sk->sk_v6_daddr;
+		addr->sin6_port = inet_sk(sk)->inet_dport;
+	}
+}
+
 /**
  * smc_hs_connect_again() - client: reset the connection and open another one
  * @hs: handshake; the next SYN goes out without the option
+ *
+ * No BPF program is asked for the address: it would take this worker for the
+ * caller.
  *
  * Return: 0: it is being opened; -EAGAIN, -ECANCELED; other errors of
  * connect().
  */
 int smc_hs_connect_again(struct smc_hs *hs)
 {
-	struct sockaddr_in6 addr = hs->setup.addr;
 	struct sock *sk = hs->setup.sk;
+	struct sockaddr_in6 addr;
 	struct options kept;
 	int rc;
 
-	/* addr is a copy: a BPF program of the cgroup may change the address */
 	rc = own(hs);
 	if (rc)
 		return rc;
@@ -507,25 +529,21 @@ int smc_hs_connect_again(struct smc_hs *hs)
 		return -ECONNABORTED;
 	}
 	keep(sk, &kept);
+	get_peer(hs, &addr);
 	rc = sk->sk_prot->disconnect(sk, O_NONBLOCK);
 	if (!rc) {
 		put_back(hs, &kept);
-		sk->sk_socket->state = SS_UNCONNECTED;
 		xchg(&sk->sk_err, 0);
 		smc_synopt_off(sk);
-		rc = __inet_stream_connect(sk->sk_socket,
-					   (struct sockaddr_unsized *)&addr,
-					   sizeof(addr), O_NONBLOCK, 0);
+		rc = sk->sk_prot->connect(sk, (struct sockaddr_unsized *)&addr,
+					  sizeof(addr));
 	}
-	if (rc == -EINPROGRESS)
-		rc = 0;
+	sk->sk_socket->state = SS_CONNECTING;
 	if (rc == -EAGAIN)
 		rc = -EADDRNOTAVAIL;	/* -EAGAIN would mean "put off" */
 	/* connect() and SO_ERROR report the error from here */
-	if (rc) {
-		sk->sk_socket->state = SS_CONNECTING;
+	if (rc)
 		WRITE_ONCE(sk->sk_err, -rc);
-	}
 	release_sock(sk);
 	return rc;
 }
