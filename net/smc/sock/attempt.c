@@ -207,12 +207,13 @@ void smc_attempt_reveal(struct smc_sock *smc)
 	smc_sock_fallback(smc);
 	smc_defer_ready(smc);
 	/*
-	 * data_ready() wakes no poll() that waits for EPOLLRDHUP alone: of the
-	 * peer's end, or of the program's own behind bytes that were held back
+	 * Another part of the kernel may have taken the callbacks.  data_ready()
+	 * wakes no poll() that waits for EPOLLRDHUP alone: of the peer's end, or
+	 * of the program's own behind bytes that were held back
 	 */
 	if (smc_hs_tcp_closed(sk) || READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
-		smc->state_change(sk);
-	smc->data_ready(sk);
+		sk->sk_state_change(sk);
+	sk->sk_data_ready(sk);
 }
 
 static void hs_revealed(void *arg)

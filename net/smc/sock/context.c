@@ -476,13 +476,15 @@ void smc_sock_unhook(struct smc_sock *smc)
 	struct sock *sk = smc->sk;
 
 	smc_sock_assert_locked(sk);
-	if (sk->sk_state_change != smc_callbacks.state_change &&
-	    sk->sk_data_ready != smc_callbacks.listener_ready)
-		return;
+	/* each for itself: another part of the kernel may have taken some */
 	write_lock_bh(&sk->sk_callback_lock);
-	WRITE_ONCE(sk->sk_data_ready, smc->data_ready);
-	sk->sk_state_change = smc->state_change;
-	WRITE_ONCE(sk->sk_error_report, smc->error_report);
+	if (sk->sk_data_ready == smc_callbacks.data_ready ||
+	    sk->sk_data_ready == smc_callbacks.listener_ready)
+		WRITE_ONCE(sk->sk_data_ready, smc->data_ready);
+	if (sk->sk_state_change == smc_callbacks.state_change)
+		sk->sk_state_change = smc->state_change;
+	if (sk->sk_error_report == smc_callbacks.error_report)
+		WRITE_ONCE(sk->sk_error_report, smc->error_report);
 	if (sk->sk_user_data == sk)
 		rcu_assign_sk_user_data(sk, NULL);
 	write_unlock_bh(&sk->sk_callback_lock);

@@ -122,9 +122,13 @@ static void plain_child(const struct request_sock *req, struct sock *sk,
 	smc_row_plain_child(sn, req, sk, from->row.family, why);
 }
 
-/* A child that will have a handshake; @from: the listener's context, or NULL */
+/*
+ * A child that will have a handshake; @from: the listener's context, or NULL;
+ * @taken: another part of the kernel has the listener, and will put its callbacks
+ * into the child, where a connection of ours would not call them
+ */
 static void offered_child(struct sock *sk, const struct smc_sock *from,
-			  gfp_t gfp)
+			  bool taken, gfp_t gfp)
 {
 	struct smc_sock *smc;
 
@@ -145,7 +149,7 @@ static void offered_child(struct sock *sk, const struct smc_sock *from,
 	if (refcount_inc_not_zero(&from->sk->sk_refcnt))
 		smc->listener = from->sk;
 	/* its handshake begins when TCP has established it */
-	smc->refuse = smc_sock_want(from);
+	smc->refuse = taken ? SMC_REASON_APPTCP : smc_sock_want(from);
 	smc_sock_set_phase(smc, SMC_PHASE_HS);
 	smc_sock_hook(smc);
 }
@@ -158,6 +162,7 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 		      const gfp_t gfp)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
+	bool taken = sk->sk_data_ready != listener_ready;
 	struct smc_sock *from;
 
 	/*
@@ -168,12 +173,12 @@ static void ulp_clone(const struct request_sock *req, struct sock *sk,
 	from = rcu_dereference_raw(icsk->icsk_ulp_data);
 	icsk->icsk_ulp_ops = NULL;
 	RCU_INIT_POINTER(icsk->icsk_ulp_data, NULL);
-	if (sk->sk_data_ready == listener_ready)
+	if (!taken)
 		sk->sk_data_ready = smc_core_ready;
 	if (from && !smc_sock_tryget(from))
 		from = NULL;
 	if (smc_synopt_req_has(req, sk))
-		offered_child(sk, from, gfp);
+		offered_child(sk, from, taken, gfp);
 	else if (from)
 		plain_child(req, sk, from);
 	if (from)
