@@ -27,7 +27,10 @@
  * v6.16: data may be in a device's memory.  The variable arguments let the
  * macro match the header's declaration with three parameters, too.
  */
-#ifndef SMC_HAVE_ZEROCOPY_DEVMEM
+#ifdef SMC_HAVE_ZEROCOPY_DEVMEM
+#define SMC_CMSG_DEVMEM(cookie) ((cookie)->dmabuf_id)
+#else
+#define SMC_CMSG_DEVMEM(cookie) 0
 #define msg_zerocopy_realloc(sk, size, uarg, ...) \
 	msg_zerocopy_realloc(sk, size, uarg)
 #endif

@@ -779,6 +779,9 @@ TEST_F(pair, unknown_control_message)
 
 	EXPECT_EQ(-1, sendmsg(self->client, &msg, 0));
 	EXPECT_EQ(EINVAL, errno);
+	u.head.cmsg_type = 79;	/* SCM_DEVMEM_DMABUF */
+	*(int *)CMSG_DATA(&u.head) = 1;
+	EXPECT_ERR(EINVAL, sendmsg(self->client, &msg, 0));
 	u.head.cmsg_level = SOL_IP;
 	EXPECT_EQ(1, sendmsg(self->client, &msg, 0));
 	u.head.cmsg_len = 1;

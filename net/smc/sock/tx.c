@@ -437,8 +437,9 @@ static void count_write(const struct smc_conn *conn, size_t len)
 }
 
 /*
- * As TCP: a control message that is wrong, or not allowed, is refused.  Those
- * that are fine (a mark, a priority, time stamps) have no packets to be for.
+ * As TCP: a control message that is wrong, or not allowed, is refused, and so is
+ * data in the memory of a device that is not the socket's.  Those that are fine
+ * (a mark, a priority, time stamps) have no packets to be for.
  */
 static int check_control(struct sock *sk, struct msghdr *msg)
 {
@@ -447,7 +448,9 @@ static int check_control(struct sock *sk, struct msghdr *msg)
 	if (likely(!msg->msg_controllen))
 		return 0;
 	sockcm_init(&cookie, sk);
-	return sock_cmsg_send(sk, msg, &cookie) ? -EINVAL : 0;
+	if (sock_cmsg_send(sk, msg, &cookie) || SMC_CMSG_DEVMEM(&cookie))
+		return -EINVAL;
+	return 0;
 }
 
 /**
