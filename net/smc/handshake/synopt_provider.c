@@ -605,7 +605,8 @@ static int learn4(void)
 /*
  * TCP installs its operations for mapped addresses in connect().  A socket in
  * repair mode sends nothing, neither there nor when it is closed.  Without a
- * route to ourselves those connections stay plain TCP.
+ * route to ourselves those connections stay plain TCP until the module is loaded
+ * again.
  */
 static void learn6(void)
 {
@@ -628,8 +629,12 @@ static void learn6(void)
 	prot6_connects.connect = connect6;
 	ipv6_addr_set_v4mapped(htonl(INADDR_LOOPBACK), &addr.sin6_addr);
 	tcp_sk(sk)->repair = 1;
+	/* net.ipv6.bindv6only is for sockets of programs */
+	sk->sk_ipv6only = 0;
 	if (!prot6->connect(sk, (struct sockaddr_unsized *)&addr, sizeof(addr)))
 		learn(&kinds[MAPPED], sk);
+	else
+		pr_notice("smc: no route to 127.0.0.1: IPv6 sockets do not use SMC to IPv4 addresses\n");
 	release_sock(sk);
 	sock_release(sock);
 }

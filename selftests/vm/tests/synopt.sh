@@ -9,8 +9,11 @@
 option=/sys/module/smc/parameters/syn_option
 [ "$(g A "cat $option")" != kernel ] ||
 	g A '/lab/selftests/smc/synopt.py crossing'
-g A 'rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
-	insmod /lab/smc_diag.ko'
+# what the module finds out as it is loaded does not depend on settings for programs
+g A 'sysctl -q net.ipv6.bindv6only=1
+	rmmod smc_diag; rmmod smc; insmod /lab/smc.ko syn_option=own
+	insmod /lab/smc_diag.ko
+	sysctl -q net.ipv6.bindv6only=0'
 equal own "$(g A "cat $option")" 'SYN option'
 # the debug kernel cannot redirect, and has no tunnels
 case $LAB_K in debug) left_out='nat tunnels' ;; *) left_out='' ;; esac
