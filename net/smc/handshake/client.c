@@ -162,6 +162,7 @@ static enum smc_reason send_confirm(struct smc_hs *hs)
 		return smc_hs_errno_reason(rc, SMC_REASON_MEM);
 	if (smc_hs_write(hs, SMC_HS_SENT_CONFIRM))
 		return SMC_REASON_LOSTPEER;
+	smc_hs_paths_drop(hs);
 	return smc_hs_confirm_link(hs);
 }
 

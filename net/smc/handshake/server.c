@@ -49,6 +49,8 @@ static enum smc_reason send_accept(struct smc_hs *hs)
 		return why;
 	if (smc_hs_write(hs, SMC_HS_SENT_ACCEPT))
 		return SMC_REASON_LOSTPEER;
+	/* no other variant is tried: no device waits for the Confirm */
+	smc_hs_paths_drop(hs);
 	smc_hs_enter(hs, SMC_HS_CONFIRM, confirm_ms(hs));
 	return SMC_REASON_OK;
 }
