@@ -28,7 +28,8 @@ ELSEWHERE = "10.98.98.98"
 LIMIT = limit(20)
 EYE_D = MAGIC[:3] + b"\xc4"
 NAME = slice(78, 110)                   # in an Accept or Confirm of SMC-D
-ACCEPT, CONFIRM = 2, 3
+ACCEPT, CONFIRM, DECLINE = 2, 3, 4
+VMFORK = "/lab/vmfork.ko"
 MESSAGES = {1: "Proposal", ACCEPT: "Accept", CONFIRM: "Confirm"}
 ETH_P_IP = 0x0800
 HOST, CONTAINER = "name-of-the-host", "name-of-the-container"
@@ -159,6 +160,33 @@ def case_token():
     cli.sendall(b"x" * 1000)
     assert len(srv.recv(1000, socket.MSG_WAITALL)) == 1000
     ends(cli, srv)
+    ends(*honest())
+
+
+def case_snapshot():
+    """The machine goes on from a snapshot, as another one may: its GID is another,
+    and the one of before is no more its own.  Connections go on."""
+    with open("/proc/kallsyms", encoding="ascii") as f:
+        if " add_vmfork_randomness\n" not in f.read():
+            raise cases.Skip("the kernel does not hear of snapshots")
+    if not os.path.exists(VMFORK):
+        raise cases.Skip("no module vmfork")
+    held = honest()
+    old = own_ism(peer)
+    run("insmod", VMFORK)
+    run("rmmod", "vmfork")
+    new = own_ism(peer)
+    assert new[:8] != old[:8] and new[10:18] != old[10:18], new.hex()
+    lst = listener(KERNEL, VICTIM)
+    tcp = peer.connect(VICTIM, True, LIMIT)
+    tcp.send(proposal_d(old))
+    assert message(tcp)[4] == DECLINE
+    tcp.rst()
+    lst.accept()[0].close()
+    lst.close()
+    held[0].sendall(b"x" * 1000)
+    assert len(held[1].recv(1000, socket.MSG_WAITALL)) == 1000
+    ends(*held)
     ends(*honest())
 
 

@@ -102,6 +102,7 @@ struct lo_conn {
 
 static struct {
 	struct smc_dev dev;
+	/* both: see choose_gid() */
 	u64 gid;
 	u64 gid_ext;
 	spinlock_t lock;	/* tokens, lo_conn.pair, pair.conn */
@@ -123,8 +124,8 @@ static enum smc_reason lo_find_path(const struct smc_route *route,
 	memset(path, 0, sizeof(*path));
 	path->dev = &lo.dev;
 	path->v2 = true;
-	path->ism_gid = lo.gid;
-	path->ism_gid_ext = lo.gid_ext;
+	path->ism_gid = READ_ONCE(lo.gid);
+	path->ism_gid_ext = READ_ONCE(lo.gid_ext);
 	path->chid = SMC_CHID_LOOPBACK;
 	return SMC_REASON_OK;
 }
@@ -176,8 +177,8 @@ static int lo_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 		hash_add(lo.tokens, &lc->node, lc->token);
 	}
 	spin_unlock_bh(&lo.lock);
-	acc->d.gid = lo.gid;
-	acc->d.gid_ext = lo.gid_ext;
+	acc->d.gid = READ_ONCE(lo.gid);
+	acc->d.gid_ext = READ_ONCE(lo.gid_ext);
 	acc->d.token = lc->token;
 	acc->d.chid = SMC_CHID_LOOPBACK;
 	acc->d.size_code = smc_size_code(conn->rmb->size);
@@ -247,7 +248,8 @@ static int lo_conn_attach(struct smc_conn *conn,
 	struct lo_conn *peer;
 	int rc;
 
-	if (acc->d.gid != lo.gid || acc->d.gid_ext != lo.gid_ext)
+	if (acc->d.gid != READ_ONCE(lo.gid) ||
+	    acc->d.gid_ext != READ_ONCE(lo.gid_ext))
 		return -EPROTO;
 	if (is_client) {
 		pair = kzalloc(sizeof(*pair), GFP_KERNEL);
@@ -379,10 +381,10 @@ static void lo_fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
 	const struct lo_conn *lc = conn ? READ_ONCE(conn->xp) : NULL;
 
 	strscpy(info->dev, "lo", sizeof(info->dev));
-	info->ism_gid = lo.gid;
-	info->ism_gid_ext = lo.gid_ext;
-	info->peer_ism_gid = lo.gid;
-	info->peer_ism_gid_ext = lo.gid_ext;
+	info->ism_gid = READ_ONCE(lo.gid);
+	info->ism_gid_ext = READ_ONCE(lo.gid_ext);
+	info->peer_ism_gid = READ_ONCE(lo.gid);
+	info->peer_ism_gid_ext = READ_ONCE(lo.gid_ext);
 	if (!lc)
 		return;
 	info->token = lc->token;
@@ -416,6 +418,26 @@ static const struct smc_xport xport = {
 	.fill_dev	= fill_dev,
 };
 
+static void choose_gid(void)
+{
+	WRITE_ONCE(lo.gid, get_random_u64());
+	WRITE_ONCE(lo.gid_ext, get_random_u64());
+}
+
+/*
+ * A virtual machine goes on from a snapshot, perhaps more than one of them: a
+ * peer with the old GID may be another machine, which has none of our rings.
+ * Connections do not look at the GID, and a handshake falls back.
+ */
+static int vm_forked(struct notifier_block *nb, unsigned long action,
+		     void *data)
+{
+	choose_gid();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block fork_nb = { .notifier_call = vm_forked };
+
 /**
  * smc_lo_init() - register the transport and its device
  *
@@ -426,13 +448,15 @@ int smc_lo_init(void)
 {
 	int rc;
 
-	lo.gid = get_random_u64();
-	lo.gid_ext = get_random_u64();
+	choose_gid();
 	hash_init(lo.tokens);
 	rc = smc_xport_register(&xport);
-	if (!rc)
-		smc_dev_add(&lo.dev, &xport, "lo");
-	return rc;
+	if (rc)
+		return rc;
+	smc_dev_add(&lo.dev, &xport, "lo");
+	/* fails only for a block that is registered */
+	register_random_vmfork_notifier(&fork_nb);
+	return 0;
 }
 
 /**
@@ -444,6 +468,7 @@ int smc_lo_init(void)
  */
 void smc_lo_exit(void)
 {
+	unregister_random_vmfork_notifier(&fork_nb);
 	smc_dev_del(&lo.dev);
 	smc_xport_unregister(&xport);
 }
