@@ -108,8 +108,9 @@ void smc_conn_to_cdc(const struct smc_conn *conn, const struct smc_update *up,
 
 /*
  * Can bytes go alone?  Not if the peer has to be told how far we have read: that
- * is so after each step of smc_conn_update_step(), and at once if it waits for
- * room.  Bytes that wrap in a ring take a message with cursors.
+ * is so after a third of the ring, and at once if it waits for room.  A message
+ * costs as much as the bytes of an answer, and what leaves two thirds free delays
+ * no sender.  Bytes that wrap in a ring take a message with cursors.
  */
 static bool is_bare(const struct smc_conn *conn, const struct smc_push *p)
 {
@@ -120,7 +121,7 @@ static bool is_bare(const struct smc_conn *conn, const struct smc_push *p)
 	if (!conn->lgr->write_imm || !p->len ||
 	    p->up.prod_flags & ~SMC_CDC_WRITE_BLOCKED)
 		return false;
-	if (read && (read >= smc_conn_update_step(conn) ||
+	if (read && (read >= conn->rcv_size / 3 ||
 		     peer & (SMC_CDC_WRITE_BLOCKED | SMC_CDC_CONS_REQ)))
 		return false;
 	return smc_ring_whole(conn->snd_size, start, p->len) &&
