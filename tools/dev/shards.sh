@@ -15,7 +15,7 @@
 #   8      KCSAN kernel, one guest at a time: SMC-D and SMC-R.  Not what is "long"
 #          there: it waits for time limits, has no threads or starts programs,
 #          and the rest takes the whole of the budget
-#   9      Debian's kernel: the other long tests, 1,000 silent and 1,000 slow
+#   9      Debian's kernel: the other long tests, a soak, 1,000 silent and 1,000 slow
 #          peers among them, and fuzzing
 #   10 11  kernels 6.1 and 7.2 whole: static checks, all tests in all modes
 #   12     the packages: signed, installed, upgraded, purged in three suites
@@ -75,7 +75,7 @@ shard() {
 		stage fuzz make -s -C selftests/fuzz gate T=600
 		stage long-6.12 sh selftests/vm/run.sh rdma_waves \
 			rdma_stream churn hostile_rdma removal slow_peers \
-			many_setup ;;
+			many_setup soak ;;
 	10) whole 6.1 ;;
 	11) whole 7.2 ;;
 	12)
