@@ -97,14 +97,16 @@ plan_turns() {
 	done
 }
 
-# cpus_of TEST K: two virtual CPUs where a test asks for them and, but on the
-# debug kernel, in half of the turns where modes are rotated.  Guests with more
+# cpus_of TEST K: two virtual CPUs where a test asks for them and, where modes are
+# rotated, in half of the turns, on the debug kernel in a quarter.  Guests with more
 # CPUs than the host wait for CPUs that do not run: that is a third of their time.
 cpus_of() {
 	_c=$(header "$1" cpus)
 	if [ -z "$_c" ]; then
 		case $2,${SMC_MODES:-} in
-		debug,*) _c=1 ;;
+		debug,*)
+			_c=1
+			[ "$(turn_of 4 "cpus $(basename "$1")")" != 0 ] || _c=2 ;;
 		*,rotate)
 			_c=$(($(turn_of 2 "cpus $(basename "$1")") + 1)) ;;
 		*) _c=2 ;;
