@@ -12,7 +12,7 @@
  * choose any address in it.  One address of such a network gets half of the
  * network's limit.  The networks above a peer have 24 bits (127.0.0.0/8: 8) or
  * 48 bits, and limit handshakes only.  A peer's limits of handshakes, groups and
- * orphans shrink as the namespace fills: see share().
+ * orphans shrink as the namespace fills: see fair_share().
  *
  * A user is charged for the rings of its connections, on the whole host, and may
  * have half of them with one peer.  It is charged for its orphans, too.
@@ -73,7 +73,7 @@ static struct smc_account host = {
  * takes a hundred accounts to use all.  With a fixed part of what is left, such
  * as a third, two dozen accounts could use all.
  */
-static int share(int room, int used)
+static int fair_share(int room, int used)
 {
 	u64 left = max(room - used, 0);
 	u64 most = DIV_ROUND_UP(room, 2);
@@ -103,13 +103,13 @@ static int limit_of(const struct smc_account *acct, enum smc_acct_kind kind)
 
 	lockdep_assert_held(&accounts.lock);
 	if (space && kind >= SMC_ACCT_CLIENTS)
-		return share(limit_of(up, kind), up->used[kind]);
+		return fair_share(limit_of(up, kind), up->used[kind]);
 	limit = acct->limit ?
 		READ_ONCE(acct->limit[min(kind, SMC_ACCT_HANDSHAKES)]) :
 		DIV_ROUND_UP(limit_of(up, kind), 2);
 	if (space && shrinks(kind) && !is_network(acct))
-		limit = min(limit, share(limit_of(space, kind),
-					 space->used[kind]));
+		limit = min(limit, fair_share(limit_of(space, kind),
+					      space->used[kind]));
 	return limit;
 }
 
@@ -228,8 +228,9 @@ static void init_lists(struct smc_account *acct)
 		INIT_LIST_HEAD(&acct->idle[i]);
 }
 
-static struct smc_account *alloc(struct smc_account *up, const int *limit,
-				 enum smc_stat stat, gfp_t gfp)
+static struct smc_account *account_alloc(struct smc_account *up,
+					 const int *limit, enum smc_stat stat,
+					 gfp_t gfp)
 {
 	struct smc_account *acct = kzalloc(sizeof(*acct), gfp | __GFP_ACCOUNT);
 
@@ -277,14 +278,14 @@ static struct smc_account *find_or_add(const struct smc_account *key,
 	return acct;
 }
 
-/* As alloc(), unless another task has added an account for @key meanwhile. */
+/* As account_alloc(), unless another task has added one for @key meanwhile. */
 static struct smc_account *make(const struct smc_account *key,
 				struct smc_account *up, const int *limit,
 				enum smc_stat stat, gfp_t gfp)
 {
 	struct smc_account *acct, *new;
 
-	new = alloc(up, limit, stat, gfp);
+	new = account_alloc(up, limit, stat, gfp);
 	if (!new)
 		return NULL;
 	new->space = key->space;
@@ -301,9 +302,10 @@ static struct smc_account *make(const struct smc_account *key,
  * The account of the network of @bits bits that @addr is in.  It is below @up,
  * whose reference is dropped.  Returns NULL if @up is NULL.
  */
-static struct smc_account *below(struct smc_net *sn, struct smc_account *up,
-				 const struct in6_addr *addr, u8 bits,
-				 const int *limit, gfp_t gfp)
+static struct smc_account *account_below(struct smc_net *sn,
+					 struct smc_account *up,
+					 const struct in6_addr *addr, u8 bits,
+					 const int *limit, gfp_t gfp)
 {
 	struct smc_account key = { .space = sn->account, .bits = bits };
 	struct smc_account *acct = NULL;
@@ -342,12 +344,12 @@ struct smc_account *smc_account_peer(struct smc_net *sn,
 		return acct;
 	acct = smc_account_get(sn->account);
 	if (ipv6_addr_v4mapped(addr)) {
-		acct = below(sn, acct, addr, net, no_limit, gfp);
-		return below(sn, acct, addr, 128, sn->peer_limit, gfp);
+		acct = account_below(sn, acct, addr, net, no_limit, gfp);
+		return account_below(sn, acct, addr, 128, sn->peer_limit, gfp);
 	}
-	acct = below(sn, acct, addr, 48, no_limit, gfp);
-	acct = below(sn, acct, addr, 64, sn->peer_limit, gfp);
-	return below(sn, acct, addr, 128, NULL, gfp);
+	acct = account_below(sn, acct, addr, 48, no_limit, gfp);
+	acct = account_below(sn, acct, addr, 64, sn->peer_limit, gfp);
+	return account_below(sn, acct, addr, 128, NULL, gfp);
 }
 
 /**
@@ -507,7 +509,8 @@ int smc_account_net_init(struct smc_net *sn)
 	const int *limit = smc_account_host_limit;
 	int rings, groups;
 
-	sn->account = alloc(&host, sn->limit, SMC_STAT_NET_LIMIT, GFP_KERNEL);
+	sn->account = account_alloc(&host, sn->limit, SMC_STAT_NET_LIMIT,
+				    GFP_KERNEL);
 	if (!sn->account)
 		return -ENOMEM;
 	/* an administrator may be changing them */

@@ -53,7 +53,7 @@ static struct dst_entry *look_up(struct net *net, int oif, const u8 *from,
 				     route_v6(net, oif, from, to);
 }
 
-static bool is_local(const struct dst_entry *dst)
+static bool gid_is_local(const struct dst_entry *dst)
 {
 	if (dst->ops->family == AF_INET)
 		return container_of(dst, struct rtable, dst)->rt_type ==
@@ -138,7 +138,7 @@ struct dst_entry *smc_gid_route(struct net *net, int ifindex,
 	struct dst_entry *dst = look_up(net, vrf, from, to);
 	struct dst_entry *by;
 
-	if (IS_ERR(dst) || is_local(dst) || leaves_by(dst, ifindex))
+	if (IS_ERR(dst) || gid_is_local(dst) || leaves_by(dst, ifindex))
 		return dst;
 	by = look_up(net, ifindex, from, to);
 	if (IS_ERR(by))

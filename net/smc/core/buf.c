@@ -72,7 +72,7 @@ static unsigned long pages(const struct smc_buf *buf)
 	return DIV_ROUND_UP(buf->size, PAGE_SIZE);
 }
 
-static u32 share(const struct smc_buf *buf)
+static u32 pool_share(const struct smc_buf *buf)
 {
 	return max_t(u32, buf->size, POOL_MIN);
 }
@@ -83,7 +83,7 @@ static void pool_add(struct smc_lgr *lgr, struct smc_buf *buf)
 	buf->lgr = lgr;
 	list_add(&buf->node, &lgr->pool[buf->dir]);
 	list_add_tail(&buf->lru, &ring_pool.lru);
-	lgr->pool_size[buf->dir] += share(buf);
+	lgr->pool_size[buf->dir] += pool_share(buf);
 	WRITE_ONCE(ring_pool.pages, ring_pool.pages + pages(buf));
 }
 
@@ -92,7 +92,7 @@ static void pool_del(struct smc_buf *buf)
 	lockdep_assert_held(&ring_pool.lock);
 	list_del_init(&buf->node);
 	list_del(&buf->lru);
-	buf->lgr->pool_size[buf->dir] -= share(buf);
+	buf->lgr->pool_size[buf->dir] -= pool_share(buf);
 	WRITE_ONCE(ring_pool.pages, ring_pool.pages - pages(buf));
 }
 
@@ -227,7 +227,7 @@ void smc_buf_freed(struct smc_buf *buf)
 	smc_account_put(buf->account);
 }
 
-static void destroy(struct smc_lgr *lgr, struct smc_buf *buf)
+static void destroy_buf(struct smc_lgr *lgr, struct smc_buf *buf)
 {
 	struct mem_cgroup *memcg = buf->memcg;
 
@@ -244,7 +244,7 @@ static void destroy_all(struct smc_lgr *lgr, struct list_head *bufs)
 
 	list_for_each_entry_safe(buf, next, bufs, node) {
 		list_del_init(&buf->node);
-		destroy(lgr, buf);
+		destroy_buf(lgr, buf);
 	}
 }
 
@@ -405,7 +405,7 @@ static u32 free_shared(const struct smc_account *full, u32 size)
 	list_for_each_entry_safe(buf, next, &bufs, node) {
 		lgr = buf->lgr;
 		list_del_init(&buf->node);
-		destroy(lgr, buf);
+		destroy_buf(lgr, buf);
 		spin_lock_bh(&ring_pool.lock);
 		put_group(lgr);
 		spin_unlock_bh(&ring_pool.lock);
@@ -457,7 +457,7 @@ static unsigned long shed(const struct smc_account *full, unsigned long size)
 }
 
 /* No memory, or no room in an account: a smaller buffer may do. */
-static bool is_short(const struct smc_buf *buf)
+static bool memory_is_short(const struct smc_buf *buf)
 {
 	return buf == ERR_PTR(-ENOMEM) || buf == ERR_PTR(-EDQUOT);
 }
@@ -496,12 +496,12 @@ struct smc_buf *smc_buf_get(const struct smc_conn *conn, enum smc_buf_dir dir,
 	wanted = size;
 	do {
 		buf = take_or_create(conn, dir, size, at, &reused, &full);
-		if (is_short(buf) && make_room(lgr, at, full, size))
+		if (memory_is_short(buf) && make_room(lgr, at, full, size))
 			buf = take_or_create(conn, dir, size, at, &reused,
 					     &full);
 		first = first ?: full;
 		size /= 2;
-	} while (is_short(buf) && size >= min);
+	} while (memory_is_short(buf) && size >= min);
 	/* the next connections find room; idle buffers are no user's */
 	if (first && !smc_account_is_below(at, first))
 		shed(first, ULONG_MAX);
@@ -537,7 +537,7 @@ void smc_buf_put(struct smc_lgr *lgr, struct smc_buf *buf)
 
 	count_put(lgr, buf);
 	if (!is_reusable(lgr, buf)) {
-		destroy(lgr, buf);
+		destroy_buf(lgr, buf);
 		return;
 	}
 	uncharge_user(buf);

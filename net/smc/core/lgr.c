@@ -353,7 +353,8 @@ void smc_lgr_list(struct smc_lgr *lgr)
 	spin_unlock_bh(&sn->lgr_lock);
 }
 
-static bool matches(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
+static bool lgr_matches(const struct smc_lgr *lgr,
+			const struct smc_lgr_key *key)
 {
 	const struct smc_xport *xport = key->xport;
 
@@ -384,7 +385,7 @@ static struct smc_lgr *find_locked(struct smc_net *sn,
 	head = head_of(sn, key->xport, key->role, &key->route->daddr,
 		       key->peer_gid, key->peer_id);
 	hlist_for_each_entry_safe(lgr, next, head, hash_node) {
-		if (!matches(lgr, key))
+		if (!lgr_matches(lgr, key))
 			continue;
 		if (!same_hosts(lgr, key)) {
 			*others = true;
@@ -450,7 +451,8 @@ void smc_lgr_close(struct smc_lgr *lgr)
 		lgr->xport->lgr_test(lgr);
 }
 
-static struct smc_lgr *alloc(struct smc_net *sn, const struct smc_xport *xport)
+static struct smc_lgr *lgr_alloc(struct smc_net *sn,
+				 const struct smc_xport *xport)
 {
 	enum smc_buf_dir dir;
 	struct smc_lgr *lgr;
@@ -489,7 +491,7 @@ static void discard(struct smc_lgr *lgr)
 }
 
 /* @lgr is the newest. */
-static void insert(struct smc_net *sn, struct smc_lgr *lgr)
+static void lgr_insert(struct smc_net *sn, struct smc_lgr *lgr)
 {
 	struct rb_node **link, *parent = NULL;
 
@@ -523,7 +525,7 @@ static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	*full = NULL;
 	if (!gone && !*found &&
 	    smc_account_try_charge(lgr->account, SMC_ACCT_GROUPS, 1, full))
-		insert(sn, lgr);
+		lgr_insert(sn, lgr);
 	spin_unlock_bh(&sn->lgr_lock);
 	if (gone)
 		return -ENODEV;
@@ -591,7 +593,7 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 {
 	struct smc_lgr *lgr;
 
-	lgr = alloc(sn, xport);
+	lgr = lgr_alloc(sn, xport);
 	if (!lgr)
 		return ERR_PTR(-ENOMEM);
 	if (smc_xport_has_links(xport)) {

@@ -179,8 +179,8 @@ static bool end_matches(const struct diag_end *end, bool v6,
 	return ipv6_prefix_equal(&full, &end->addr, end->bits);
 }
 
-static bool matches(const struct diag_filter *filter,
-		    const struct smc_sock_info *si)
+static bool row_matches(const struct diag_filter *filter,
+			const struct smc_sock_info *si)
 {
 	return filter->states & (1U << si->state) &&
 	       filter->modes & (1U << si->mode) &&
@@ -310,7 +310,7 @@ static int dump_sock(const struct smc_row *row, void *arg)
 	struct nlmsghdr *nlh;
 
 	smc_sock_info(row, d->si);
-	if (!matches(&d->filter, d->si))
+	if (!row_matches(&d->filter, d->si))
 		return 0;
 	nlh = nlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid,
 			d->cb->nlh->nlmsg_seq, SOCK_DIAG_BY_FAMILY,

@@ -122,7 +122,7 @@ static int count_row(const struct smc_pnet_row *row, void *arg)
 }
 
 /* A message with room for the rows of @id and the end of the dump. */
-static struct sk_buff *answer(struct smc_net *sn, struct row_dump *d)
+static struct sk_buff *answer_entry(struct smc_net *sn, struct row_dump *d)
 {
 	smc_pnet_walk(sn, count_row, d);
 	d->skb = nlmsg_new(d->num * ROW_LEN + nlmsg_total_size(sizeof(int)),
@@ -145,7 +145,7 @@ static int get_pnet(struct sk_buff *skb, struct genl_info *info)
 	rc = get_id(info, id);
 	if (rc)
 		return rc;
-	if (!answer(sn, &d))
+	if (!answer_entry(sn, &d))
 		return -ENOMEM;
 	rc = smc_pnet_walk(sn, dump_row, &d);
 	if (!rc) {

@@ -27,7 +27,7 @@
 static unsigned long lanes;
 
 /* Would the rings of a handshake make its group exceed memory.high? */
-static bool is_short(const struct smc_hs *hs)
+static bool charge_is_short(const struct smc_hs *hs)
 {
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *memcg = hs->setup.memcg;
@@ -59,7 +59,7 @@ static u32 lane_of(const struct smc_hs *hs)
  */
 bool smc_hs_charge_begin(struct smc_hs *hs)
 {
-	if (likely(!is_short(hs)))
+	if (likely(!charge_is_short(hs)))
 		return true;
 	hs->has_lane = !test_and_set_bit_lock(lane_of(hs), &lanes);
 	return hs->has_lane;
@@ -84,5 +84,5 @@ void smc_hs_charge_end(struct smc_hs *hs)
  */
 bool smc_hs_may_charge(const struct smc_hs *hs)
 {
-	return !hs->no_room && (hs->has_lane || !is_short(hs));
+	return !hs->no_room && (hs->has_lane || !charge_is_short(hs));
 }

@@ -289,7 +289,7 @@ static enum smc_reason client_step_group(struct smc_hs *hs)
 }
 
 /* SMC_HS_RING: wait for the registration of our ring. */
-static enum smc_reason step_ring(struct smc_hs *hs)
+static enum smc_reason client_step_ring(struct smc_hs *hs)
 {
 	enum smc_reason why = smc_hs_look(hs);
 
@@ -394,7 +394,7 @@ const struct smc_hs_role_ops smc_hs_client = {
 			"group", client_step_group, SMC_REASON_LOSTPEER,
 			.charges = true },
 		[SMC_HS_RING] = {
-			"ring", step_ring, SMC_REASON_LOSTPEER },
+			"ring", client_step_ring, SMC_REASON_LOSTPEER },
 		[SMC_HS_LINK] = {
 			"link", smc_hs_step_link, SMC_REASON_LOSTPEER },
 		[SMC_HS_CROSSING] = {

@@ -163,8 +163,8 @@ static bool routed(struct net *net, struct way *way)
 	return ok;
 }
 
-static bool is_local(struct net *net, struct net_device *ndev,
-		     const struct in6_addr *addr)
+static bool route_is_local(struct net *net, struct net_device *ndev,
+			   const struct in6_addr *addr)
 {
 	if (ipv6_addr_v4mapped(addr))
 		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
@@ -178,7 +178,7 @@ static bool cross_pair(struct way *way, struct net_device *peer)
 
 	/* a bridge: its host is the gateway, or the packets are not followed */
 	if (master && (!netif_is_bridge_master(master) ||
-		       !is_local(net, master, &way->hop)))
+		       !route_is_local(net, master, &way->hop)))
 		return false;
 	return routed(net, way) && way->ndev != peer;
 }
@@ -209,7 +209,7 @@ static int enter_tunnel(struct way *way)
 }
 
 /* 1: one step further; 0: there is none; -errno: not followed. */
-static int step(struct way *way)
+static int egress_step(struct way *way)
 {
 	const struct net_device_ops *ops = way->ndev->netdev_ops;
 	struct net_device *peer;
@@ -260,7 +260,7 @@ static bool follow(struct way *way)
 	int i, rc = 1;
 
 	for (i = 0; i < MAX_STEPS && rc > 0; i++) {
-		rc = step(way);
+		rc = egress_step(way);
 		if (rc > 0 && !look_down(way))
 			return false;
 	}
@@ -283,7 +283,7 @@ static void own_addr(const struct way *way, struct in6_addr *addr)
 }
 
 /* The priority of a socket is for devices of its own namespace. */
-static void lend(struct smc_route *route, const struct way *way)
+static void lend_port(struct smc_route *route, const struct way *way)
 {
 	struct smc_egress *lent = &route->lent;
 
@@ -326,7 +326,7 @@ void smc_route_follow(struct smc_route *route, const struct dst_entry *dst)
 		goto out;
 	learn_hop(&way, dst);
 	if (follow(&way))
-		lend(route, &way);
+		lend_port(route, &way);
 out:
 	route->secured = way.secured;
 	rcu_read_unlock();

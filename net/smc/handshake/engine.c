@@ -278,7 +278,7 @@ static enum smc_hs_verdict run_charged(struct smc_hs *hs)
 	return v;
 }
 
-static void step(struct smc_hs *hs)
+static void hs_step(struct smc_hs *hs)
 {
 	if (READ_ONCE(hs->stopped)) {
 		abandon(hs);
@@ -338,7 +338,7 @@ static void work_fn(struct work_struct *work)
 	spin_unlock_irq(&hs->lock);
 	WRITE_ONCE(hs->put_off, false);
 	if (!hs->ended)
-		step(hs);
+		hs_step(hs);
 	next(hs);
 	smc_hs_put(hs);
 }

@@ -40,7 +40,7 @@ static enum smc_reason await_bytes(struct smc_hs *hs, u32 want,
 }
 
 /* Throw away what is readable of the rest of a long message. */
-static enum smc_reason drain(struct smc_hs *hs)
+static enum smc_reason drain_tcp(struct smc_hs *hs)
 {
 	u8 junk[64];
 	bool ready;
@@ -134,7 +134,7 @@ static enum smc_reason next_msg(struct smc_hs *hs, bool *got)
 			return SMC_REASON_MALFORMED;
 		hs->drain = total - want;
 	}
-	why = drain(hs);
+	why = drain_tcp(hs);
 	if (why != SMC_REASON_OK || hs->drain)
 		return why;
 	smc_hs_need(hs, 1);

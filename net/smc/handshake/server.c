@@ -9,8 +9,8 @@
  * makes a group of its own.  If that group dies it looks again.  If a variant
  * cannot be set up the next one is tried.
  *
- * Context: process, from a step; start() and failed() as struct smc_hs_role_ops
- * says.
+ * Context: process, from a step; server_start() and failed() as struct
+ * smc_hs_role_ops says.
  * Test: selftests/smc/fallback*.sh
  */
 #include <net/inet_sock.h>
@@ -204,7 +204,7 @@ static enum smc_reason server_step_group(struct smc_hs *hs)
 }
 
 /* SMC_HS_RING: wait for the registration of our ring. */
-static enum smc_reason step_ring(struct smc_hs *hs)
+static enum smc_reason server_step_ring(struct smc_hs *hs)
 {
 	enum smc_reason why = smc_hs_look(hs);
 
@@ -283,7 +283,7 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
  * right behind its ACK, as a rule.  It is waited for, but not for long, because
  * a server that speaks first leaves no place for the Decline (late.c).
  */
-static void start(struct smc_hs *hs)
+static void server_start(struct smc_hs *hs)
 {
 	unsigned int ms = READ_ONCE(hs->setup.sn->handshake_timeout_ms);
 
@@ -316,7 +316,7 @@ const struct smc_hs_role_ops smc_hs_server = {
 			"group", server_step_group, SMC_REASON_LOSTPEER,
 			.charges = true },
 		[SMC_HS_RING] = {
-			"ring", step_ring, SMC_REASON_LOSTPEER },
+			"ring", server_step_ring, SMC_REASON_LOSTPEER },
 		[SMC_HS_CONFIRM] = {
 			"confirm", step_confirm, SMC_REASON_LOSTPEER },
 		[SMC_HS_LINK] = {
@@ -326,7 +326,7 @@ const struct smc_hs_role_ops smc_hs_server = {
 		[SMC_HS_ATTACHED] = { .verdict = SMC_HS_V_SMC },
 	},
 	.first = SMC_HS_PROPOSAL,
-	.start = start,
+	.start = server_start,
 	.conclude = server_conclude,
 	.unsent = unsent,
 	.failed = failed,

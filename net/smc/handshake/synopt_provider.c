@@ -561,7 +561,7 @@ static void offer(struct sock *sk)
 		WRITE_ONCE(sk->sk_prot, &prot6_connects);
 }
 
-static void answer(struct sock *sk)
+static void answer_syn(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct kind *k = kind_of(icsk->icsk_af_ops);
@@ -693,7 +693,7 @@ const struct smc_synopt_ops smc_synopt_provider = {
 	.init		= provider_init,
 	.exit		= provider_exit,
 	.offer		= offer,
-	.answer		= answer,
+	.answer		= answer_syn,
 	.off		= off,
 	.answers	= answers,
 	.peer_has	= peer_has,

@@ -235,7 +235,7 @@ int smc_hs_tcp_recv(struct sock *sk, void *buf, size_t len)
  * Not by sk_set_socket(), which on newer kernels also gives the connection the
  * user of the socket: a child keeps that of its listener.
  */
-static void lend(struct sock *sk, struct socket *sock)
+static void lend_socket(struct sock *sk, struct socket *sock)
 {
 	write_lock_bh(&sk->sk_callback_lock);
 	rcu_assign_pointer(sk->sk_wq, sock ? &sock->wq : NULL);
@@ -300,13 +300,13 @@ int smc_hs_tcp_send(struct sock *sk, const void *buf, size_t len)
 		return -EAGAIN;
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
 	if (lone)
-		lend(sk, lent);
+		lend_socket(sk, lent);
 	sk->sk_allocation = GFP_ATOMIC;
 	err = set_aside_error(sk);
 	rc = tcp_sendmsg_locked(sk, &msg, len);
 	sk->sk_allocation = gfp;
 	if (lone)
-		lend(sk, NULL);
+		lend_socket(sk, NULL);
 	put_back_error(sk, err);
 	if (rc < 0)
 		return rc == -ENOMEM || rc == -ENOBUFS ? -EAGAIN : rc;

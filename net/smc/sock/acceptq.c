@@ -170,7 +170,7 @@ static struct request_sock *take_request(struct sock *sk,
  * As inet_csk_destroy_sock() and reqsk_put(), which modules cannot call on every
  * kernel.  The child is an orphan for no time, and not counted as one.
  */
-static void destroy(struct sock *sk, struct request_sock *req)
+static void destroy_child(struct sock *sk, struct request_sock *req)
 {
 	sock_orphan(sk);
 	sk->sk_prot->destroy(sk);
@@ -202,6 +202,6 @@ bool smc_acceptq_forget(struct smc_sock *smc)
 	rcu_read_unlock();
 	if (!req)
 		return false;
-	destroy(sk, req);
+	destroy_child(sk, req);
 	return true;
 }

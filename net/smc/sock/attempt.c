@@ -287,7 +287,7 @@ static struct smc_hs *new_hs(struct smc_sock *smc, gfp_t gfp)
 }
 
 /* The handshake has the TCP connection from now on; locked. */
-static void start(struct smc_sock *smc, struct smc_hs *hs)
+static void attempt_start(struct smc_sock *smc, struct smc_hs *hs)
 {
 	smc_sock_assert_locked(smc->sk);
 	smc_hs_start(hs);
@@ -368,7 +368,7 @@ bool smc_attempt_begin(struct smc_sock *smc)
 		} else if (try_fallback(smc)) {
 			signal_usable(smc);
 		} else if (hs) {
-			start(smc, hs);
+			attempt_start(smc, hs);
 			hs = NULL;
 		} else {
 			give_up(smc);
@@ -401,7 +401,7 @@ static void opened(struct smc_sock *smc)
 	hs = IS_ENABLED(CONFIG_PREEMPT_RT) && !in_task() ?
 	     NULL : new_hs(smc, GFP_ATOMIC);
 	if (hs)
-		start(smc, hs);
+		attempt_start(smc, hs);
 	else
 		smc_sock_queue_work(smc, SMC_SK_WORK_BEGIN);
 }

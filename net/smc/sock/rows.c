@@ -59,7 +59,7 @@ static unsigned int list_of(u64 nr)
  * Insert @row.  Its number is the count of rows with the last byte in front: that
  * deals rows out to the lists, and each list is sorted, the greatest number first.
  */
-static void insert(struct smc_net *sn, struct smc_row *row)
+static void row_insert(struct smc_net *sn, struct smc_row *row)
 {
 	lockdep_assert_held(&sn->socks_lock);
 	row->nr = ror64(++sn->socks_count, 8);
@@ -77,7 +77,7 @@ void smc_row_add(struct smc_net *sn, struct smc_row *row, struct sock *sk)
 	row->sk = sk;
 	row->family = sk->sk_family;
 	spin_lock_bh(&sn->socks_lock);
-	insert(sn, row);
+	row_insert(sn, row);
 	spin_unlock_bh(&sn->socks_lock);
 }
 
@@ -266,7 +266,7 @@ void smc_row_plain_child(struct smc_net *sn, const struct request_sock *req,
 	if (past) {
 		past->row.family = family;
 		past->row.reason = reason;
-		insert(sn, &past->row);
+		row_insert(sn, &past->row);
 	}
 	spin_unlock(&sn->socks_lock);
 }

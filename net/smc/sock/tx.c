@@ -79,7 +79,7 @@ static bool limited(struct smc_conn *conn, bool wake)
 }
 
 /* May a writer go on that waited for @need free bytes? */
-static inline bool has_room(struct smc_conn *conn, u32 need, bool wake)
+static inline bool ring_has_room(struct smc_conn *conn, u32 need, bool wake)
 {
 	return smc_conn_snd_free(conn) >= need && !limited(conn, wake);
 }
@@ -121,7 +121,7 @@ void smc_tx_writable(struct smc_conn *conn)
 	smp_mb();	/* pairs with want() */
 	cur = READ_ONCE(conn->tx_want) & ~SMC_WANT_WRITER;
 	/* limited(): the waiter may have looked at the room alone */
-	if (!cur || !has_room(conn, cur, true))
+	if (!cur || !ring_has_room(conn, cur, true))
 		return;
 	WRITE_ONCE(conn->tx_want, 0);
 	smc_sock_wake(sk, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
@@ -141,12 +141,12 @@ bool smc_tx_poll(struct smc_conn *conn)
 {
 	u32 min = third(conn);
 
-	if (has_room(conn, min, true))
+	if (ring_has_room(conn, min, true))
 		return true;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
 	want(conn, min, 0);
 	smc_tx_request_completion(conn);
-	return has_room(conn, min, true);
+	return ring_has_room(conn, min, true);
 }
 
 /* May the program send?  0 or -EPIPE: the real error is found later. */
@@ -283,7 +283,7 @@ static bool room_or_news(struct smc_conn *conn, u32 need)
 {
 	want(conn, need, SMC_WANT_WRITER);
 	smc_tx_request_completion(conn);
-	return check(conn) || has_room(conn, need, false);
+	return check(conn) || ring_has_room(conn, need, false);
 }
 
 /* Sleep until @need bytes are free or there is something else to look at. */
@@ -307,13 +307,13 @@ static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 	smc_conn_count(conn, SMC_TECH_TX_FULL, 1);
 	/* Corked or not: a full ring goes out. */
 	smc_conn_push(conn);
-	if (has_room(conn, 1, false))
+	if (ring_has_room(conn, 1, false))
 		return 0;
 	if (!*timeo) {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
 		want(conn, need, SMC_WANT_WRITER);
 		smc_tx_request_completion(conn);
-		return has_room(conn, need, false) ? 0 : -EAGAIN;
+		return ring_has_room(conn, need, false) ? 0 : -EAGAIN;
 	}
 	need = min_t(size_t, need, msg_data_left(msg));
 	mutex_unlock(&conn->tx_mutex);

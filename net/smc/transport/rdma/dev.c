@@ -178,7 +178,7 @@ static bool by_lent(const struct search *search)
 	return search->via == &search->route->lent;
 }
 
-static bool is_local(const struct smc_route *route)
+static bool port_is_local(const struct smc_route *route)
 {
 	return route->own.ndev->flags & IFF_LOOPBACK;
 }
@@ -198,7 +198,8 @@ static bool family_fits(const struct smc_route *route, const u8 *gid)
 }
 
 /* The GIDs of two devices may alternate: each device has its place. */
-static struct subnet *below(struct search *search, const struct net_device *ndev)
+static struct subnet *subnet_below(struct search *search,
+				   const struct net_device *ndev)
 {
 	return &search->below[ndev->ifindex % SUBNETS];
 }
@@ -216,7 +217,7 @@ static int rank_local(struct search *search, struct net_device *ndev,
 		return RANK_EXACT;
 	if (ipv6_addr_equal(gid, second))
 		return RANK_PEER;
-	return same_subnet(below(search, ndev), ndev, gid, first) ?
+	return same_subnet(subnet_below(search, ndev), ndev, gid, first) ?
 	       RANK_SUBNET : RANK_DEVICE;
 }
 
@@ -228,7 +229,7 @@ static int rank_remote(struct search *search, struct net_device *ndev,
 
 	if (ipv6_addr_equal(gid, &via->addr))
 		return RANK_EXACT;
-	if (same_subnet(below(search, ndev), ndev, gid, &via->addr) ||
+	if (same_subnet(subnet_below(search, ndev), ndev, gid, &via->addr) ||
 	    same_subnet(&search->above, via->ndev, gid, &via->addr))
 		return RANK_SUBNET;
 	return by_lent(search) ? RANK_DEVICE : RANK_NONE;
@@ -243,7 +244,7 @@ static int rank_v2(struct search *search, struct net_device *ndev,
 
 	if (route->family == AF_INET6 && ipv6_addr_v4mapped(addr))
 		return RANK_V4;
-	return is_local(route) ? rank_local(search, ndev, addr) :
+	return port_is_local(route) ? rank_local(search, ndev, addr) :
 				 rank_remote(search, ndev, addr);
 }
 
@@ -309,7 +310,7 @@ static bool ndev_fits(const struct search *search, struct ib_device *ibdev,
 
 	if (!netif_running(ndev) || !netif_carrier_ok(ndev))
 		return false;
-	if (is_local(route))
+	if (port_is_local(route))
 		return net_eq(dev_net(ndev), route->net);
 	if (vlan_id != search->via->vlan_id || soft_in_vrf(ibdev, ndev))
 		return false;
@@ -370,7 +371,8 @@ static int gid_rank(struct search *search, const struct ib_gid_attr *attr,
 	if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP)
 		rank = rank_v2(search, ndev, &attr->gid);
 	else
-		rank = is_local(route) || by_lent(search) ? RANK_NONE : RANK_V1;
+		rank = port_is_local(route) || by_lent(search) ? RANK_NONE :
+								 RANK_V1;
 	/* by the table of physical networks this port reaches the peer */
 	if (rank == RANK_NONE && search->pnet_id[0])
 		rank = RANK_DEVICE;

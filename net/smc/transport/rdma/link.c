@@ -255,7 +255,7 @@ bool smc_rdma_qp_stop(struct ib_qp *qp)
 }
 
 /* False: the device may have some of the work requests yet. */
-static bool drain(struct smc_rdma_link *link)
+static bool link_drain(struct smc_rdma_link *link)
 {
 	/*
 	 * Below RTR no receive completes, so there is nothing to drain.  Do not
@@ -295,7 +295,7 @@ void smc_rdma_link_stop(struct smc_rdma_link *link)
 	 * again for a dead link.
 	 */
 	cancel_work_sync(&link->llc_work);
-	drained = drain(link);
+	drained = link_drain(link);
 	link->bringup->destroy(link);
 	/* the last one to be drained: what completed before is served before */
 	if (!smc_rdma_reg_stop(link))

@@ -134,8 +134,8 @@ static int mr_alloc(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 }
 
 /* Might the link have this ring? */
-static int has_room(const struct smc_rdma_link *link,
-		    const struct smc_rdma_buf *rbuf)
+static int link_has_room(const struct smc_rdma_link *link,
+			 const struct smc_rdma_buf *rbuf)
 {
 	if (READ_ONCE(link->dead))
 		return -ENOLINK;
@@ -149,7 +149,7 @@ static int buf_up(struct smc_rdma_link *link, struct smc_rdma_buf *rbuf)
 	int rc;
 
 	lockdep_assert_held(&link->mem_mutex);
-	rc = link->pd ? has_room(link, rbuf) : -ENOLINK;
+	rc = link->pd ? link_has_room(link, rbuf) : -ENOLINK;
 	if (!rc)
 		rc = pages_map(link->ibdev, rbuf);
 	if (!rc && rbuf->buf.dir == SMC_BUF_RCV) {
@@ -181,7 +181,7 @@ int smc_rdma_buf_alloc(struct smc_lgr *lgr, struct smc_buf *buf)
 
 	INIT_LIST_HEAD(&rbuf->node);
 	INIT_LIST_HEAD(&rbuf->reg_node);
-	rc = has_room(link, rbuf);
+	rc = link_has_room(link, rbuf);
 	if (!rc)
 		rc = pages_alloc(rbuf);
 	if (rc)
