@@ -112,6 +112,17 @@
 #define SMC_NO_SENDPAGE(ops) ((void)(ops))
 #endif
 
+/*
+ * v6.5: soft-RoCE has a worker for what completes; before, a tasklet, which may run
+ * when its completion queue has gone.  No header says so; sendpage() went with the
+ * same release.
+ */
+#ifdef SMC_HAVE_SENDPAGE
+#define SMC_RXE_HAS_WORKER 0
+#else
+#define SMC_RXE_HAS_WORKER 1
+#endif
+
 /* v6.3 */
 #ifndef SMC_HAVE_MEM_CGROUP_TRYGET
 #ifdef CONFIG_MEMCG

@@ -516,8 +516,9 @@ def case_autocork():
 
 def new_device():
     """one that knows nothing of the connections before"""
-    for cmd in ("rmmod badverbs", "rdma link delete rxe0",
+    for cmd in ("rmmod badverbs queues", "rdma link delete rxe0",
                 "rdma link add rxe0 type rxe netdev lo",
+                "insmod /lab/queues.ko dev=rxe0 adapter=1",
                 "insmod /lab/badverbs.ko dev=rxe0"):
         subprocess.run(cmd.split(), check=True)
     await_that("the new port", lambda: port_active("rxe0"), LIMIT)

@@ -120,6 +120,23 @@ def served():
                glob.glob("/sys/class/infiniband/clcrxe/ports/1/gids/*"))
 
 
+def case_armed():
+    """The RDMA core is still arming the completion queue of a link that has ended:
+    the queue is not freed meanwhile."""
+    queues = Planted("queues")
+    for _ in range(5):
+        link = Link()
+        queues.write("slow_ms", 50)
+        try:
+            link.peer.leave()
+            await_that("the link stays", lambda:
+                       link.counters.moved().get("LinkDestroyed") == 1, LIMIT)
+        finally:
+            queues.write("slow_ms", 0)
+        link.sock.close()
+    assert queues.number("freed") == 0, "freed"
+
+
 def case_post():
     link = Link()
     bad("rule", "post_send fail op=send")

@@ -5,6 +5,7 @@
 # kernels: 6.12 debug kcsan
 # when: 8/8 6.12; 11/16 debug
 # guests: 1
+# cpus: 2
 # timeout: 240
 # rdma: none
 s=/lab/selftests/smc
@@ -13,7 +14,8 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 		net.smc.fallback_memory_s=0 || exit
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
 	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&
-	insmod /lab/badverbs.ko dev=clcrxe && insmod /lab/pauses.ko || exit
+	insmod /lab/queues.ko dev=clcrxe && insmod /lab/badverbs.ko dev=clcrxe &&
+	insmod /lab/pauses.ko || exit
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs t /sys/kernel/tracing
 	# not the names of commands: that patches the scheduler
 	echo 0 >/sys/kernel/tracing/options/record-cmd
@@ -22,6 +24,6 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 	$s/linkdown.py ${LINKDOWN_CASES:-} && $s/portgids.py
 	rc=\$?
 	echo 0 >\$event
-	rmmod badverbs pauses || exit
+	rmmod badverbs queues pauses || exit
 	exit \$rc" || fail "causes"
 g A 'sysctl -q net.smc.smcr_testlink_time=30'

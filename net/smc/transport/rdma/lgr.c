@@ -38,7 +38,6 @@ static void count_down(const struct smc_rdma_link *link)
 
 static int queues_create(struct smc_rdma_link *link)
 {
-	struct smc_rdma_dev *rdev = smc_rdma_dev(link->lgr->path.dev);
 	int rc;
 
 	smc_rdma_rx_plan(link);
@@ -48,16 +47,10 @@ static int queues_create(struct smc_rdma_link *link)
 		goto err_pd;
 	}
 	/* both directions, two markers of ib_drain_qp(), registrations */
-	link->cq_num = SMC_RDMA_SQ_DEPTH + link->rx_num + 2 +
-		       SMC_RDMA_REG_DEPTH;
-	mutex_lock(&rdev->cq_mutex);
-	link->cq = ib_cq_pool_get(link->ibdev, link->cq_num, -1,
-				  IB_POLL_SOFTIRQ);
-	mutex_unlock(&rdev->cq_mutex);
-	if (IS_ERR(link->cq)) {
-		rc = PTR_ERR(link->cq);
+	rc = smc_rdma_cq_get(link, SMC_RDMA_SQ_DEPTH + link->rx_num + 2 +
+			     SMC_RDMA_REG_DEPTH);
+	if (rc)
 		goto err_cq;
-	}
 	rc = link->bringup->prepare(link);
 	if (rc)
 		goto err_qp;
@@ -70,7 +63,7 @@ err_reg:
 	link->bringup->destroy(link);
 err_qp:
 	smc_rdma_events_exit(link);
-	ib_cq_pool_put(link->cq, link->cq_num);
+	smc_rdma_cq_put(link);
 err_cq:
 	ib_dealloc_pd(link->pd);
 err_pd:
@@ -83,7 +76,7 @@ err_pd:
 static void queues_put(struct smc_rdma_link *link)
 {
 	smc_rdma_events_exit(link);
-	ib_cq_pool_put(link->cq, link->cq_num);
+	smc_rdma_cq_put(link);
 	mutex_lock(&link->mem_mutex);
 	ib_dealloc_pd(link->pd);
 	link->pd = NULL;

@@ -22,6 +22,7 @@
 #define SMC_RDMA_H
 
 #include <linux/if_ether.h>
+#include <linux/irq_work.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -329,8 +330,11 @@ struct smc_bringup {
  * @peer_uid: the peer's number of it, from CONFIRM LINK, for netlink
  * @peer: the other end
  * @pd: protection domain, of this link alone
- * @cq: pooled completion queue, for both directions
+ * @cq: completion queue, for both directions
  * @cq_num: entries of it that are ours
+ * @cq_own: the queue is of this link alone
+ * @cq_poll: of an own queue, the RDMA core's handler
+ * @cq_irq: calls that in an interrupt
  * @qp: NULL before prepare and after destroy
  * @qpn: its number
  * @psn: own first packet sequence number
@@ -411,6 +415,9 @@ struct smc_rdma_link {
 	struct ib_pd *pd;
 	struct ib_cq *cq;
 	unsigned int cq_num;
+	bool cq_own;
+	ib_comp_handler cq_poll;
+	struct irq_work cq_irq;
 	struct ib_qp *qp;
 	u32 qpn;
 	u32 psn;
@@ -496,6 +503,10 @@ static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 {
 	return container_of(buf, struct smc_rdma_buf, buf);
 }
+
+/* cq.c */
+int smc_rdma_cq_get(struct smc_rdma_link *link, unsigned int num);
+void smc_rdma_cq_put(struct smc_rdma_link *link);
 
 /* dev.c */
 enum smc_reason smc_rdma_find_path(const struct smc_route *route,
