@@ -11,7 +11,8 @@
  * (PREEMPT_RT), that gains nothing.
  *
  * Context: process, unless stated otherwise; cq_mutex as in rdma.h.
- * Tests: selftests/smc/bench.c (the rows of SMC-R).
+ * Tests: selftests/smc/linkdown.py (armed); selftests/smc/bench.c (the rows of
+ * SMC-R).
  */
 #include <linux/types.h>
 #include <linux/irq_poll.h>
