@@ -111,6 +111,12 @@ static struct {
 	.lock = __SPIN_LOCK_UNLOCKED(lo.lock),
 };
 
+static void lo_get_gid(u64 *gid, u64 *gid_ext)
+{
+	*gid = READ_ONCE(lo.gid);
+	*gid_ext = READ_ONCE(lo.gid_ext);
+}
+
 static struct lo_buf *lo_buf(struct smc_buf *buf)
 {
 	return container_of(buf, struct lo_buf, buf);
@@ -124,8 +130,7 @@ static enum smc_reason lo_find_path(const struct smc_route *route,
 	memset(path, 0, sizeof(*path));
 	path->dev = &lo.dev;
 	path->v2 = true;
-	path->ism_gid = READ_ONCE(lo.gid);
-	path->ism_gid_ext = READ_ONCE(lo.gid_ext);
+	lo_get_gid(&path->ism_gid, &path->ism_gid_ext);
 	path->chid = SMC_CHID_LOOPBACK;
 	return SMC_REASON_OK;
 }
@@ -177,8 +182,7 @@ static int lo_describe(struct smc_conn *conn, struct smc_clc_accept *acc)
 		hash_add(lo.tokens, &lc->node, lc->token);
 	}
 	spin_unlock_bh(&lo.lock);
-	acc->d.gid = READ_ONCE(lo.gid);
-	acc->d.gid_ext = READ_ONCE(lo.gid_ext);
+	lo_get_gid(&acc->d.gid, &acc->d.gid_ext);
 	acc->d.token = lc->token;
 	acc->d.chid = SMC_CHID_LOOPBACK;
 	acc->d.size_code = smc_size_code(conn->rmb->size);
@@ -246,10 +250,11 @@ static int lo_conn_attach(struct smc_conn *conn,
 	bool is_client = conn->lgr->role == SMC_CLNT;
 	struct pair *pair = NULL;
 	struct lo_conn *peer;
+	u64 gid, gid_ext;
 	int rc;
 
-	if (acc->d.gid != READ_ONCE(lo.gid) ||
-	    acc->d.gid_ext != READ_ONCE(lo.gid_ext))
+	lo_get_gid(&gid, &gid_ext);
+	if (acc->d.gid != gid || acc->d.gid_ext != gid_ext)
 		return -EPROTO;
 	if (is_client) {
 		pair = kzalloc(sizeof(*pair), GFP_KERNEL);
@@ -381,10 +386,8 @@ static void lo_fill_info(const struct smc_lgr *lgr, const struct smc_conn *conn,
 	const struct lo_conn *lc = conn ? READ_ONCE(conn->xp) : NULL;
 
 	strscpy(info->dev, "lo", sizeof(info->dev));
-	info->ism_gid = READ_ONCE(lo.gid);
-	info->ism_gid_ext = READ_ONCE(lo.gid_ext);
-	info->peer_ism_gid = READ_ONCE(lo.gid);
-	info->peer_ism_gid_ext = READ_ONCE(lo.gid_ext);
+	lo_get_gid(&info->ism_gid, &info->ism_gid_ext);
+	lo_get_gid(&info->peer_ism_gid, &info->peer_ism_gid_ext);
 	if (!lc)
 		return;
 	info->token = lc->token;
