@@ -107,10 +107,10 @@ void smc_conn_to_cdc(const struct smc_conn *conn, const struct smc_update *up,
 }
 
 /*
- * Can bytes go alone?  Not if the peer has to be told how far we have read: that
- * is so after a third of the ring, and at once if it waits for room.  A message
- * costs as much as the bytes of an answer, and what leaves two thirds free delays
- * no sender.  Bytes that wrap in a ring take a message with cursors.
+ * May this push be one WRITE WITH IMMEDIATE, without cursors?  A message costs as
+ * much as the bytes of a short answer.  The cursors are needed where the peer waits
+ * for room, or has less than two thirds of its view of our ring left, and where the
+ * bytes wrap in a ring.
  */
 static bool is_bare(const struct smc_conn *conn, const struct smc_push *p)
 {
