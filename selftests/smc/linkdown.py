@@ -50,6 +50,12 @@ def port(up):
                lambda: port_active("clcrxe") == up, LIMIT)
 
 
+def destroyed(counters):
+    """one link has come to its end since"""
+    await_that("the link stays",
+               lambda: counters.moved().get("LinkDestroyed") == 1, LIMIT)
+
+
 class Link:
     """a link with one connection, to see how it ends"""
     net = None
@@ -104,9 +110,7 @@ class Link:
         self.sock.close()
         self.peer.tcp.rst()
         self.peer.lst.close()
-        await_that("the link stays",
-                   lambda: self.counters.moved().get("LinkDestroyed") == 1,
-                   LIMIT)
+        destroyed(self.counters)
         moved = self.counters.moved()
         assert moved["LinkCreated"] == moved["LgrLost"] == 1, moved
         downs = {n: v for n, v in moved.items() if n.startswith("LinkDown")}
@@ -129,8 +133,7 @@ def case_armed():
         queues.write("slow_ms", 50)
         try:
             link.peer.leave()
-            await_that("the link stays", lambda:
-                       link.counters.moved().get("LinkDestroyed") == 1, LIMIT)
+            destroyed(link.counters)
         finally:
             queues.write("slow_ms", 0)
         link.sock.close()
@@ -308,8 +311,7 @@ def case_late_rts():
         stops = number("stops")
     finally:
         bad("rule", "off")
-    await_that("the link stays",
-               lambda: counters.moved().get("LinkDestroyed") == 1, LIMIT)
+    destroyed(counters)
     peer.disconnect()
     assert not stops, f"{stops} queue pairs were stopped before"
 
@@ -322,8 +324,7 @@ def case_flap():
         link.peer.round()
     assert "LgrLost" not in link.counters.moved()
     link.peer.leave()
-    await_that("the link stays",
-               lambda: link.counters.moved().get("LinkDestroyed") == 1, LIMIT)
+    destroyed(link.counters)
     assert link.counters.moved()["LinkDownPeer"] == 1
     link.traced()
 
