@@ -5,9 +5,10 @@
 Over shared memory and over RDMA.  Where there is no room in it a connection is
 plain TCP.  Needs the module, root, cgroup2 (or the memory controller of version
 1 at $SMC_CGROUP_V1: then only the cases case_cgroup, case_cgroup_that_is_full and
-case_cgroup_of_a_first_contact), an RDMA port on lo that serves 10.9.0.1, the device clc0 and a port on it (accounts.py), no SMC sockets of others,
-and a kernel that does not charge TCP's memory (cgroup.memory=nosocket): TCP has
-processes killed for its own.
+case_cgroup_of_a_first_contact), an RDMA port on lo that serves 10.9.0.1, the device
+clc0 and a port on it (accounts.py), no SMC sockets of others, and a kernel that
+does not charge TCP's memory (cgroup.memory=nosocket): TCP has processes killed for
+its own.
 """
 import contextlib
 import os
