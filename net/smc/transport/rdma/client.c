@@ -74,6 +74,28 @@ bool smc_rdma_port_active(struct smc_rdma_dev *rdev, u32 port)
 }
 
 /*
+ * Raise smc_rdma_port.gids if a GID lies behind.  Each one that is added is told
+ * of by an event, under the mutex of the table; only dev_add() runs beside it.
+ */
+static void count_gids(struct smc_rdma_dev *rdev, u32 port)
+{
+	int num = rdev->ibdev->port_data[port].immutable.gid_tbl_len;
+	int *gids = &rdev->ports[port].gids;
+	const struct ib_gid_attr *attr;
+	int old = READ_ONCE(*gids);
+
+	for (; num > old; num--) {
+		attr = rdma_get_gid_attr(rdev->ibdev, port, num - 1);
+		if (!IS_ERR(attr)) {
+			rdma_put_gid_attr(attr);
+			break;
+		}
+	}
+	while (num > old && !try_cmpxchg(gids, &old, num))
+		;
+}
+
+/*
  * The reason for which an event ends a link, or SMC_REASON_OK.  A port that
  * goes down ends no link: it may come back before the queue pair gives up.  The
  * next message, or TEST LINK, finds out.  No new link is made meanwhile.
@@ -122,6 +144,10 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	    event->event == IB_EVENT_PORT_ERR ||
 	    event->event == IB_EVENT_PKEY_CHANGE)
 		mod_delayed_work(rdev->wq, &rdev->ports_work, 0);
+	/* smc_path.port */
+	if (event->event == IB_EVENT_GID_CHANGE &&
+	    event->element.port_num <= U8_MAX)
+		count_gids(rdev, event->element.port_num);
 	if (event->event == IB_EVENT_DEVICE_FATAL ||
 	    event->event == IB_EVENT_GID_CHANGE)
 		smc_lgr_each_user(&rdev->dev, look_at_link, event);
@@ -152,6 +178,7 @@ static struct ib_client client;
 static int dev_add(struct ib_device *ibdev)
 {
 	struct smc_rdma_dev *rdev;
+	unsigned int port;
 
 	if (!dev_usable(ibdev))
 		return -EOPNOTSUPP;
@@ -172,6 +199,12 @@ static int dev_add(struct ib_device *ibdev)
 			sizeof(rdev->dev.parent));
 	ib_set_client_data(ibdev, &client, rdev);
 	ib_register_event_handler(&rdev->events);
+	rdma_for_each_port(ibdev, port) {
+		if (port > U8_MAX)
+			break;
+		if (rdma_protocol_roce(ibdev, port))
+			count_gids(rdev, port);
+	}
 	mod_delayed_work(rdev->wq, &rdev->ports_work, 0);
 	flush_delayed_work(&rdev->ports_work);
 	smc_dev_add(&rdev->dev, &smc_rdma_xport, dev_name(&ibdev->dev));

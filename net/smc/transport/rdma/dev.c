@@ -426,13 +426,13 @@ static int top_rank(const struct smc_route *route, enum ib_gid_type type)
 /*
  * Store the first of the best GIDs of a type.  Returns the rank.  Version 2
  * comes first, and version 1 then has to be of the same network device: a
- * Proposal has one MAC address for both.  Soft-RoCE has 1024 entries, nearly
- * all of them empty: those behind one that cannot be beaten are not read.
+ * Proposal has one MAC address for both.  Those behind one that cannot be beaten
+ * are not read.
  */
-static int scan_gids(struct ib_device *ibdev, u32 port, struct search *search,
+static int scan_gids(struct smc_rdma_dev *rdev, u32 port, struct search *search,
 		     enum ib_gid_type type, struct smc_path *path)
 {
-	int num = ibdev->port_data[port].immutable.gid_tbl_len;
+	int num = READ_ONCE(rdev->ports[port].gids);
 	int top = top_rank(search->route, type);
 	const struct ib_gid_attr *attr;
 	struct smc_path found;
@@ -440,7 +440,7 @@ static int scan_gids(struct ib_device *ibdev, u32 port, struct search *search,
 	int rank, i;
 
 	for (i = 0; i < num && best != top; i++) {
-		attr = rdma_get_gid_attr(ibdev, port, i);
+		attr = rdma_get_gid_attr(rdev->ibdev, port, i);
 		if (IS_ERR(attr))
 			continue;
 		rank = 0;
@@ -526,10 +526,9 @@ static int scan_port(struct smc_rdma_dev *rdev, u32 port,
 	path->tclass = search->via->tclass;
 	/* its driver took the bytes in the processor's order until Linux 6.11 */
 	path->write_imm = ibdev->ops.driver_id != RDMA_DRIVER_BNXT_RE;
-	rank = scan_gids(ibdev, port, search, IB_GID_TYPE_ROCE_UDP_ENCAP, path);
+	rank = scan_gids(rdev, port, search, IB_GID_TYPE_ROCE_UDP_ENCAP, path);
 	if (rdma_protocol_roce_eth_encap(ibdev, port))
-		rank_v1 = scan_gids(ibdev, port, search, IB_GID_TYPE_ROCE,
-				    path);
+		rank_v1 = scan_gids(rdev, port, search, IB_GID_TYPE_ROCE, path);
 	return max(rank, rank_v1);
 }
 

@@ -119,16 +119,16 @@ struct own_gid {
 	const u8 *gid;
 };
 
-static bool port_has(struct ib_device *ibdev, u32 port,
+static bool port_has(struct smc_rdma_dev *rdev, u32 port,
 		     const struct own_gid *own)
 {
-	int num = ibdev->port_data[port].immutable.gid_tbl_len;
+	int num = READ_ONCE(rdev->ports[port].gids);
 	const struct ib_gid_attr *attr;
 	bool has = false;
 	int i;
 
 	for (i = 0; i < num && !has; i++) {
-		attr = rdma_get_gid_attr(ibdev, port, i);
+		attr = rdma_get_gid_attr(rdev->ibdev, port, i);
 		if (IS_ERR(attr))
 			continue;
 		has = !memcmp(attr->gid.raw, own->gid, SMC_GID_LEN) &&
@@ -140,12 +140,15 @@ static bool port_has(struct ib_device *ibdev, u32 port,
 
 static int dev_has(struct smc_dev *dev, void *arg)
 {
-	struct ib_device *ibdev = smc_rdma_dev(dev)->ibdev;
+	struct smc_rdma_dev *rdev = smc_rdma_dev(dev);
 	unsigned int port;
 
-	rdma_for_each_port(ibdev, port) {
-		if (rdma_protocol_roce(ibdev, port) &&
-		    port_has(ibdev, port, arg))
+	rdma_for_each_port(rdev->ibdev, port) {
+		/* smc_path.port */
+		if (port > U8_MAX)
+			break;
+		if (rdma_protocol_roce(rdev->ibdev, port) &&
+		    port_has(rdev, port, arg))
 			return 1;
 	}
 	return 0;

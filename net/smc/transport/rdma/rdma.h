@@ -107,10 +107,13 @@ struct smc_rdma_stall {
  * struct smc_rdma_port - a port of an RDMA device; fields are read without lock
  * @active: as the RDMA core means it, and it has the default P_Key
  * @max_mtu: as a CLC MTU code
+ * @gids: entries of the GID table up to the last one that has ever had a GID; the
+ *	RDMA core gives out the first free one, and most tables are nearly empty
  */
 struct smc_rdma_port {
 	bool active;
 	u8 max_mtu;
+	int gids;
 };
 
 /**
