@@ -348,10 +348,10 @@ static int shutdown_conn(struct smc_conn *conn, int how)
 	rc = smc_state_shut_check(READ_ONCE(conn->state));
 	if (smc_close_over(conn))
 		rc = -ENOTCONN;
-	/* shut_pos before the bits: pairs with smc_close_unwanted() */
+	/* shut_pos before bits and mask: pairs with smc_close_unwanted() */
 	if (!smc_close_shut_both(conn))
 		WRITE_ONCE(conn->shut_pos, READ_ONCE(conn->rcvd_pos));
-	smp_mb__before_atomic();
+	smp_wmb();
 	if (how & RCV_SHUTDOWN)
 		set_bit(SMC_CONN_SHUT_RD, &conn->flags);
 	if (test_bit(SMC_CONN_SHUT_RD, &conn->flags) &&

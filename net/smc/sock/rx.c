@@ -45,9 +45,11 @@ static u64 end_pos(const struct smc_conn *conn)
 {
 	u64 rcvd = smp_load_acquire(&conn->rcvd_pos);
 
-	if (unlikely(test_bit(SMC_CONN_UNWANTED, &conn->flags)))
-		return min(rcvd, READ_ONCE(conn->shut_pos));
-	return rcvd;
+	if (likely(!test_bit(SMC_CONN_UNWANTED, &conn->flags)))
+		return rcvd;
+	/* the bit before shut_pos: pairs with smc_close_unwanted() */
+	smp_rmb();
+	return min(rcvd, READ_ONCE(conn->shut_pos));
 }
 
 static u32 readable(const struct smc_conn *conn)
