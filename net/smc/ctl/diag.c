@@ -391,8 +391,13 @@ static int diag_find_sock(const struct smc_row *row, void *arg)
 {
 	struct diag_find *f = arg;
 	const struct inet_diag_sockid *id = f->id;
+	const struct inet_sock *inet = inet_sk(row->sk);
 	struct smc_sock_info *si = f->si;
 
+	/* what costs nothing; while a program binds the socket it is not found */
+	if (READ_ONCE(inet->inet_sport) != id->idiag_sport ||
+	    READ_ONCE(inet->inet_dport) != id->idiag_dport)
+		return 0;
 	smc_sock_info(row, si);
 	if (si->state == SMC_CLOSED || si->sport != id->idiag_sport ||
 	    si->dport != id->idiag_dport ||
