@@ -28,7 +28,6 @@
 #include "addr.h"
 #include "priv.h"
 
-#define SETS		128
 #define WAYS		4
 
 enum kind {
@@ -36,6 +35,16 @@ enum kind {
 	NO_LINK_CLNT,
 	NO_LINK_SERV,
 	KINDS,
+};
+
+/*
+ * A host with thousands of peers may lose all its links.  NO_CLC has a small table:
+ * any program can have it made, in each namespace that it makes.
+ */
+static const unsigned int num_sets[KINDS] = {
+	[NO_CLC]	= 128,
+	[NO_LINK_CLNT]	= 2048,
+	[NO_LINK_SERV]	= 2048,
 };
 
 /*
@@ -65,7 +74,7 @@ struct entry {
 struct smc_hs_cache {
 	spinlock_t lock;		/* protects the rest */
 	u32 seed;
-	/* SETS of them for each kind, made when needed */
+	/* num_sets of them for each kind, made when needed */
 	struct entry (*sets[KINDS])[WAYS];
 };
 
@@ -137,7 +146,7 @@ static struct entry *set_of(const struct smc_hs_cache *cache, enum kind kind,
 
 	hash = jhash_2words(key->peer_id, key->path, hash);
 
-	return cache->sets[kind][hash % SETS];
+	return cache->sets[kind][hash % num_sets[kind]];
 }
 
 static struct entry *cache_find(struct smc_hs_cache *cache, enum kind kind,
@@ -186,7 +195,7 @@ static void cache_store(struct smc_net *sn, enum kind kind,
 	if (!span_s)
 		return;
 	if (!READ_ONCE(cache->sets[kind]))
-		sets = kvcalloc(SETS, sizeof(*sets), GFP_KERNEL);
+		sets = kvcalloc(num_sets[kind], sizeof(*sets), GFP_KERNEL);
 	spin_lock_bh(&cache->lock);
 	if (!cache->sets[kind]) {
 		WRITE_ONCE(cache->sets[kind], sets);
