@@ -632,6 +632,7 @@ static void watch_work(struct work_struct *work)
 {
 	struct smc_rdma_link *link = container_of(to_delayed_work(work),
 						  struct smc_rdma_link, watch);
+	unsigned long delay;
 
 	if (READ_ONCE(link->dead))
 		return;
@@ -644,7 +645,9 @@ static void watch_work(struct work_struct *work)
 	smc_rdma_retire_tick(link);
 	smc_rdma_reg_tick(link);
 	watch_moved(link);
-	watch_in(link, SMC_RDMA_LOOK_MS);
+	/* all links together: each alone would keep an idle CPU awake */
+	delay = __round_jiffies_relative(msecs_to_jiffies(SMC_RDMA_LOOK_MS), 0);
+	mod_delayed_work(link->wq, &link->watch, delay);
 }
 
 /**
