@@ -51,6 +51,7 @@ struct smc_hs_cache;
  *	back, and have no effect
  * @buf_type: sysctl smcr_buf_type
  * @max_links: sysctl smcr_max_links_per_lgr
+ * @begun: the next four have been made (smc_net_begin())
  * @hs_wq: steps of handshakes
  * @end_wq: ends of sockets, connections and idle groups; apart from @hs_wq, so
  *	that neither delays the other
@@ -97,6 +98,7 @@ struct smc_net {
 	unsigned int buf_type;
 	int max_links;
 
+	bool begun;
 	struct workqueue_struct *hs_wq;
 	struct workqueue_struct *end_wq;
 	struct workqueue_struct *tell_wq;
@@ -126,6 +128,8 @@ struct smc_net {
 
 /* Set by register_pernet_subsys() in main.c. */
 extern unsigned int smc_net_id;
+
+int smc_net_begin(struct smc_net *sn);
 
 /* Our state of a namespace that is alive, never NULL; any context. */
 static inline struct smc_net *smc_net(const struct net *net)

@@ -724,7 +724,8 @@ void smc_lgr_kill_dev(struct smc_dev *dev)
 }
 
 /*
- * tell_wq first: tell_work_fn() queues on kill_wq, and may still be in
+ * There are none if the namespace never had a socket (smc_net_begin()).  tell_wq
+ * first: tell_work_fn() queues on kill_wq, and may still be in
  * queue_work() when the last group has gone.
  */
 static void destroy_queues(struct smc_net *sn)
@@ -742,17 +743,10 @@ static void destroy_queues(struct smc_net *sn)
  * @sn: its state
  *
  * Context: process.
- * Return: 0 or -ENOMEM.
+ * Return: 0.
  */
 int smc_lgr_net_init(struct smc_net *sn)
 {
-	sn->end_wq = alloc_workqueue("smc_end", WQ_UNBOUND, 0);
-	sn->tell_wq = alloc_workqueue("smc_tell", WQ_UNBOUND, 0);
-	sn->kill_wq = alloc_workqueue("smc_kill", WQ_UNBOUND, 0);
-	if (!sn->end_wq || !sn->tell_wq || !sn->kill_wq) {
-		destroy_queues(sn);
-		return -ENOMEM;
-	}
 	spin_lock_init(&sn->lgr_lock);
 	sn->lgrs = RB_ROOT;
 	sn->lgr_seed = get_random_u32();

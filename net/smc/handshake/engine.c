@@ -508,15 +508,7 @@ enum smc_reason smc_hs_want(const struct sock *sk,
  */
 int smc_hs_net_init(struct smc_net *sn)
 {
-	int rc;
-
-	sn->hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, 0);
-	if (!sn->hs_wq)
-		return -ENOMEM;
-	rc = smc_hs_cache_net_init(sn);
-	if (rc)
-		destroy_workqueue(sn->hs_wq);
-	return rc;
+	return smc_hs_cache_net_init(sn);
 }
 
 /**
@@ -528,7 +520,8 @@ int smc_hs_net_init(struct smc_net *sn)
 void smc_hs_net_exit(struct smc_net *sn)
 {
 	/* the last step may not have returned yet */
-	destroy_workqueue(sn->hs_wq);
+	if (sn->hs_wq)
+		destroy_workqueue(sn->hs_wq);
 	smc_hs_cache_net_exit(sn);
 }
 

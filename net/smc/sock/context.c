@@ -301,7 +301,7 @@ int smc_sock_attach(struct sock *sk, unsigned long bits)
 	struct smc_account *user;
 	struct smc_sock *smc;
 
-	if (user_account(&user))
+	if (smc_net_begin(smc_net(sock_net(sk))) || user_account(&user))
 		return -ENOMEM;
 	smc = kmem_cache_alloc(cache, GFP_KERNEL);
 	if (!smc) {
