@@ -72,11 +72,15 @@
 #define SMC_ACCEPT_OP(function) (function)
 #endif
 
-/* v6.10: __assign_str() takes the source from __string(). */
+/*
+ * v6.10: __assign_str() takes the source from __string(), and its length.  Before
+ * it is strcpy(), but the name of a device may be longer by now.
+ */
 #ifdef SMC_HAVE_ASSIGN_STR_1
 #define SMC_ASSIGN_STR(dst, src) __assign_str(dst)
 #else
-#define SMC_ASSIGN_STR(dst, src) __assign_str(dst, src)
+#define SMC_ASSIGN_STR(dst, src) \
+	strscpy(__get_str(dst), src, __get_dynamic_array_len(dst))
 #endif
 
 /*

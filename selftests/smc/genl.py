@@ -678,17 +678,10 @@ def case_many_devices():
     await_that("devices stay", lambda: len(smc().rows(DEV_R, 6)) == 1, LIMIT)
 
 
-def case_renamed_device():
-    """it has its new name, and the network of that"""
-    g, p = smc(), Genl(PNET)
-
-    def shown():
-        row, = g.rows(DEV_R, 6)
-        return text(row[10]), text(attrs_of(row[8])[2])
-
+def renamed(pnet_family, shown):
     try:
-        p.do(P_ADD, pnet("OLD", dev=RDMA_DEV))
-        p.do(P_ADD, pnet("NEW", dev="genl9"))
+        pnet_family.do(P_ADD, pnet("OLD", dev=RDMA_DEV))
+        pnet_family.do(P_ADD, pnet("NEW", dev="genl9"))
         assert shown() == (RDMA_DEV, "OLD"), shown()
         batch("rdma", f"dev set {RDMA_DEV} name genl9")
         try:
@@ -697,7 +690,23 @@ def case_renamed_device():
             batch("rdma", f"dev set genl9 name {RDMA_DEV}")
         assert shown() == (RDMA_DEV, "OLD"), shown()
     finally:
-        p.do(P_FLUSH)
+        pnet_family.do(P_FLUSH)
+
+
+def case_renamed_device():
+    """it has its new name, and the network of that; so have its links"""
+    g, p = smc(), Genl(PNET)
+
+    def shown():
+        row, = g.rows(DEV_R, 6)
+        links = [attrs_of(attrs_of(attrs)[3]) for cmd, attrs in g.dump(LINK)
+                 if cmd == LINK]
+        names = {text(link[2]) for link in links}
+        assert names == {text(row[10])}, names
+        return text(row[10]), text(attrs_of(row[8])[2])
+
+    with Pairs("smcr", 1, hostenv.LOCAL_V4):
+        renamed(p, shown)
 
 
 def case_churn():

@@ -524,8 +524,11 @@ static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 	*found = key && !gone ? find_locked(sn, key, &others) : NULL;
 	*full = NULL;
 	if (!gone && !*found &&
-	    smc_account_try_charge(lgr->account, SMC_ACCT_GROUPS, 1, full))
+	    smc_account_try_charge(lgr->account, SMC_ACCT_GROUPS, 1, full)) {
+		/* here, or smc_lgr_each_user() finds the group for a new name */
+		smc_dev_name(lgr->path.dev, lgr->dev);
 		lgr_insert(sn, lgr);
+	}
 	spin_unlock_bh(&sn->lgr_lock);
 	if (gone)
 		return -ENODEV;
@@ -611,7 +614,6 @@ struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 	} while (!lgr->id);
 	lgr->role = role;
 	lgr->path = *path;
-	smc_dev_name(path->dev, lgr->dev);
 	lgr->version = version;
 	return lgr;
 }

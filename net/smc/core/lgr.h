@@ -73,7 +73,7 @@ struct smc_lgr_idle {
  * @seq: grows from group to group in the table
  * @role: SMC_CLNT or SMC_SERV
  * @path: local device, port and GID; the device is let go when the group dies
- * @dev: its name, for traces
+ * @dev: its name, for traces; written under the lock of names (xport.c)
  * @version: SMC version negotiated by the first contact (1 or 2)
  * @release: SMC release (0 or 1)
  * @peer_os: OS type from the peer's first-contact extension
@@ -110,8 +110,9 @@ struct smc_lgr_idle {
  * @gave_way: ended for want of room for another; read by the last reference
  * @tell_work: aborts the connections, then queues @kill_work
  * @kill_work: runs lgr_down
- * @pool: idle buffers by direction; this and the next two under a lock of buf.c
+ * @pool: idle buffers by direction; this and the next three under a lock of buf.c
  * @pool_size: what they take of their direction's share
+ * @pool_looked: when those were last looked for that no connection can use, jiffies
  * @shed: buffers out of the pool that @shed_work frees
  * @shed_work: holds a reference while queued
  * @alloc: bytes of all buffers, idle ones included, by direction
@@ -163,6 +164,7 @@ struct smc_lgr {
 	struct work_struct tell_work;
 	struct work_struct kill_work;
 	struct list_head pool[SMC_BUF_DIRS];
+	unsigned long pool_looked;
 	u32 pool_size[SMC_BUF_DIRS];
 	struct list_head shed;
 	struct work_struct shed_work;

@@ -224,11 +224,18 @@ static void dev_remove(struct ib_device *ibdev, void *data)
 	kfree(rdev);
 }
 
+/* Traces and rdma_fill_info() read it without a lock, and may see half of each. */
+static void rename_group(struct smc_lgr *lgr, void *dev)
+{
+	smc_dev_name(dev, lgr->dev);
+}
+
 static void dev_rename(struct ib_device *ibdev, void *data)
 {
 	struct smc_rdma_dev *rdev = data;
 
 	smc_dev_rename(&rdev->dev, dev_name(&ibdev->dev));
+	smc_lgr_each_user(&rdev->dev, rename_group, &rdev->dev);
 }
 
 static struct ib_client client = {

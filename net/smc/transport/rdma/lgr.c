@@ -401,7 +401,8 @@ static void rdma_fill_info(const struct smc_lgr *lgr,
 	const struct smc_rdma_link *link;
 
 	link = &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
-	strscpy(info->dev, lgr->dev, sizeof(info->dev));
+	/* a rename may be under way */
+	data_race(strscpy(info->dev, lgr->dev, sizeof(info->dev)));
 	/* the link may be zero yet */
 	info->port = lgr->path.port;
 	info->link_id = READ_ONCE(link->link_id);
