@@ -140,6 +140,30 @@ static bool is_useless(const struct smc_buf *buf, const struct mem_cgroup *used)
 }
 
 /*
+ * Buffers that no connection can use go to @old: looked for once a second, as
+ * ring_pool.lock is the host's.
+ */
+static void take_useless(struct smc_lgr *lgr, const struct mem_cgroup *used,
+			 struct list_head *old)
+{
+	struct smc_buf *buf, *next;
+	enum smc_buf_dir dir;
+
+	lockdep_assert_held(&ring_pool.lock);
+	if (time_before(jiffies, lgr->pool_looked + HZ))
+		return;
+	lgr->pool_looked = jiffies;
+	for (dir = 0; dir < SMC_BUF_DIRS; dir++) {
+		list_for_each_entry_safe(buf, next, &lgr->pool[dir], node) {
+			if (!is_useless(buf, used))
+				continue;
+			pool_del(buf);
+			list_add(&buf->node, old);
+		}
+	}
+}
+
+/*
  * Put @buf into the pool; what has to be destroyed goes to @old: what no
  * connection can use, the oldest of the same direction, or @buf itself.  While
  * lgr->lock is held the group stays ACTIVE, so its pool is drained after this.
@@ -149,7 +173,6 @@ static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
 {
 	const struct mem_cgroup *used = buf->memcg;
 	enum smc_buf_dir dir = buf->dir;
-	struct smc_buf *next;
 
 	spin_lock_bh(&lgr->lock);
 	spin_lock(&ring_pool.lock);
@@ -157,12 +180,7 @@ static void pool_give(struct smc_lgr *lgr, struct smc_buf *buf,
 		pool_add(lgr, buf);
 	else
 		list_add(&buf->node, old);
-	list_for_each_entry_safe(buf, next, &lgr->pool[dir], node) {
-		if (is_useless(buf, used)) {
-			pool_del(buf);
-			list_add(&buf->node, old);
-		}
-	}
+	take_useless(lgr, used, old);
 	while (lgr->pool_size[dir] > POOL_MAX) {
 		buf = list_last_entry(&lgr->pool[dir], struct smc_buf, node);
 		pool_del(buf);

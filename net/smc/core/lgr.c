@@ -475,6 +475,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn,
 	INIT_WORK(&lgr->kill_work, kill_work_fn);
 	INIT_WORK(&lgr->shed_work, shed_work_fn);
 	INIT_LIST_HEAD(&lgr->shed);
+	lgr->pool_looked = jiffies;
 	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
 		INIT_LIST_HEAD(&lgr->pool[dir]);
 	return lgr;
