@@ -24,6 +24,7 @@ ROUNDS = 10
 FACTOR = 15
 # 1.0, and 2.4 if all are ranked
 FACTOR_FIRST = 2
+PORTS = 7
 # a client and a server of which no GID has the address
 BETWEEN = "127.0.0.3", "127.0.0.2"
 GID = "/sys/class/infiniband/{}/ports/1/gids/{}"
@@ -90,8 +91,7 @@ def many(family, ends, make, unmake, factor=FACTOR):
     finally:
         unmake()
         sysctl("transports", "smcd smcr")
-    print(f"# {few * 1e6:.0f} us, with {ADDRESSES} addresses more "
-          f"{took * 1e6:.0f} us", flush=True)
+    print(f"# {few * 1e6:.0f} us, then {took * 1e6:.0f} us", flush=True)
     assert took < factor * few, f"{took / few:.1f} times"
 
 
@@ -109,6 +109,28 @@ def many_of(netdev, family, ends, prefix, factor=FACTOR):
 
 def case_first():
     many_of("lo", 2, ("127.0.0.1",) * 2, "10.88.{}.{}/32", FACTOR_FIRST)
+
+
+def case_other_ports():
+    """the right one is found after those of other networks, of whose 1024 GIDs
+    nearly all are empty"""
+    def make():
+        for n in range(1, PORTS + 1):
+            run(f"ip link add other{n} type dummy")
+            run(f"ip link set other{n} up")
+            run(f"rdma link add rxe{n} type rxe netdev other{n}")
+            await_that("not active", lambda n=n: "ACTIVE" in
+                       read(f"/sys/class/infiniband/rxe{n}/ports/1/state"),
+                       limit(60))
+        # the last one
+        new_port("lo", lambda: None)
+
+    def unmake():
+        for n in range(1, PORTS + 1):
+            run(f"rdma link delete rxe{n}")
+            run(f"ip link delete other{n}")
+
+    many(2, ("127.0.0.1",) * 2, make, unmake, FACTOR_FIRST)
 
 
 def case_v4():
