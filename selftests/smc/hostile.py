@@ -109,6 +109,15 @@ def third(kind=Peer, host=3, **how):
     return peer
 
 
+def stranger(tokens):
+    """a connection of the honest host with none of these tokens: those of each
+    group begin with 1"""
+    conn = lab.honest.conn
+    while conn.kernel.token in tokens:
+        conn = lab.honest.another()
+    return conn
+
+
 def part(peer):
     """its group ends, with the last word of the peer if it can be heard"""
     lab.others.remove(peer)

@@ -5,7 +5,6 @@ Cases of hostile_rdma.py.
 """
 import argparse
 import fcntl
-import itertools
 import os
 import select
 import signal
@@ -18,7 +17,7 @@ import time
 from clcmsg import accept_r, decline
 from counters import Counters
 from hostile import ANSWER, LIMIT, begin, gone, lab, lost, no_leak, part, \
-    refused, said, third
+    refused, said, stranger, third
 from limits import await_that
 from minitcp import Reset
 from smcpeer import ABORT, ADD_LINK, CLOSED, CONFIRM_LINK, DELETE_RKEY, DONE, \
@@ -188,10 +187,7 @@ def case_tokens():
     conn.close()
     no_leak()
     own = {c.kernel.token for c in peer.conns.values()}
-    for i in itertools.count():
-        other = lab.honest.another() if i else lab.honest.conn
-        if other.kernel.token not in own | {token}:
-            break
+    other = stranger(own | {token})
     lab.counters = Counters()
     forged = [token, other.kernel.token, 0, 2**32 - 1, max(own) + 7] + \
         [2**31 + lab.rng.randrange(2**31 - 2) for _ in range(8)]

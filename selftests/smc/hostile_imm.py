@@ -6,7 +6,7 @@ the place of a CDC that has nothing to say but "so many bytes more".
 """
 from clcmsg import accept_r
 from hostile import ANSWER, LIMIT, begin, gone, lab, lost, no_leak, part, \
-    refused, said, third
+    refused, said, stranger, third
 from hostile_cdc import bulk, reset_for
 from limits import await_that
 from smcpeer import ADD_LINK, CONFIRM_LINK, DELETE_RKEY, IMM, Peer, Server, \
@@ -132,13 +132,15 @@ def case_imm_tokens():
     conn.close()
     await_that("it stays", lambda: lab.moved().get("ConnDestroyed"), LIMIT)
     own = {c.kernel.token for c in peer.conns.values()}
-    forged = [ends, max(own) + 7, 0x3fffffff, 0x40000000]
-    if lab.honest.conn.kernel.token not in own:
-        forged.append(lab.honest.conn.kernel.token)
+    other = stranger(own | {ends})
+    forged = [ends, other.kernel.token, max(own) + 7, 0x3fffffff, 0x40000000]
     at = peer.conn.kernel
     for token in forged:
         peer.qp.write_imm(at.addr, at.key, b"x", token)
     ended(peer, CdcUnknown=len(forged), CdcForged=0)
+    other.round()
+    if other is not lab.honest.conn:
+        other.close()
 
 
 def case_imm_early():
