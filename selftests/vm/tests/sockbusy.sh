@@ -8,10 +8,10 @@
 # timeout: 450
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
-in_modes sockbusy sockbusy
+in_modes sockbusy -w '>100' sockbusy
 case $LAB_K in
 6.12 | debug | kcsan) g A 'insmod /lab/pauses.ko' || fail "pauses" ;;
 esac
-in_modes sockplain sockplain
+in_modes sockplain -w '>50' sockplain
 g A '! grep -q "^pauses " /proc/modules || rmmod pauses' || fail "pauses"
 in_modes_end

@@ -6,5 +6,5 @@
 # timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
-in_modes socklisten -m 'reference smcd smcr tcp declined' socklisten
+in_modes socklisten -m 'reference smcd smcr tcp declined' -w '>200' socklisten
 in_modes_end

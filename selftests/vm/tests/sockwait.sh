@@ -7,5 +7,5 @@
 # timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
-in_modes sockwait sockwait
+in_modes sockwait -w '>100' sockwait
 in_modes_end
