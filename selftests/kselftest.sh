@@ -51,7 +51,7 @@ suites() {
 	difftest reference,smcd,tcp,declined,smcr bin:difftest mode_difftest.sh
 	wakeups reference,smcd,tcp,smcr bin:wakeups mode_wakeups.sh
 	netns own bash,bin:stream,bin:smcss netns.sh
-	ipsec own bash,bin:tcpecho ipsec.sh
+	ipsec own bash,bin:tcpecho,bin:smc_stats ipsec.sh
 	fallback_strip own bash,nft,bin:tcpecho,bin:smcss fallback_strip.sh
 	lateplain own python3,nft lateplain.py
 	diag own python3,bin:smcss diag.py

@@ -55,20 +55,35 @@ client() {
 	return 1
 }
 
-# one_row WHAT ADDRESS WANTED...: one connection n1 to n2 and what it became
-one_row() {
-	local to=$2
+# became NETNS COUNTERS REASON: one connection did so there since one_row began,
+# for this reason if any
+became() {
+	local got
 
+	"in$1" smcstat.sh expect -f "$tmp/n$1" "$2" >"$tmp/out" ||
+		bad "n$1: $(head -n 2 "$tmp/out")"
+	got=$(reasons_now "in$1" | grep -vxFf "$tmp/reasons$1" | sed 's/ .*//')
+	[ "$got" = "$3" ] || bad "n$1: reason '$got', wanted '$3'"
+}
+
+# one_row WHAT ADDRESS [CLIENT SERVER]: one connection n1 to n2 is SMC-D, or TCP's
+# for these reasons
+one_row() {
+	local to=$2 smcd=1 tcp=0 i
+
+	[ -z "${3:-}" ] || { smcd=0; tcp=1; }
 	start_row "ipsec: $1"
-	shift 2
-	in1 smcstat.sh mark "$tmp/n1"
+	for i in 1 2; do
+		in$i smcstat.sh mark "$tmp/n$i"
+		reasons_now in$i >"$tmp/reasons$i"
+	done
 	in2 tcpecho -s -k ipproto "$to" 7800 >"$tmp/server.out" 2>&1 &
 	server=$!
 	wait_listen 7800 in2 || return
 	client tcpecho -c -k ipproto -b 20000 "$to" 7800
 	wait $server || bad "server: $(cat "$tmp/server.out")"
-	in1 smcstat.sh expect -f "$tmp/n1" "$@" >"$tmp/out" ||
-		bad "$(head -n 2 "$tmp/out")"
+	became 1 "HsClientSmcd=$smcd HsClientTcp=$tcp" "${3:+client:$3}"
+	became 2 "HsServerSmcd=$smcd HsServerTcp=$tcp" "${4:+server:$4}"
 	end_row
 }
 
@@ -193,11 +208,11 @@ has() {
 
 has_macsec=$(has macsec) || exit 1
 has_device=$(has xfrm_interface) || exit 1
-plan $((6 + ${has_macsec:-0} * 2 + ${has_device:-0}))
-one_row "no policy" 10.98.0.2 HsClientSmcd=1 HsClientTcp=0
+plan $((7 + ${has_macsec:-0} * 2 + ${has_device:-0}))
+one_row "no policy" 10.98.0.2
 protect n1 10.98.0.1 10.98.0.2 1 2
 protect n2 10.98.0.2 10.98.0.1 2 1
-one_row "ESP required" 10.98.0.2 HsClientSmcd=0 HsClientTcp=1
+one_row "ESP required" 10.98.0.2 IPSEC PEERDECL
 start_row "ipsec: the bytes went through ESP"
 in1 ip -s xfrm state | grep -q '[1-9][0-9]*(packets)' || bad "no packet did"
 end_row
@@ -209,17 +224,22 @@ require n1 10.98.0.1 10.98.0.2 out
 lost_route 10.98.0.2
 dead_route 10.98.0.2
 unprotect
-one_row "flushed" 10.98.0.2 HsClientSmcd=1 HsClientTcp=0
+one_row "flushed" 10.98.0.2
+esp n1 10.98.0.2 10.98.0.1 5
+esp n2 10.98.0.2 10.98.0.1 5
+require n2 10.98.0.2 10.98.0.1 out
+one_row "a policy of the server" 10.98.0.2 PEERDECL IPSEC
+unprotect
 if [ -n "$has_device" ]; then
 	ipsec_device n1 10.98.0.1 10.98.0.2 10.96.0.1
 	ipsec_device n2 10.98.0.2 10.98.0.1 10.96.0.2
-	one_row "a device of IPsec" 10.96.0.2 HsClientSmcd=0 HsClientTcp=1
+	one_row "a device of IPsec" 10.96.0.2 IPSEC PEERDECL
 	unprotect
 fi
 if [ -n "$has_macsec" ]; then
 	macsec n1 1 2
 	macsec n2 2 1
-	one_row "a device above MACsec" 10.97.0.2 HsClientSmcd=0 HsClientTcp=1
-	one_row "the device below MACsec" 10.98.0.2 HsClientSmcd=1 HsClientTcp=0
+	one_row "a device above MACsec" 10.97.0.2 IPSEC PEERDECL
+	one_row "the device below MACsec" 10.98.0.2
 fi
 finish

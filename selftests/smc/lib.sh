@@ -95,8 +95,10 @@ counters() {
 	done
 }
 
+# reasons_now [COMMAND]: COMMAND as for wait_listen
+# shellcheck disable=SC2120
 reasons_now() {
-	smc_stats -P | sed -n 's/^smc_fallback_reasons_total{side="\([a-z]*\)",.*reason="\([A-Z0-9_]*\)"} /\1:\2 /p'
+	"$@" smc_stats -P | sed -n 's/^smc_fallback_reasons_total{side="\([a-z]*\)",.*reason="\([A-Z0-9_]*\)"} /\1:\2 /p'
 }
 
 # reasons SIDE:REASON=N...: why connections became TCP since start_row, and
