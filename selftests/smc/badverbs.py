@@ -20,7 +20,7 @@ import time
 
 import cases
 from counters import Counters, await_ends, limits, read, sysctl
-from genetlink import port_active
+from genetlink import fallbacks, port_active
 from limits import await_that, limit
 from planted import Planted
 
@@ -28,6 +28,7 @@ BADVERBS = Planted("badverbs")
 bad, number = BADVERBS.write, BADVERBS.number
 ADDRESS = "10.9.0.1"
 DATA = bytes(range(256)) * 160
+ERR_RDYLNK, ERR_REGBUF = 0x09990002, 0x09990003
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
 LIMIT = limit(20)
 # nor does an end give a link up because its peer is slow
@@ -220,6 +221,14 @@ def sweep(rule, join=False, most=0):
     return outcomes
 
 
+def because(reason, rule):
+    """the same, where connections become TCP's for this reason"""
+    before = fallbacks(reason)
+    outcomes = sweep(rule)
+    assert fallbacks(reason) > before, f"{rule}: none for {reason:#x}"
+    return outcomes
+
+
 def case_create_cq():
     """before any other: completion queues serve one link after the other"""
     assert set(sweep("create_cq fail nth={}")) <= {"tcp"}
@@ -237,7 +246,8 @@ def case_create_qp():
 
 
 def case_modify_qp():
-    assert set(sweep("modify_qp fail nth={} arg=22")) <= {"tcp"}
+    got = because(ERR_RDYLNK, "modify_qp fail nth={} arg=22")
+    assert set(got) <= {"tcp"}
 
 
 # A link whose queue pair does not get ready to receive ends without its receives.
@@ -412,7 +422,7 @@ def case_status():
     """12: the device gave up; 10: access refused; 5: flushed"""
     sweep("poll_cq status arg=12 op=send nth={}")
     sweep("poll_cq status arg=12 op=write nth={}")
-    sweep("poll_cq status arg=10 op=reg_mr nth={}")
+    because(ERR_REGBUF, "poll_cq status arg=10 op=reg_mr nth={}")
     sweep("poll_cq status arg=10 op=reg_mr nth={}", True)
     sweep("poll_cq status arg=5 op=recv nth={}")
 

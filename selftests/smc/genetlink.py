@@ -22,6 +22,7 @@ GENL_CTRL, GETFAMILY = 16, 3
 PNET = "SMC_PNETID"
 P_GET, P_ADD, P_DEL, P_FLUSH = range(1, 5)
 DEV_SMCR, PORT1, IB_NAME, STATE = 6, 8, 10, 4
+FBACK = 8                       # a command, and the nest of its answers
 
 
 class NlError(OSError):
@@ -118,6 +119,12 @@ class Genl:
             assert set(outer) == {nest}, outer
             got.append(attrs_of(outer[nest]))
         return got
+
+
+def fallbacks(reason):
+    """so many connections of this namespace are TCP's for it, of either role"""
+    return sum(num(row[256]) for row in Genl("SMC_GEN_NETLINK").rows(FBACK, 8)
+               if num(row[4]) == reason)
 
 
 def pnet(name=None, eth=None, dev=None, port=None):

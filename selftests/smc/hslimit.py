@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import cases
 from counters import Counters, await_ends, sysctl
-from genetlink import Genl, num
+from genetlink import fallbacks
 from limits import await_that, limit
 from namespaces import enter, libc
 from park import Parked
@@ -34,7 +34,6 @@ BACKLOG, CLIENTS = 8, 500
 LOOKED = 4097                           # places where a failed child is looked for
 TCP_INFO_UNACKED, TCP_INFO_RTT = 24, 68 # of a listener: children in its queue
 MOST = 1024                             # handshakes of a role
-SMC_GENL, FBACK = "SMC_GEN_NETLINK", 8  # and its command
 NO_MESSAGE = 0x0a010000                 # SMC_REASON_SILENT
 HSLIMIT = 0x0a0a0000
 LIMIT = limit(60)
@@ -183,8 +182,7 @@ def too_late():
     count = 0
     for ns in HOME, AWAY:
         enter(ns)
-        count += sum(num(row[256]) for row in Genl(SMC_GENL).rows(FBACK, 8)
-                     if num(row[4]) == NO_MESSAGE)
+        count += fallbacks(NO_MESSAGE)
     return count
 
 

@@ -32,6 +32,7 @@ IP_RECVERR = 11
 TCP_SYN_SENT = 2
 SIOCOUTQNSD = 0x894b
 DECLINE = 4                     # type of a CLC message
+TIMEOUT_CL = 0x02010000         # that is LATECLC for the peer
 MOST = 652                      # bytes of one that the module looks at
 
 
@@ -65,7 +66,9 @@ def case_shutdown():
             assert got == want, f"{got}, TCP: {want}"
             if how == socket.SHUT_RD:
                 client.tcp.send(a_proposal())
-                assert client.tcp.recv(8, LIMIT)[4] == DECLINE
+                msg = client.tcp.recv(20, LIMIT)
+                assert msg[4] == DECLINE and int.from_bytes(
+                    msg[16:], "big") == TIMEOUT_CL, msg.hex()
                 client.tcp.send(b"app")
                 await_that("the program's bytes", lambda s=client.srv:
                            outcome(s.recv, 9) == b"app", LIMIT)
