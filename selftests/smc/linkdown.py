@@ -5,8 +5,8 @@
 The peer of every case is a host of its own (smcpeer.py), so that the link has
 one end here.  The cause is counted and traced, no other one is, and the program
 is told what include/uapi/linux/smc_reason.h says.  The next case begins with a
-new link to the same peer.  Needs what hostile_rdma.py needs, and the event
-enabled; some cases need badverbs (vm/planted) on clcrxe, or pauses.
+new link to the same peer.  Needs what hostile_rdma.py needs, and EVENTS enabled;
+some cases need badverbs (vm/planted) on clcrxe, or pauses.
 """
 import errno
 import glob
@@ -37,10 +37,13 @@ TIMEOUT = "/proc/sys/net/smc/handshake_timeout_ms"
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
 ENDS_AT_ONCE = 256              # works that a work queue runs, of Linux 6.12
 PAUSES = Planted("pauses")
+EVENTS = "smcr_link_down", "smc_link_state", "smc_state"
 
 
 def events():
-    return read("/sys/kernel/tracing/trace").count(" smcr_link_down: ")
+    """the lines of each"""
+    lines = read("/sys/kernel/tracing/trace").splitlines()
+    return [[x for x in lines if f" {name}: " in x] for name in EVENTS]
 
 
 def port(up):
@@ -72,7 +75,7 @@ class Link:
         await_ends("connections")
         if not beside:
             await_ends("links", seconds=LIMIT)
-        self.events = events()
+        self.events = [len(lines) for lines in events()]
         self.counters = Counters()
         self.peer = Peer(Link.net, ring)
         self.sock = self.peer.sock
@@ -96,8 +99,20 @@ class Link:
         except OSError as e:
             assert e.errno == want, e
 
-    def traced(self):
-        assert events() == self.events + 1
+    def traced(self, cause=""):
+        """the end of an active link, once, and that its connections were told
+        the cause"""
+        down, state, conn = (lines[n:] for n, lines in
+                             zip(self.events, events()))
+        dead = [x for x in state if " -> dead " in x]
+        assert len(down) == len(dead) == 1, (down, dead)
+        assert " dev=clcrxe " in down[0], down
+        assert " dev=clcrxe active -> dead " in dead[0], dead
+        if cause:
+            why = cause.replace("LinkDown", " LINK_").upper()
+            assert dead[0].endswith(why), dead
+            assert any(" event=killed " in x and x.endswith(why)
+                       for x in conn), (why, conn)
 
     def goodbye(self):
         """the peer is told, before the program"""
@@ -115,7 +130,7 @@ class Link:
         assert moved["LinkCreated"] == moved["LgrLost"] == 1, moved
         downs = {n: v for n, v in moved.items() if n.startswith("LinkDown")}
         assert downs == {cause: 1}, downs
-        self.traced()
+        self.traced(cause)
 
 
 def served():

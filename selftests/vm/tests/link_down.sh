@@ -19,11 +19,13 @@ g A "modprobe -a tun ib_uverbs rdma_rxe
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs t /sys/kernel/tracing
 	# not the names of commands: that patches the scheduler
 	echo 0 >/sys/kernel/tracing/options/record-cmd
-	event=/sys/kernel/tracing/events/smc/smcr_link_down/enable
-	echo 1 >\$event || exit
+	cd /sys/kernel/tracing/events/smc || exit
+	for e in smcr_link_down smc_link_state smc_state; do
+		echo 1 >\$e/enable || exit
+	done
 	$s/linkdown.py ${LINKDOWN_CASES:-} && $s/portgids.py
 	rc=\$?
-	echo 0 >\$event
+	echo 0 >enable
 	rmmod badverbs queues pauses || exit
 	exit \$rc" || fail "causes"
 g A 'sysctl -q net.smc.smcr_testlink_time=30'

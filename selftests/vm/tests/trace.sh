@@ -25,10 +25,12 @@ echo 1 >events/smc/enable; echo 1 >tracing_on
 cat >/tmp/talk.py <<-END
 	import socket
 	from counters import LO, pair, sysctl
-	def talk():
+	from sockdiag import fallback
+	def talk(look=lambda s: None):
 	    client, child = pair(LO)
 	    client.sendall(b"x" * 1000)
 	    assert len(child.recv(1000, socket.MSG_WAITALL)) == 1000
+	    look(client); look(child)
 	    client.close(); assert child.recv(1) == b""; child.close()
 	# until TCP_USER_TIMEOUT ends it, for want of room
 	def silent():
@@ -44,13 +46,18 @@ cat >/tmp/talk.py <<-END
 	talk()
 	silent()
 	sysctl("transports", "smcr")
-	talk()
+	talk(lambda s: print(fallback(s)))
 END
 PYTHONPATH=/lab/selftests/smc timeout $((60 * ${SMC_TEST_SCALE:-1})) \
-	python3 /tmp/talk.py || fail "talk.py"
+	python3 /tmp/talk.py >/tmp/why || fail "talk.py"
 echo 0 >tracing_on
 has() { grep -Eq "$1" trace || fail "no line $1"; }
-has "smc_switch_to_fallback: sk=[0-9a-f]+ clcsk=[0-9a-f]+ net=[0-9]+ fallback_rsn=[0-9]+"
+# of client and server
+[ "$(grep -c "^[1-9]" /tmp/why)" = 2 ] || fail "reasons: $(cat /tmp/why)"
+for why in $(cat /tmp/why); do
+	has "smc_switch_to_fallback: .* fallback_rsn=$why$"
+done
+has "smc_switch_to_fallback: sk=[0-9a-f]+ clcsk=[0-9a-f]+ net=[0-9]+ "
 has "smc_tx_sendmsg: smc=[0-9a-f]+ net=[0-9]+ len=1000 dev="
 has "smc_rx_recvmsg: smc=[0-9a-f]+ net=[0-9]+ len=1000 dev="
 has "smc_hs_step: net=[0-9]+ token=[0-9a-f]+ .* role=client .* OK"
