@@ -67,10 +67,10 @@ smc="HsClientTcp=0 HsClientSmcr=2"
 add="$s/genetlink.py add"
 
 both 'sysctl -q net.smc.handshake_timeout_ms=20000 net.smc.transports=smcr
-	ip link add link eth0 name eth0.5 type vlan id 5
+	ip link add link eth0 name eth0.5 type vlan id 3005
 	ip address add 10.51.0.$n/24 dev eth0.5
 	ip link set eth0.5 up'
-expect 'a VLAN on the port' 10.51.0.2 "$smc" eth0.5 5
+expect 'a VLAN on the port' 10.51.0.2 "$smc" eth0.5 3005
 
 # level PRIORITY SL: of the queue pair in A, as soft-RoCE, which does not use it,
 # gets it; the first socket there makes the link.  It is after struct
