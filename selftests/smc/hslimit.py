@@ -171,7 +171,7 @@ class Crowd:
             print(f"# close() of {what}: {slow * 1000:.0f} ms, {late} of {left} "
                   "handshakes end by their deadline", flush=True)
             # some may while a busy host is at it, and all do if it waits
-            assert late <= left // 2 and slow < LIMIT
+            assert late <= left // 2 and slow < AT_ONCE
         for ns, c in (self.ns, self.client), (self.other, self.server):
             await_that(f"handshakes stay in {ns}", lambda ns=ns, c=c: moved(
                 ns, c, "HsStarted") == moved(ns, c, "HsEnded"), LIMIT)
