@@ -660,10 +660,10 @@ def batch(program, *lines):
 
 
 def case_many_devices():
-    if limit(1) > 1:
-        print("# not here: to make a device takes seconds", flush=True)
-        return
-    names = [f"{'x' * 60}{i:03}" for i in range(28)]
+    """their order, and where they are many a dump of several messages"""
+    # to make a device takes seconds on a slow kernel
+    few = limit(1) > 1
+    names = [f"{'x' * 60}{i:03}" for i in range(3 if few else 28)]
     nets = [f"genl{i}" for i in range(len(names))]
     try:
         batch("ip", *(f"link add {n} type dummy" for n in nets))
@@ -671,7 +671,8 @@ def case_many_devices():
                         for name, n in zip(names, nets)))
         rows = smc().rows(DEV_R, 6)
         assert [text(r[10]) for r in rows] == [RDMA_DEV] + names
-        cut_anywhere(DEV_R)
+        if not few:
+            cut_anywhere(DEV_R)
     finally:
         batch("ip", *(f"link delete {n}" for n in nets))
     # a device of soft-RoCE goes a moment after what it stands on
