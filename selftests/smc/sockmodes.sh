@@ -158,7 +158,7 @@ if [ -z "$list" ]; then
 fi
 count=0 bad=0 passed=0
 # what may be said where a test skips itself
-allowed='SKIP for SMC-R\|SKIP what is in shared memory'
+allowed='SKIP for SMC-R\|SKIP for plain TCP\|SKIP what is in shared memory'
 [ "${SMC_SKIPS:-}" = none ] ||
 	allowed="$allowed\|SKIP what is not in this kernel"
 # shellcheck disable=SC2086
