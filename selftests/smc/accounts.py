@@ -640,6 +640,8 @@ def idle_rings():
 def case_ring_larger_than_a_pool():
     """it is freed when its connection ends, and all other idle rings stay"""
     idle_rings()
+    with open("/proc/sys/vm/compact_memory", "w", encoding="ascii") as f:
+        f.write("1")
     c = Counters()
     with limits(wmem=4 << 20):
         cli, srv = smc(RDMA, SMCR)
@@ -650,6 +652,11 @@ def case_ring_larger_than_a_pool():
     srv.close()
     counters_reach(c, ConnDestroyed=2)
     got = c.moved()
+    print(f"# {larger} of 2 are larger", flush=True)
+    if not larger:
+        raise cases.Skip("no 4 MiB in one piece")
+    # the pool may have to make room for the other one
+    assert got["BufDestroyed"] >= larger, got
     assert larger < 2 or got["BufDestroyed"] == 2, got
 
 
