@@ -346,6 +346,28 @@ case_rings_smcd = both("Smcd", "smcd", rings)
 case_rings_smcr = both("Smcr", "smcr", rings)
 
 
+def sizes(tech):
+    """rings are a power of two, and of shared memory 1 MiB at most"""
+    address, wanted = RDMA, [(20000, 32768), (32768, 32768)]
+    if tech == "Smcd":
+        address, wanted = LO, wanted + [(4 << 20, 1 << 20)]
+    for rmem, ring in wanted:
+        at_rest()
+        c = Counters()
+        with limits(rmem=rmem):
+            cli, srv = pair(address)
+        got = c.moved()[tech + "RxBufBytes"]
+        assert got == 2 * ring, (rmem, got)
+        for s in cli, srv:
+            got = s.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+            assert got == 2 * ring, (rmem, got)
+        ends(cli, srv)
+
+
+case_sizes_smcd = both("Smcd", "smcd", sizes)
+case_sizes_smcr = both("Smcr", "smcr", sizes)
+
+
 @contextlib.contextmanager
 def held(port):
     """handshakes with this port do not begin until what this gives is called,
