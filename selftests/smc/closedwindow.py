@@ -63,9 +63,10 @@ def connects_again(peer, counters):
     tcp.rst()
 
 
-def declines(peer, tcp, first, end, window=0):
+def declines(peer, counters, tcp, first, end, window=0):
     """the server, when the client has its Accept; and opens its window?"""
     tcp.send(accept_r(peer.args, 2, first, end))
+    await_that("no rings", lambda: counters.moved().get("BufCreated"), LIMIT)
     time.sleep(0.3)     # before the Confirm is right, too; behind it is meant
     net.window = window
     tcp.send(decline())
@@ -143,7 +144,7 @@ def declined(window):
     counters = Counters()
     with settings(handshake_timeout_ms=LONG_MS):
         sock, tcp = called(peer)
-        declines(peer, tcp, True, peer.new_link().end, window)
+        declines(peer, counters, tcp, True, peer.new_link().end, window)
         goes_on(peer, sock, tcp, counters)
     sock.close()
     peer.leave()
@@ -165,7 +166,8 @@ def case_declined_later():
     counters = Counters()
     with settings(handshake_timeout_ms=LONG_MS):
         sock, tcp = called(peer)
-        declines(peer, tcp, False, Conn(peer, peer.new_end()).end)
+        declines(peer, counters, tcp, False,
+                 Conn(peer, peer.new_end()).end)
         goes_on(peer, sock, tcp, counters)
     sock.close()
     # the group goes on
