@@ -22,7 +22,7 @@ import hostile_imm
 import hostile_llc
 import hostile_moments
 from clcmsg import decline
-from counters import sysctl
+from counters import Counters, sysctl
 from hostile import ANSWER, begin, end_group, forge, gone, group_lost, \
     guarded, lab, lost, refused, said
 from roce import SEND_IMM, SEND_INV, WRITE_IMM
@@ -31,10 +31,12 @@ from smcpeer import CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, DL_ALL, FIRST, \
 
 
 def case_link():
+    end_group()
+    counters = Counters()
     begin()
     lab.peer.alive()
-    with open("/proc/net/smc_stat", encoding="ascii") as f:
-        assert "HsServerSmcr" in f.read()
+    moved = counters.moved()
+    assert moved["HsServerSmcr"] == moved["LinkCreated"] == 1, moved
 
 
 def case_llc_malformed():

@@ -46,7 +46,7 @@ attached() {
 		'--status'
 }
 
-g A "readelf -l $s/static_tcp | grep -q INTERP" &&
+g A "readelf -l $s/static_tcp >/tmp/out && ! grep -q INTERP /tmp/out" ||
 	fail 'static_tcp is not static'
 smcd='HsClientSmcd=1 HsServerSmcd=1 HsClientTcp=0 HsServerTcp=0 TxBytes\>199999'
 tcp='HsClientSmcd=0 HsServerSmcd=0 HsClientTcp=0 HsServerTcp=0'
