@@ -28,7 +28,9 @@ for x in A B; do g $x 'sysctl -q net.smc.fallback_memory_s=0'; done
 
 # During handshakes: connections come one after another while the device goes.
 # One may end with an error: the one that was SMC-R when it went.  It is counted
-# as aborted there, and its error says so.
+# as aborted there, and its error says so.  Some rounds have to get as far as a
+# link.
+links=0
 for i in $(seq $rounds); do
 	port=$((port + 1))
 	case $((i % 2)) in 0) side=A ;; *) side=B ;; esac
@@ -62,6 +64,8 @@ for i in $(seq $rounds); do
 		fail "round $i, device of $side"
 	wait $rpid || fail "rdma link delete"
 	bad=$(g A 'cat /tmp/bad')
+	links=$((links + $(g A "$s/smcstat.sh show" |
+		awk '$1 == "LinkCreated" { n = $2 } END { print n + 0 }')))
 	aborted=$(g $side "$s/smcstat.sh show" |
 		awk '$1 == "ConnAborted" { n = $2 } END { print n + 0 }')
 	# they come one at a time
@@ -73,6 +77,8 @@ for i in $(seq $rounds); do
 	g A "$s/smcstat.sh expect HsClientErr=0" || fail "round $i, handshakes"
 	for x in A B; do one_cause $x; done
 done
+note "$links links in $rounds rounds"
+[ $links -ge $(((rounds + 2) / 4)) ] || fail "not enough links"
 
 # Open connections when the device goes: an error on both sides, soon.  They have
 # to be SMC-R, and by one link: none may be late on a busy host.
