@@ -17,7 +17,8 @@
 #include "module.h"
 #include "tool.h"
 
-#define RELOAD	"rmmod smc_diag smc; modprobe smc; reboot if it is in use"
+/* A module has the defaults when it is loaded.  --system ignores a later -r. */
+#define RELOAD	"rmmod smc_diag smc; modprobe smc; sysctl -r ^net.smc --system; reboot if it is in use"
 
 static char release[SYSFS_TEXT];	/* of the running kernel */
 

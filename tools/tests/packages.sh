@@ -51,7 +51,8 @@ says() {
 	done
 }
 
-remedy='is loaded; for this one: rmmod smc_diag smc; modprobe smc; reboot if it is in use'
+remedy='is loaded; for this one: rmmod smc_diag smc; modprobe smc; sysctl -r ^net.smc --system'
+remedy="$remedy; reboot if it is in use"
 # no module is loaded, and none could be built
 says ''
 # for RPM: only kernels that have their headers

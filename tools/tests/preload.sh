@@ -284,9 +284,9 @@ for i in 1 2 3 4; do
 done >"$tmp/out"
 expect 'smc_run -d tells which module is loaded' "$tmp/out" <<'END'
 smc_run: module smc 9.8
-smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; reboot if it is in use
+smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; sysctl -r ^net.smc --system; reboot if it is in use
 smc_run: this is the kernel's own smc; for this module: install its headers (linux-headers-6.9 or kernel-devel-6.9), then dkms autoinstall -k 6.9
-smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; reboot if it is in use
+smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; sysctl -r ^net.smc --system; reboot if it is in use
 END
 # an update installs another one
 echo 1A3F >"$tmp/ours/srcversion"
@@ -302,7 +302,7 @@ done >"$tmp/out"
 expect 'smc_run -d tells that another module is installed' "$tmp/out" <<'END'
 smc_run: module smc 9.8
 smc_run: module smc 9.8
-smc_run: module smc 9.8; another one is installed: rmmod smc_diag smc; modprobe smc; reboot if it is in use
+smc_run: module smc 9.8; another one is installed: rmmod smc_diag smc; modprobe smc; sysctl -r ^net.smc --system; reboot if it is in use
 smc_run: module smc 9.8
 smc_run: module smc 9.8
 smc_run: module smc 9.8
