@@ -267,18 +267,31 @@ static void remember(atomic_bool *missing, bool refused, int domain,
 	atomic_store_explicit(missing, true, memory_order_relaxed);
 }
 
+/* The kernel takes a larger size than @limit silently, as @limit. */
+static void set_buffer(int fd, int option, const char *name, const char *limit,
+		       int size)
+{
+	socklen_t len = sizeof(int);
+	int doubled;
+
+	if (!size)
+		return;
+	if (setsockopt(fd, SOL_SOCKET, option, &size, sizeof(size)))
+		say("libsmc-preload: fd %d: cannot set %s %d\n", fd, name,
+		    size);
+	else if (self.debug &&
+		 !getsockopt(fd, SOL_SOCKET, option, &doubled, &len) &&
+		 doubled / 2 < size)
+		say("libsmc-preload: fd %d: %s is %d, not %d: %s\n", fd, name,
+		    doubled / 2, size, limit);
+}
+
 static void set_buffers(int fd)
 {
-	if (self.sndbuf &&
-	    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &self.sndbuf,
-		       sizeof(self.sndbuf)))
-		say("libsmc-preload: fd %d: cannot set SO_SNDBUF %d\n", fd,
-		    self.sndbuf);
-	if (self.rcvbuf &&
-	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &self.rcvbuf,
-		       sizeof(self.rcvbuf)))
-		say("libsmc-preload: fd %d: cannot set SO_RCVBUF %d\n", fd,
-		    self.rcvbuf);
+	set_buffer(fd, SO_SNDBUF, "SO_SNDBUF", "net.core.wmem_max",
+		   self.sndbuf);
+	set_buffer(fd, SO_RCVBUF, "SO_RCVBUF", "net.core.rmem_max",
+		   self.rcvbuf);
 }
 
 /**

@@ -121,6 +121,14 @@ ok errno 77
 buffers 16384 20000
 END
 
+SMC_DEBUG=1 SMC_SNDBUF=2047M SMC_RCVBUF=2047M under both 2,1,0
+sed 's/is [0-9]*, /is less, /' "$tmp/said" >"$tmp/limits"
+expect 'SMC_DEBUG tells of a size that the kernel limits' "$tmp/limits" <<'END'
+libsmc-preload: fd N: SO_SNDBUF is less, not 2146435072: net.core.wmem_max
+libsmc-preload: fd N: SO_RCVBUF is less, not 2146435072: net.core.rmem_max
+libsmc-preload: fd N: SMC, family 2
+END
+
 SMC_SNDBUF=16Q SMC_RCVBUF=-5 under both 2,1,0
 expect 'what is no size is ignored aloud' "$tmp/said" <<'END'
 libsmc-preload: SMC_SNDBUF=16Q is not a size, ignored
