@@ -53,11 +53,16 @@ modules_install:
 		$(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 	$(if $(DESTDIR),,depmod -a $$(sed 's/.*"\(.*\)"/\1/' $(release)))
 
+# Each kernel that had them: depmod lists what is gone no more.
 uninstall:
 	$(MAKE) -C tools uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
-	rm -f $(DESTDIR)/lib/modules/*/updates/smc.ko* \
-		$(DESTDIR)/lib/modules/*/updates/smc_diag.ko*
-	$(if $(DESTDIR),,depmod -a)
+	@for dir in $(DESTDIR)/lib/modules/*/updates; do \
+		ls "$$dir" 2>/dev/null | grep -Eq '^smc(_diag)?\.ko' || continue; \
+		echo "rm -f $$dir/smc.ko* $$dir/smc_diag.ko*"; \
+		rm -f "$$dir"/smc.ko* "$$dir"/smc_diag.ko*; \
+		kernel=$${dir%/updates}; \
+		$(if $(DESTDIR),:,depmod -a "$${kernel##*/}"); \
+	done
 
 clean:
 	@test ! -e $(KDIR)/Makefile || $(kbuild) clean

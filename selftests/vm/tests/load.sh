@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Loading: a socket() of any of the four kinds loads our module, installed in
 # updates/, and not the kernel's own; it can be loaded and unloaded over and
-# over; the kernel's own and ours do not fit beside each other.
+# over; the kernel's own and ours do not fit beside each other; after "make
+# uninstall" modules.dep of no kernel names ours.
 # when: 2/2 6.12; 2/4 debug; long kcsan, a minute for what has no threads
 # guests: 1
 # rdma: none
@@ -60,5 +61,18 @@ ip netns delete x
 insmod /lab/smc_diag.ko || fail "smc_diag"
 rmmod smc 2>/dev/null && fail "smc goes before smc_diag"
 rmmod smc_diag && rmmod smc || fail "unload both"
+
+other=/lib/modules/9.9-other
+mkdir -p $other/updates
+cp /lab/smc.ko $other/updates
+touch $other/modules.order $other/modules.builtin
+depmod -a ${other##*/}
+for kernel in $other /lib/modules/$release; do
+	grep -q "^updates/smc.ko:" $kernel/modules.dep || fail "no smc in $kernel"
+done
+make -s -C /lab uninstall PREFIX=/tmp/none || fail "make uninstall"
+for kernel in $other /lib/modules/$release; do
+	! grep "^updates/smc" $kernel/modules.dep || fail "still in $kernel"
+done
 exit $bad
 '
