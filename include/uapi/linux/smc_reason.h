@@ -159,7 +159,8 @@
 	  "see what the peer says", ECONNRESET)			\
 	X(HSLIMIT, 0x0a0a0000, "HSLIMIT",				\
 	  "too many handshakes ran at once, or the listener's queue was nearly full", \
-	  "accept() connections sooner, or listen() with a larger backlog", 0) \
+	  "see max_handshakes in af_smc(7); a server: accept() sooner, or a larger backlog", \
+	  0)								\
 	X(DISABLED, 0x0a0b0000, "DISABLED",				\
 	  "SMC is switched off by policy",				\
 	  "see net.smc.transports", 0)					\
