@@ -45,6 +45,9 @@ says() {
 
 check "an old kernel" says \
 	"This kernel is too old for SMC, which needs Linux 6.6 or a recent 6.1" \
+	CONFIG_64BIT=y CONFIG_INFINIBAND=m
+check "a cloud kernel" says \
+	"SMC needs a kernel with CONFIG_INFINIBAND, which cloud kernels lack" \
 	CONFIG_64BIT=y
 check "a 32-bit kernel" says "SMC needs a kernel for a 64-bit processor"
 
