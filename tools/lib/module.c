@@ -91,7 +91,7 @@ static void build_it(char *text, size_t size)
 
 	if (has_infiniband())
 		snprintf(text, size,
-			 "install its headers (linux-headers-%s or kernel-devel-%s), then dkms autoinstall -k %s",
+			 "install its headers (linux-headers-%s or kernel-devel-%s), then dkms autoinstall -k %s, or make clean all install in the source (Linux 6.1, 6.6 and later)",
 			 release, release, release);
 	else if (strstr(release, "-cloud-"))
 		snprintf(text, size,

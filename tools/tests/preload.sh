@@ -261,7 +261,7 @@ END
 PATH=$tmp/bin:$PATH status 125 'smc_run: no module for this kernel' \
 	"$tmp/missing/smc_run" true
 expect 'smc_run says how to build the module' "$tmp/out" <<'END'
-smc_run: there is no module smc for Linux 6.9: install its headers (linux-headers-6.9 or kernel-devel-6.9), then dkms autoinstall -k 6.9; true was not started
+smc_run: there is no module smc for Linux 6.9: install its headers (linux-headers-6.9 or kernel-devel-6.9), then dkms autoinstall -k 6.9, or make clean all install in the source (Linux 6.1, 6.6 and later); true was not started
 END
 printf '%s\n' CONFIG_64BIT=y '# CONFIG_INFINIBAND is not set' >"$tmp/config"
 mkdir "$tmp/empty/6.9-cloud-arm64"
@@ -293,7 +293,7 @@ done >"$tmp/out"
 expect 'smc_run -d tells which module is loaded' "$tmp/out" <<'END'
 smc_run: module smc 9.8
 smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; sysctl -r ^net.smc --system; reboot if it is in use
-smc_run: this is the kernel's own smc; for this module: install its headers (linux-headers-6.9 or kernel-devel-6.9), then dkms autoinstall -k 6.9
+smc_run: this is the kernel's own smc; for this module: install its headers (linux-headers-6.9 or kernel-devel-6.9), then dkms autoinstall -k 6.9, or make clean all install in the source (Linux 6.1, 6.6 and later)
 smc_run: this is the kernel's own smc; for this module: rmmod smc_diag smc; modprobe smc; sysctl -r ^net.smc --system; reboot if it is in use
 END
 # an update installs another one
