@@ -228,7 +228,7 @@ static int check_devices(void)
 	if (genl_dump(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_DEV_SMCR, on_dev,
 		      &ports)) {
 		chk_step("RDMA ports", "cannot be asked of this kernel");
-		return EXIT_SUCCESS;
+		return EXIT_FAILURE;
 	}
 	if (ports.active)
 		return EXIT_SUCCESS;
