@@ -42,9 +42,13 @@
 
 static bool settled(struct sock *child)
 {
-	struct smc_sock *smc = smc_sock_get(child);
+	struct smc_sock *smc;
 	bool yes;
 
+	/* TCP's from birth, or by now: it does not become ours again */
+	if (!smc_sock_has_context(child))
+		return true;
+	smc = smc_sock_get(child);
 	if (!smc)
 		return true;
 	yes = !smc_sock_rules(smc)->attempt &&

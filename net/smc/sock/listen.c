@@ -116,7 +116,7 @@ static int accepted(struct socket *newsock, bool kern)
 	return rc;
 }
 
-/* Have TCP's accept() take the first settled child. */
+/* Have TCP's accept() take the first settled child.  @smc pins the module. */
 static int accept_first(struct smc_sock *smc, struct socket *sock,
 			struct socket *newsock, struct proto_accept_arg *arg)
 {
@@ -130,7 +130,7 @@ static int accept_first(struct smc_sock *smc, struct socket *sock,
 	if (inet_sk_state_load(sk) != TCP_LISTEN)
 		rc = -EINVAL;
 	else if (smc_acceptq_settle(sk))
-		rc = smc_sock_pinned(inet_accept(sock, newsock, arg));
+		rc = inet_accept(sock, newsock, arg);
 	arg->flags = flags;
 	mutex_unlock(&smc->accept_mutex);
 	return rc;
