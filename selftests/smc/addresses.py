@@ -151,6 +151,27 @@ def case_v6():
         new_port("lo", lambda: run("ip link delete two0"))
 
 
+def case_younger_than_the_port():
+    """a port that has no GID for IPv4 when it is made"""
+    def other():
+        run("ip link add two0 type dummy")
+        run("ip link set two0 up")
+
+    def gids():
+        return sum(is_gid("rxe0", n) for n in range(16))
+
+    new_port("two0", other)
+    try:
+        before = gids()
+        run("ip address add 10.87.0.1/32 dev two0")
+        await_that("no GID", lambda: gids() > before, limit(60))
+        sysctl("transports", "smcr")
+        set_up(2, "10.87.0.1", "10.87.0.1")
+    finally:
+        sysctl("transports", "smcd smcr")
+        new_port("lo", lambda: run("ip link delete two0"))
+
+
 def case_two_devices():
     """of another port, whose GIDs are of one and of the other in turn"""
     def make():
