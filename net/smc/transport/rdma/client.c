@@ -33,10 +33,7 @@ static void query_ports(struct work_struct *work)
 	unsigned int port;
 	u16 index;
 
-	rdma_for_each_port(rdev->ibdev, port) {
-		/* smc_path.port */
-		if (port > U8_MAX)
-			break;
+	smc_rdma_for_each_port(rdev->ibdev, port) {
 		if (!rdma_protocol_roce(rdev->ibdev, port))
 			continue;
 		if (ib_query_port(rdev->ibdev, port, &attr)) {
@@ -166,7 +163,7 @@ static bool dev_usable(struct ib_device *ibdev)
 	    !(attrs->page_size_cap & PAGE_SIZE) ||
 	    attrs->max_qp_wr < SMC_RDMA_SQ_DEPTH)
 		return false;
-	rdma_for_each_port(ibdev, port) {
+	smc_rdma_for_each_port(ibdev, port) {
 		if (rdma_protocol_roce(ibdev, port))
 			return true;
 	}
@@ -199,9 +196,7 @@ static int dev_add(struct ib_device *ibdev)
 			sizeof(rdev->dev.parent));
 	ib_set_client_data(ibdev, &client, rdev);
 	ib_register_event_handler(&rdev->events);
-	rdma_for_each_port(ibdev, port) {
-		if (port > U8_MAX)
-			break;
+	smc_rdma_for_each_port(ibdev, port) {
 		if (rdma_protocol_roce(ibdev, port))
 			count_gids(rdev, port);
 	}

@@ -545,12 +545,9 @@ static int scan_dev(struct smc_dev *dev, void *arg)
 	      rdma_dev_access_netns(rdev->ibdev, search->route->net) :
 	      ns_usable(rdev->ibdev, search->route->net)))
 		return 0;
-	rdma_for_each_port(rdev->ibdev, port) {
+	smc_rdma_for_each_port(rdev->ibdev, port) {
 		struct smc_path try = {};
 
-		/* smc_path.port */
-		if (port > U8_MAX)
-			break;
 		rank = scan_port(rdev, port, search, &try);
 		if (rank <= search->best)
 			continue;

@@ -143,10 +143,7 @@ static int dev_has(struct smc_dev *dev, void *arg)
 	struct smc_rdma_dev *rdev = smc_rdma_dev(dev);
 	unsigned int port;
 
-	rdma_for_each_port(rdev->ibdev, port) {
-		/* smc_path.port */
-		if (port > U8_MAX)
-			break;
+	smc_rdma_for_each_port(rdev->ibdev, port) {
 		if (rdma_protocol_roce(rdev->ibdev, port) &&
 		    port_has(rdev, port, arg))
 			return 1;

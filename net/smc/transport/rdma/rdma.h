@@ -116,6 +116,12 @@ struct smc_rdma_port {
 	int gids;
 };
 
+/* as rdma_for_each_port(); smc_path.port and smc_rdma_dev.ports end at U8_MAX */
+#define smc_rdma_for_each_port(ibdev, port)				\
+	for ((port) = rdma_start_port(ibdev);				\
+	     (port) <= min_t(u32, rdma_end_port(ibdev), U8_MAX);	\
+	     (port)++)
+
 /**
  * struct smc_rdma_dev - an RDMA device
  * @dev: what the core sees
