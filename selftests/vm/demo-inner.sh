@@ -66,8 +66,6 @@ while_running() {
 	done
 }
 
-growth() { g "$1" "$smc/smcstat.sh show" | awk -v n="$2" '$1 == n { print $2 }'; }
-
 : >"$LAB_RUN/table"
 step "Two machines, a RoCE port each (soft-RoCE on eth0), nothing configured:"
 for x in A B; do
@@ -86,10 +84,10 @@ for x in A B; do g $x "$smc/smcstat.sh mark"; done
 wire_start >/dev/null
 measure "SMC-R, two hosts" ipproto
 wire_stop >/dev/null
-moved=$(growth A TxBytes)
-taken=$(growth A RxBytes)
-conns=$(growth A HsClientSmcr)
-fell=$(growth A HsClientTcp)
+moved=$(grew A TxBytes)
+taken=$(grew A RxBytes)
+conns=$(grew A HsClientSmcr)
+fell=$(grew A HsClientTcp)
 
 step "On one machine over TCP"
 cli=A srv=A addr=127.0.0.1 run=''
@@ -99,7 +97,7 @@ step "The same through smc_run: shared memory"
 run=smc_run
 g A "$smc/smcstat.sh mark"
 measure "SMC-D, one host" ipproto
-lo_moved=$(growth A TxBytes)
+lo_moved=$(grew A TxBytes)
 
 step "Result"
 {
@@ -109,17 +107,17 @@ step "Result"
 roce=$(awk -v b="$wire_roce_bytes" 'BEGIN { printf "%.1f", b / 1e6 }')
 cat <<END
 
-  Connections of the programs between the machines: ${conns:-0} SMC-R, ${fell:-0} TCP
-  Bytes moved by RDMA WRITE: ${moved:-0} to B, ${taken:-0} to A
+  Connections of the programs between the machines: $conns SMC-R, $fell TCP
+  Bytes moved by RDMA WRITE: $moved to B, $taken to A
   RoCE on the wire, headers included: $roce MB
   TCP segments with payload: $wire_clc carried the handshake (CLC), $wire_data anything else
-  Bytes moved through shared memory on one machine: ${lo_moved:-0}
+  Bytes moved through shared memory on one machine: $lo_moved
 
   (Emulated machines, and soft-RoCE does in software, packet by packet, what a
   RoCE adapter does in hardware: the SMC-R row shows that it works, not how
   fast it is.  TCP and SMC-D on one host can be compared.)
 END
-[ "${conns:-0}" -gt 0 ] && [ "${fell:-0}" = 0 ] && [ "$wire_data" = 0 ] ||
+[ "$conns" -gt 0 ] && [ "$fell" = 0 ] && [ "$wire_data" = 0 ] ||
 	fail "not all of it went by RDMA"
-[ "${lo_moved:-0}" -gt 0 ] || fail "no shared memory"
+[ "$lo_moved" -gt 0 ] || fail "no shared memory"
 step "Done"

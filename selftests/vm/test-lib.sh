@@ -37,6 +37,21 @@ listening() {
 		/proc/net/tcp /proc/net/tcp6"
 }
 
+# grew GUEST COUNTER [FILE]: by how much, since smcstat.sh mark [FILE]
+grew() {
+	g "$1" "/lab/selftests/smc/smcstat.sh show ${3:-}" |
+		awk -v n="$2" '$1 == n { v = $2 } END { print v + 0 }'
+}
+
+# fell_back GUEST SIDE REASON [COMMAND]: how many connections became TCP for that,
+# since the module was loaded; COMMAND runs smc_stats elsewhere (ip netns exec ...)
+fell_back() {
+	g "$1" "${4:-} smc_stats -P" |
+		awk -v side="side=\"$2\"" -v reason="reason=\"$3\"" '
+			index($0, side) && index($0, reason) { n = $NF }
+			END { print n + 0 }'
+}
+
 # pingpong_held KIND ROUNDS: pingpong between two sockets of A; its line is in
 # $LAB_RUN/pingpong, and $socks has the sockets while it was connected
 pingpong_held() {

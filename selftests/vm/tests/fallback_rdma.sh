@@ -205,12 +205,6 @@ stuck "the link is stuck at the client" A "@th,64,8 0x11"
 
 other() { case $1 in A) echo B ;; *) echo A ;; esac; }
 
-# other_hosts: so often a client in A had a group that another host has made
-other_hosts() {
-	g A smc_stats -P | awk '/side="client".*"OTHERHOST"/ { n = $NF }
-		END { print n + 0 }'
-}
-
 # from CLIENT ADDRESS CLIENT_COUNTERS: a connection of this guest to the other
 # one, by that address; no group is lost
 from() {
@@ -241,9 +235,9 @@ note "an address that is translated"
 g A 'nft add table ip lab
 	nft add chain ip lab out "{ type nat hook output priority -100; }"
 	nft add rule ip lab out ip daddr 10.9.0.33 dnat to 10.9.0.2'
-n=$(other_hosts)
+n=$(fell_back A client OTHERHOST)
 from A 10.9.0.33 "$tcp LgrCreated=0"
-equal $((n + 1)) "$(other_hosts)" "OTHERHOST"
+equal $((n + 1)) "$(fell_back A client OTHERHOST)" "OTHERHOST"
 g A 'nft delete table ip lab'
 g B 'ip address del 10.9.0.22/24 dev eth0'
 from A 10.9.0.2 "$smc LgrCreated=0"

@@ -64,10 +64,8 @@ for i in $(seq $rounds); do
 		fail "round $i, device of $side"
 	wait $rpid || fail "rdma link delete"
 	bad=$(g A 'cat /tmp/bad')
-	links=$((links + $(g A "$s/smcstat.sh show" |
-		awk '$1 == "LinkCreated" { n = $2 } END { print n + 0 }')))
-	aborted=$(g $side "$s/smcstat.sh show" |
-		awk '$1 == "ConnAborted" { n = $2 } END { print n + 0 }')
+	links=$((links + $(grew A LinkCreated)))
+	aborted=$(grew $side ConnAborted)
 	# they come one at a time
 	[ "$bad" -le 1 ] && [ "$bad" -le "$aborted" ] ||
 		fail "round $i: $bad ended with an error, $aborted aborted"

@@ -14,12 +14,6 @@ rtt_ms=100
 n=250			# a group takes 255
 limit=255		# RETIRED_MAX of net/smc/transport/rdma/mem.c
 
-# counter GUEST NAME FILE: by how much it grew since the mark in FILE
-counter() {
-	g "$1" "$s/smcstat.sh show $3" | awk -v n="$2" '$1 == n { v = $2 }
-		END { print v + 0 }'
-}
-
 # start HOLD ARGUMENTS...: connections that stay open once all is verified
 start() {
 	hold=$1
@@ -96,7 +90,7 @@ passed_ms=$((($(date +%s%N) - since) / 1000000))
 # Did that ask for more than the limit?  One of two rings that were freed had a
 # key, and an answer takes a round trip at least.
 for x in A B; do
-	freed=$(counter $x BufDestroyed /tmp/first)
+	freed=$(grew $x BufDestroyed /tmp/first)
 	waiting=$((freed / 2 - passed_ms / rtt_ms - 1))
 	note "$x: $freed rings freed in $passed_ms ms: $waiting wait at least"
 	[ $waiting -gt $limit ] ||
