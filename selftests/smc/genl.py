@@ -679,21 +679,6 @@ def case_many_devices():
     await_that("devices stay", lambda: len(smc().rows(DEV_R, 6)) == 1, LIMIT)
 
 
-def renamed(pnet_family, shown):
-    try:
-        pnet_family.do(P_ADD, pnet("OLD", dev=RDMA_DEV))
-        pnet_family.do(P_ADD, pnet("NEW", dev="genl9"))
-        assert shown() == (RDMA_DEV, "OLD"), shown()
-        batch("rdma", f"dev set {RDMA_DEV} name genl9")
-        try:
-            assert shown() == ("genl9", "NEW"), shown()
-        finally:
-            batch("rdma", f"dev set genl9 name {RDMA_DEV}")
-        assert shown() == (RDMA_DEV, "OLD"), shown()
-    finally:
-        pnet_family.do(P_FLUSH)
-
-
 def case_renamed_device():
     """it has its new name, and the network of that; so have its links"""
     g, p = smc(), Genl(PNET)
@@ -707,7 +692,18 @@ def case_renamed_device():
         return text(row[10]), text(attrs_of(row[8])[2])
 
     with Pairs("smcr", 1, hostenv.LOCAL_V4):
-        renamed(p, shown)
+        try:
+            p.do(P_ADD, pnet("OLD", dev=RDMA_DEV))
+            p.do(P_ADD, pnet("NEW", dev="genl9"))
+            assert shown() == (RDMA_DEV, "OLD"), shown()
+            batch("rdma", f"dev set {RDMA_DEV} name genl9")
+            try:
+                assert shown() == ("genl9", "NEW"), shown()
+            finally:
+                batch("rdma", f"dev set genl9 name {RDMA_DEV}")
+            assert shown() == (RDMA_DEV, "OLD"), shown()
+        finally:
+            p.do(P_FLUSH)
 
 
 def case_churn():
