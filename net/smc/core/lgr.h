@@ -196,8 +196,6 @@ struct smc_lgr_key {
 	const u8 *eid;
 };
 
-struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
-			     bool *others);
 void smc_lgr_close(struct smc_lgr *lgr);
 struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			    enum smc_role role, const struct smc_path *path,
@@ -210,6 +208,14 @@ void smc_lgr_give_up(struct smc_lgr *lgr, enum smc_reason why);
 int smc_lgr_net_init(struct smc_net *sn);
 void smc_lgr_net_kill(struct smc_net *sn);
 void smc_lgr_net_exit(struct smc_net *sn);
+
+/* lgr_find.c */
+struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
+			     bool *others);
+struct smc_lgr *smc_lgr_find_locked(struct smc_net *sn,
+				    const struct smc_lgr_key *key, bool *others);
+void smc_lgr_head_add(struct smc_lgr *lgr);
+bool smc_lgr_is_unlisted(const struct smc_lgr *lgr);
 
 /* lgr_walk.c */
 struct hlist_head *smc_lgr_peer_head(struct smc_net *sn,
