@@ -46,6 +46,7 @@ struct smc_hs_cache;
  * @rmem: default receive ring, bytes
  * @autocork: unsent bytes from which on a write does not wait for earlier ones
  * @max_conns: connections per group, SMC_MIN_CONNS..SMC_MAX_CONNS
+ * @conns_per_queue: of a server's group, before it has another one made; 0: never
  * @testlink_s: link supervision interval in seconds, 0 = off
  * @limit_hs: sysctl limit_smc_hs; this one and the next two are set and read
  *	back, and have no effect
@@ -93,6 +94,7 @@ struct smc_net {
 	int rmem;
 	unsigned int autocork;
 	unsigned int max_conns;
+	unsigned int conns_per_queue;
 	unsigned int testlink_s;
 	int limit_hs;
 	unsigned int buf_type;

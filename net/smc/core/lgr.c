@@ -288,6 +288,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn,
 	INIT_WORK(&lgr->shed_work, shed_work_fn);
 	INIT_LIST_HEAD(&lgr->shed);
 	lgr->pool_looked = jiffies;
+	lgr->spread_at = jiffies;
 	for (dir = 0; dir < SMC_BUF_DIRS; dir++)
 		INIT_LIST_HEAD(&lgr->pool[dir]);
 	return lgr;
@@ -329,12 +330,13 @@ static int try_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
 		       struct smc_lgr **found, struct smc_account **full)
 {
 	struct smc_net *sn = lgr->sn;
-	bool gone, others;
+	struct smc_lgr_seen seen;
+	bool gone;
 
 	spin_lock_bh(&sn->lgr_lock);
 	/* smc_dev_del() sets "removing" before it looks into the table */
 	gone = READ_ONCE(lgr->path.dev->removing);
-	*found = key && !gone ? smc_lgr_find_locked(sn, key, &others) : NULL;
+	*found = key && !gone ? smc_lgr_find_locked(sn, key, &seen) : NULL;
 	*full = NULL;
 	if (!gone && !*found &&
 	    smc_account_try_charge(lgr->account, SMC_ACCT_GROUPS, 1, full)) {
@@ -365,6 +367,7 @@ static bool give_way(struct smc_lgr *lgr, struct smc_account *full)
  * smc_lgr_publish() - let smc_lgr_find() find a new group
  * @lgr: from smc_lgr_new(), with all members set that a look-up compares
  * @key: NULL, or look for another one first
+ * @needed: an idle group may end to make room for it
  * @found: the other one, as smc_lgr_find() returns it, or NULL
  *
  * Connections that arrive together share the group of the first, which brings
@@ -375,14 +378,14 @@ static bool give_way(struct smc_lgr *lgr, struct smc_account *full)
  * no room.  With an error, or if @found is set, @lgr has been freed.
  */
 int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
-		    struct smc_lgr **found)
+		    bool needed, struct smc_lgr **found)
 {
 	struct smc_account *full;
 	int rc;
 
 	do {
 		rc = try_publish(lgr, key, found, &full);
-	} while (rc == -EUSERS && give_way(lgr, full));
+	} while (rc == -EUSERS && needed && give_way(lgr, full));
 	if (rc == -EUSERS)
 		smc_stats_inc(lgr->sn, full->stat);
 	if (rc || *found)

@@ -91,6 +91,8 @@ struct smc_lgr_idle {
  * @peer_addr: the peer's, the same
  * @throttled: its maker may have to wait for its rings: others do not wait for the
  *	group
+ * @spread_at: server: when it may have another group made beside itself, jiffies;
+ *	under the table lock
  * @closed: no connection joins it any more; written under the table lock and
  *	@lock
  * @setup: held across lgr_up, lgr_connect and lgr_confirm, which the handshake
@@ -148,6 +150,7 @@ struct smc_lgr {
 	struct in6_addr peer_addr;
 	bool throttled;
 	bool closed;
+	unsigned long spread_at;
 	struct mutex setup;
 	bool up;
 
@@ -196,12 +199,28 @@ struct smc_lgr_key {
 	const u8 *eid;
 };
 
+/**
+ * struct smc_lgr_seen - what smc_lgr_find() has seen beside the group it returns
+ * @groups: that match and are listed
+ * @connecting: one of these is being set up
+ * @others: client: a group matches that was made with other addresses
+ * @crowded: server: the group has more connections than net.smc.conns_per_queue,
+ *	and another one would have a completion vector of its own; not said
+ *	again for a minute, but for the new one
+ */
+struct smc_lgr_seen {
+	unsigned int groups;
+	bool connecting;
+	bool others;
+	bool crowded;
+};
+
 void smc_lgr_close(struct smc_lgr *lgr);
 struct smc_lgr *smc_lgr_new(struct smc_net *sn, const struct smc_xport *xport,
 			    enum smc_role role, const struct smc_path *path,
 			    const struct smc_route *route, u8 version);
 int smc_lgr_publish(struct smc_lgr *lgr, const struct smc_lgr_key *key,
-		    struct smc_lgr **found);
+		    bool needed, struct smc_lgr **found);
 void smc_lgr_leave(struct smc_lgr *lgr);
 void smc_lgr_kill(struct smc_lgr *lgr, enum smc_reason why);
 void smc_lgr_give_up(struct smc_lgr *lgr, enum smc_reason why);
@@ -211,9 +230,10 @@ void smc_lgr_net_exit(struct smc_net *sn);
 
 /* lgr_find.c */
 struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
-			     bool *others);
+			     struct smc_lgr_seen *seen);
 struct smc_lgr *smc_lgr_find_locked(struct smc_net *sn,
-				    const struct smc_lgr_key *key, bool *others);
+				    const struct smc_lgr_key *key,
+				    struct smc_lgr_seen *seen);
 void smc_lgr_head_add(struct smc_lgr *lgr);
 bool smc_lgr_is_unlisted(const struct smc_lgr *lgr);
 

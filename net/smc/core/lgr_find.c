@@ -10,6 +10,7 @@
  * Tests: selftests/vm/tests (LgrCreated, LgrDestroyed), fallback_rdma.sh
  */
 #include <linux/jhash.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <net/ipv6.h>
@@ -18,6 +19,13 @@
 
 /* Stalled groups that a server's look-up refuses before it gives up */
 #define REFUSED_MAX	32
+
+/*
+ * Groups of a server with one peer that net.smc.conns_per_queue leads to.  If one
+ * cannot be made, the next try is so much later.
+ */
+#define SPREAD_MAX	16
+#define SPREAD_AGAIN	(60 * HZ)
 
 /*
  * May one more connection join?  A client ignores the limits: it has to use the
@@ -160,11 +168,54 @@ static bool lgr_matches(const struct smc_lgr *lgr,
 	return xport->lgr_match(lgr, key->path, key->prop, key->acc);
 }
 
+/* Rather one that nothing has to wait for, then the one with fewer connections. */
+static bool is_better(const struct smc_lgr *lgr, const struct smc_lgr *than)
+{
+	bool active = READ_ONCE(lgr->state) == SMC_LGR_ACTIVE;
+
+	if (active != (READ_ONCE(than->state) == SMC_LGR_ACTIVE))
+		return active;
+	return READ_ONCE(lgr->conns_num) < READ_ONCE(than->conns_num);
+}
+
+static struct hlist_head *head_of_key(struct smc_net *sn,
+				      const struct smc_lgr_key *key)
+{
+	return head_of(sn, key->xport, key->role, &key->route->daddr,
+		       key->peer_gid, key->peer_id);
+}
+
+/* The best of the groups that match, or of the first SPREAD_MAX. */
+static struct smc_lgr *best_locked(struct smc_net *sn,
+				   const struct smc_lgr_key *key,
+				   struct smc_lgr_seen *seen)
+{
+	struct smc_lgr *lgr, *best = NULL;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	*seen = (struct smc_lgr_seen) {};
+	hlist_for_each_entry(lgr, head_of_key(sn, key), hash_node) {
+		if (!lgr_matches(lgr, key))
+			continue;
+		if (!same_hosts(lgr, key)) {
+			seen->others = true;
+			continue;
+		}
+		if (READ_ONCE(lgr->state) == SMC_LGR_CONNECTING)
+			seen->connecting = true;
+		if (!best || is_better(lgr, best))
+			best = lgr;
+		if (++seen->groups == SPREAD_MAX)
+			break;
+	}
+	return best;
+}
+
 /**
  * smc_lgr_find_locked() - smc_lgr_find() with the table lock held
  * @sn: namespace
  * @key: what it has to match
- * @others: client: a group matches that was made with other addresses
+ * @seen: filled in, but for "crowded"
  *
  * What has no place for another connection is not listed, but a peer may have
  * thousands of groups that have just begun to stall: after REFUSED_MAX of them a
@@ -174,37 +225,55 @@ static bool lgr_matches(const struct smc_lgr *lgr,
  * Return: as smc_lgr_find().
  */
 struct smc_lgr *smc_lgr_find_locked(struct smc_net *sn,
-				    const struct smc_lgr_key *key, bool *others)
+				    const struct smc_lgr_key *key,
+				    struct smc_lgr_seen *seen)
 {
-	const struct hlist_head *head;
-	struct hlist_node *next;
 	struct smc_lgr *lgr;
-	int refused = 0;
+	int refused;
 
-	lockdep_assert_held(&sn->lgr_lock);
-	*others = false;
-	head = head_of(sn, key->xport, key->role, &key->route->daddr,
-		       key->peer_gid, key->peer_id);
-	hlist_for_each_entry_safe(lgr, next, head, hash_node) {
-		if (!lgr_matches(lgr, key))
-			continue;
-		if (!same_hosts(lgr, key)) {
-			*others = true;
-			continue;
-		}
-		if (reserve_place(lgr))
+	for (refused = 0; refused < REFUSED_MAX; refused++) {
+		lgr = best_locked(sn, key, seen);
+		/* one that is refused is not listed any more */
+		if (!lgr || reserve_place(lgr))
 			return lgr;
-		if (++refused == REFUSED_MAX)
-			break;
 	}
 	return NULL;
+}
+
+/*
+ * A connection has been given a place: should it rather make a group?  The
+ * completions of a queue pair keep one CPU busy, that of the completion vector.
+ */
+static bool is_crowded(const struct smc_lgr *lgr,
+		       const struct smc_lgr_seen *seen)
+{
+	unsigned int most = READ_ONCE(lgr->sn->conns_per_queue);
+
+	lockdep_assert_held(&lgr->sn->lgr_lock);
+	return most && READ_ONCE(lgr->conns_num) > most &&
+	       lgr->role == SMC_SERV && smc_xport_has_links(lgr->xport) &&
+	       !seen->connecting && seen->groups < SPREAD_MAX &&
+	       seen->groups < lgr->path.dev->queues &&
+	       time_after_eq(jiffies, lgr->spread_at);
+}
+
+/* Another group is being made: none of those that match asks for one again soon. */
+static void spread_later(struct smc_net *sn, const struct smc_lgr_key *key)
+{
+	struct smc_lgr *lgr;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	hlist_for_each_entry(lgr, head_of_key(sn, key), hash_node) {
+		if (lgr_matches(lgr, key) && same_hosts(lgr, key))
+			lgr->spread_at = jiffies + SPREAD_AGAIN;
+	}
 }
 
 /**
  * smc_lgr_find() - find the group for a new connection
  * @sn: namespace
  * @key: what it has to match
- * @others: client: a group matches that was made with other addresses
+ * @seen: filled in: what else there is
  *
  * A server may use any group with the peer that has room and is not stalled.  A
  * client must use the one that the server names, even if it is full, or decline.
@@ -214,12 +283,15 @@ struct smc_lgr *smc_lgr_find_locked(struct smc_net *sn,
  * which smc_conn_join() takes over or smc_lgr_leave() gives back; or NULL.
  */
 struct smc_lgr *smc_lgr_find(struct smc_net *sn, const struct smc_lgr_key *key,
-			     bool *others)
+			     struct smc_lgr_seen *seen)
 {
 	struct smc_lgr *lgr;
 
 	spin_lock_bh(&sn->lgr_lock);
-	lgr = smc_lgr_find_locked(sn, key, others);
+	lgr = smc_lgr_find_locked(sn, key, seen);
+	seen->crowded = lgr && is_crowded(lgr, seen);
+	if (seen->crowded)
+		spread_later(sn, key);
 	spin_unlock_bh(&sn->lgr_lock);
 	return lgr;
 }

@@ -162,7 +162,7 @@ int smc_dev_walk(const struct smc_xport *xport,
  * @xport: its transport
  * @name: for traces and tools, cut to fit
  *
- * Initialises everything but @dev->parent.
+ * Initialises everything but @dev->parent and @dev->queues.
  *
  * Context: process.
  */

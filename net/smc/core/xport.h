@@ -49,6 +49,8 @@ enum smc_xport_id {
  * @refs: one for the registry, one for each path and link group
  * @gone: completed by the last put; smc_dev_del() waits for it
  * @removing: no new user may take a reference
+ * @queues: completion vectors: so many groups with a peer can be served at once;
+ *	set by the transport before smc_dev_add(), 0 without links
  * @seq: grows from device to device in the registry
  * @name: for traces, netlink and smcss ("rxe0", "lo"); see smc_dev_name()
  * @parent: name of the device it stands on, a PCI function mostly, or "";
@@ -60,6 +62,7 @@ struct smc_dev {
 	refcount_t refs;
 	struct completion gone;
 	bool removing;
+	unsigned int queues;
 	u64 seq;
 	char name[SMC_DEV_NAME_LEN];
 	char parent[SMC_DEV_NAME_LEN];

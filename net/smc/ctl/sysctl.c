@@ -164,6 +164,8 @@ static const struct ctl_table table_template[] = {
 	/* ours */
 	{ .procname = "transports", .data = AT(transports), .mode = 0644,
 	  .proc_handler = transports_handler },
+	INT_ENTRY("conns_per_queue", conns_per_queue, SYSCTL_ZERO,
+		  &max_conns_max),
 	INT_ENTRY("lend_ports", lend_ports, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_ENTRY("handshake_timeout_ms", handshake_timeout_ms, &timeout_min,
 		  &timeout_max),
@@ -218,6 +220,7 @@ static void defaults(struct smc_net *sn)
 	sn->rmem = 65536;
 	sn->limit_hs = 0;
 	sn->transports = SMC_USE_SMCR | SMC_USE_SMCD;
+	sn->conns_per_queue = 32;
 	sn->lend_ports = 0;
 	sn->handshake_timeout_ms = 2000;
 	sn->fallback_memory_s = 60;

@@ -193,7 +193,7 @@ static enum smc_reason client_first_contact(struct smc_hs *hs)
 	why = agree_on_way(hs);
 	if (why != SMC_REASON_OK)
 		return why;
-	why = smc_hs_make_group(hs, NULL, &lgr);
+	why = smc_hs_make_group(hs, NULL, true, &lgr);
 	why = why ?: smc_hs_join_group(hs, lgr);
 	if (why != SMC_REASON_OK)
 		return why;
@@ -218,26 +218,26 @@ static enum smc_reason client_shared_group(struct smc_hs *hs)
 {
 	const struct smc_lgr_key key = smc_hs_group_key(hs);
 	enum smc_reason why = SMC_REASON_OK;
+	struct smc_lgr_seen seen;
 	struct smc_lgr *lgr;
-	bool others;
 
 	if (!hs->data->peer.first_contact)
 		return SMC_REASON_SYNCERR;
-	lgr = smc_lgr_find(hs->setup.sn, &key, &others);
+	lgr = smc_lgr_find(hs->setup.sn, &key, &seen);
 	if (!lgr)
-		why = smc_hs_make_group(hs, &key, &lgr);
+		why = smc_hs_make_group(hs, &key, true, &lgr);
 	return why ?: client_use_group(hs, lgr);
 }
 
 static enum smc_reason next_contact(struct smc_hs *hs)
 {
 	const struct smc_lgr_key key = smc_hs_group_key(hs);
+	struct smc_lgr_seen seen;
 	struct smc_lgr *lgr;
-	bool others;
 
-	lgr = smc_lgr_find(hs->setup.sn, &key, &others);
+	lgr = smc_lgr_find(hs->setup.sn, &key, &seen);
 	if (!lgr)
-		return others ? SMC_REASON_OTHERHOST : SMC_REASON_SYNCERR;
+		return seen.others ? SMC_REASON_OTHERHOST : SMC_REASON_SYNCERR;
 	if (READ_ONCE(lgr->stalled)) {
 		smc_lgr_leave(lgr);
 		return SMC_REASON_LINK_STUCK;

@@ -289,6 +289,7 @@ static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr)
  * smc_hs_make_group() - make a group for the connection
  * @hs: handshake; data->choice names the transport
  * @key: do not make a group if one matches this; NULL: always make one
+ * @needed: there is no other for the connection
  * @lgr: the new group, or the one that matches @key: with a reference and a
  *	place, which smc_hs_join_group() takes
  *
@@ -298,7 +299,7 @@ static void fill_group(const struct smc_hs *hs, struct smc_lgr *lgr)
  * Return: SMC_REASON_OK or why not.
  */
 enum smc_reason smc_hs_make_group(struct smc_hs *hs,
-				  const struct smc_lgr_key *key,
+				  const struct smc_lgr_key *key, bool needed,
 				  struct smc_lgr **lgr)
 {
 	struct smc_hs_data *data = hs->data;
@@ -317,7 +318,7 @@ enum smc_reason smc_hs_make_group(struct smc_hs *hs,
 	if (IS_ERR(new))
 		return smc_hs_errno_reason(PTR_ERR(new), SMC_REASON_INTERR);
 	fill_group(hs, new);
-	rc = smc_lgr_publish(new, key, lgr);
+	rc = smc_lgr_publish(new, key, needed, lgr);
 	if (rc)
 		return smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 	if (*lgr)

@@ -281,7 +281,7 @@ bool smc_hs_first_contact(const struct smc_hs *hs);
 void smc_hs_paths_drop(struct smc_hs *hs);
 enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other);
 enum smc_reason smc_hs_make_group(struct smc_hs *hs,
-				  const struct smc_lgr_key *key,
+				  const struct smc_lgr_key *key, bool needed,
 				  struct smc_lgr **lgr);
 bool smc_hs_await_group(struct smc_hs *hs, struct smc_lgr *lgr,
 			unsigned long until);

@@ -56,12 +56,12 @@ static enum smc_reason send_accept(struct smc_hs *hs)
 }
 
 static enum smc_reason make_group(struct smc_hs *hs,
-				  const struct smc_lgr_key *key,
+				  const struct smc_lgr_key *key, bool needed,
 				  struct smc_lgr **lgr)
 {
 	enum smc_reason why = smc_hs_check_way(hs, &hs->data->direct);
 
-	return why ?: smc_hs_make_group(hs, key, lgr);
+	return why ?: smc_hs_make_group(hs, key, needed, lgr);
 }
 
 static enum smc_reason server_use_group(struct smc_hs *hs,
@@ -75,31 +75,43 @@ static enum smc_reason server_use_group(struct smc_hs *hs,
 static enum smc_reason server_first_contact(struct smc_hs *hs)
 {
 	struct smc_lgr *lgr;
-	enum smc_reason why = make_group(hs, NULL, &lgr);
+	enum smc_reason why = make_group(hs, NULL, true, &lgr);
 
 	return why ?: server_use_group(hs, lgr);
 }
 
 /*
- * A group with the peer, or the namespace's without links: one that exists, or
- * a new one.
+ * Join a group of our own beside a crowded one.  False: there is none, and the
+ * connection can still join the other.  Where it may have to wait for its rings no
+ * other connection would use its group.
  */
-static enum smc_reason find_or_make(struct smc_hs *hs, struct smc_lgr **lgr)
+static bool join_beside(struct smc_hs *hs)
 {
-	const struct smc_lgr_key key = smc_hs_group_key(hs);
-	bool others;
-
-	*lgr = smc_lgr_find(hs->setup.sn, &key, &others);
-	return *lgr ? SMC_REASON_OK : make_group(hs, &key, lgr);
-}
-
-/* Set up data->choice: send the Accept, or wait for a group. */
-static enum smc_reason set_up(struct smc_hs *hs)
-{
-	enum smc_reason why;
 	struct smc_lgr *lgr;
 
-	why = find_or_make(hs, &lgr);
+	return !hs->has_lane &&
+	       make_group(hs, NULL, false, &lgr) == SMC_REASON_OK &&
+	       smc_hs_join_group(hs, lgr) == SMC_REASON_OK;
+}
+
+/*
+ * Set up data->choice with a group with the peer, or the namespace's without links,
+ * one that exists or a new one: send the Accept, or wait for the group.
+ */
+static enum smc_reason set_up(struct smc_hs *hs)
+{
+	const struct smc_lgr_key key = smc_hs_group_key(hs);
+	enum smc_reason why = SMC_REASON_OK;
+	struct smc_lgr_seen seen;
+	struct smc_lgr *lgr;
+
+	lgr = smc_lgr_find(hs->setup.sn, &key, &seen);
+	if (lgr && seen.crowded && join_beside(hs)) {
+		smc_lgr_leave(lgr);
+		return send_accept(hs);
+	}
+	if (!lgr)
+		why = make_group(hs, &key, true, &lgr);
 	if (why != SMC_REASON_OK)
 		return why;
 	/* without links there is nothing to wait for */

@@ -10,8 +10,8 @@ set -u
 bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 dir=/proc/sys/net/smc
-names="autocorking_size fallback_memory_s handshake_timeout_ms lend_ports limit_smc_hs
-max_groups max_groups_per_peer max_handshakes max_orphans max_orphans_per_peer
+names="autocorking_size conns_per_queue fallback_memory_s handshake_timeout_ms
+lend_ports limit_smc_hs max_groups max_groups_per_peer max_handshakes max_orphans max_orphans_per_peer
 max_ring_kbytes max_ring_kbytes_per_peer orphan_timeout_s rmem smcr_buf_type
 smcr_max_conns_per_lgr smcr_max_links_per_lgr smcr_testlink_time transports wmem"
 # the first namespace has those of the host, too
@@ -54,7 +54,7 @@ is host_max_ring_kbytes_per_user $(($(cat $dir/host_max_ring_kbytes) / 2))
 	fail "groups: $(cd $dir && cat *groups* | xargs)"
 is wmem 65536; is rmem 65536; is smcr_max_conns_per_lgr 255
 is smcr_max_links_per_lgr 2; is smcr_testlink_time 30; is limit_smc_hs 0
-is autocorking_size 65536; is smcr_buf_type 0; is lend_ports 0
+is conns_per_queue 32; is autocorking_size 65536; is smcr_buf_type 0; is lend_ports 0
 
 ok transports smcr; ok transports smcd; ok transports ""
 ok transports "smcr smcd" "smcd smcr"; ok transports smcr,smcd "smcd smcr"
@@ -63,6 +63,7 @@ no transports "smcr$(printf "%80s" smcd)"
 for x in "handshake_timeout_ms 100 60000" "fallback_memory_s 0 86400" \
 	 "orphan_timeout_s 1 86400" "max_orphans 0 1073741823" "wmem 16384 1073741823" \
 	 "rmem 16384 1073741823" "smcr_max_conns_per_lgr 16 255" \
+	 "conns_per_queue 0 255" \
 	 "smcr_max_links_per_lgr 1 2" "limit_smc_hs 0 1" "lend_ports 0 1" \
 	 "host_max_orphans 0 1073741823" "max_groups 0 1073741823" \
 	 "max_orphans_per_peer 0 1073741823" \

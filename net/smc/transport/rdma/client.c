@@ -188,6 +188,9 @@ static int dev_add(struct ib_device *ibdev)
 		return -ENOMEM;
 	}
 	rdev->ibdev = ibdev;
+	/* what the RDMA core uses of them */
+	rdev->dev.queues = min_t(unsigned int, ibdev->num_comp_vectors,
+				 num_online_cpus());
 	mutex_init(&rdev->cq_mutex);
 	INIT_DELAYED_WORK(&rdev->ports_work, query_ports);
 	INIT_IB_EVENT_HANDLER(&rdev->events, ibdev, dev_event);
