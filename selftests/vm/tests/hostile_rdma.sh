@@ -8,7 +8,8 @@
 # cpus: 2
 # rdma: none
 g A "modprobe -a tun ib_uverbs rdma_rxe
-	sysctl -q net.smc.handshake_timeout_ms=20000 net.smc.fallback_memory_s=0
+	sysctl -q net.smc.handshake_timeout_ms=20000 net.smc.fallback_memory_s=0 \
+		net.smc.conns_per_queue=0
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs t /sys/kernel/tracing
 	ip tuntap add dev clc0 mode tap && ip address add 10.99.0.1/24 dev clc0 &&
 	ip link set clc0 up && rdma link add clcrxe type rxe netdev clc0 &&

@@ -55,7 +55,7 @@ path() {
 }
 
 for x in A B; do
-	g $x "sysctl -q net.smc.handshake_timeout_ms=60000
+	g $x "sysctl -q net.smc.handshake_timeout_ms=60000 net.smc.conns_per_queue=0
 		$s/smcstat.sh mark /tmp/first"
 done
 path
