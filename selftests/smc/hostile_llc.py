@@ -18,11 +18,13 @@ from park import Parked
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, Peer, \
     Server, message
+from sockdiag import fallback
 
 ANSWERED, MALFORMED, DROPPED, NOTHING = "answered", "LlcMalformed", \
     "LlcDropped", "nothing"
 NEGATIVE, RETRY = 0x20, 0x10
 OTHER_LINK = 9
+EYE_CATCHERS = 0x03050000       # SMC_REASON_RMBE_EC
 TUNSETIFF, TUNSETLINK = 0x400454CA, 0x400454CD
 IFF_TUN_NO_PI, ARPHRD_TUNNEL6 = 0x1001, 769
 
@@ -281,7 +283,9 @@ def case_confirm_refused():
     peer.llc(CONFIRM_LINK)
     peer.qp.send(message(CONFIRM_LINK, RESPONSE))       # has eye catchers
     assert peer.clc(peer.conn.tcp, 3) is None, "no Decline"
-    peer.accept().close()
+    with peer.accept() as srv:
+        why = fallback(srv)
+    assert why == EYE_CATCHERS, hex(why)
     part(peer)
     assert lab.moved()["LinkDownSetup"] == 1, lab.moved()
     peer = third(Server)
@@ -289,6 +293,8 @@ def case_confirm_refused():
     peer.qp.send(message(CONFIRM_LINK, 0, peer.link_self(1)))
     assert peer.clc(peer.conn.tcp, 2) is None, "no Decline"
     plain(peer.conn)
+    why = fallback(peer.conn.sock)
+    assert why == EYE_CATCHERS, hex(why)
     peer.conn.forget()
     part(peer)
     assert lab.moved()["LinkDownSetup"] == 2, lab.moved()
