@@ -22,6 +22,7 @@ from limits import await_that
 from minitcp import Reset
 from smcpeer import ABORT, ADD_LINK, CLOSED, CONFIRM_LINK, DELETE_RKEY, DONE, \
     Peer, Server, cdc, message, stream
+from traced import Traced
 
 F_SETOWN_EX, F_OWNER_TID = 15, 0
 
@@ -130,13 +131,16 @@ def case_cursors():
     for conn in conns:
         conn.round(1000)
         conn.say()
-    for conn, cursors in zip(conns, impossible(peer.conn)):
-        conn.say(**cursors)
-        try:
-            gone(conn)
-        except OSError as e:
-            raise AssertionError(f"{cursors}: {e!r}") from e
-        conn.wait(lambda c=conn: c.state & ABORT)
+    with Traced("smc_state") as trace:
+        for conn, cursors in zip(conns, impossible(peer.conn)):
+            conn.say(**cursors)
+            try:
+                gone(conn)
+            except OSError as e:
+                raise AssertionError(f"{cursors}: {e!r}") from e
+            conn.wait(lambda c=conn: c.state & ABORT)
+        told = trace.count("event=killed", "BADCURSOR")
+    assert told == count, told
     lost(count, CdcForged=count)
     for conn in conns:
         conn.forget()

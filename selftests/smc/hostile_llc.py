@@ -19,6 +19,7 @@ from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, TEST_LINK, Peer, \
     Server, message
 from sockdiag import fallback
+from traced import Traced
 
 ANSWERED, MALFORMED, DROPPED, NOTHING = "answered", "LlcMalformed", \
     "LlcDropped", "nothing"
@@ -393,10 +394,13 @@ def case_delete_rkey():
     last.close()
     no_leak()
     lab.counters = Counters()
-    peer.qp.send(message(DELETE_RKEY, 0, struct.pack(
-        ">B3x126I", 126, *(keys * 21)), 512))
-    reply = peer.llc(DELETE_RKEY, ANSWER)
+    with Traced("smc_state") as trace:
+        peer.qp.send(message(DELETE_RKEY, 0, struct.pack(
+            ">B3x126I", 126, *(keys * 21)), 512))
+        reply = peer.llc(DELETE_RKEY, ANSWER)
+        told = trace.count("event=killed", "PEERPROTO")
     assert reply[3] & RESPONSE and reply[4] == 126, reply.hex()
+    assert told == 1, told
     gone(second)
     first.round()
     lost(1)

@@ -16,6 +16,7 @@ import cases
 from accounts import RDMA6, as_user, between, counters_reach, mode, rings_free, smc
 from counters import LIMIT, RDMA, Counters, limits, sysctl
 from sockdiag import SMCR
+from traced import Traced
 
 SIOCOUTQNSD = 0x894B
 
@@ -58,9 +59,11 @@ def case_orphans():
     cli, srv = smc(RDMA, SMCR)
     fill(cli)
     c = Counters()
-    with limits(host_max_orphans=0):
+    with limits(host_max_orphans=0), Traced("smc_state") as trace:
         cli.close()
         counters_reach(c, OrphanAborted=1, HostLimit=1)
+        told = trace.count("event=timeout", "ORPHANED")
+    assert told == 1, told
     srv.close()
     counters_reach(c, ConnDestroyed=2)
 
