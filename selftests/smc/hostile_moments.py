@@ -21,6 +21,7 @@ from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, DL_ALL, FIRST, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, \
     TEST_LINK, Peer, Server, message
 from sockdiag import fallback
+from traced import Traced
 
 # of smc_reason.h
 LINK_PEER, TIMEOUT_CL, PEERDECL = 0x0a18000d, 0x02010000, 0x05000000
@@ -177,8 +178,11 @@ def retiring(role, mute, end, retire):
              if data[0] != DELETE_RKEY or not data[3] & RESPONSE]
     counters = Counters()
     at_goodbye(peer, [data for data, _ in table] + end, mute)
-    retire(peer)
-    ended(counters, "LinkDownIdle")
+    with Traced("smc_link_state") as trace:
+        retire(peer)
+        ended(counters, "LinkDownIdle")
+        told = trace.count("active -> dead", "GOING")
+    assert told == 1, told
     if mute:
         assert counted(counters, table), counters.moved()
     assert "LgrLost" not in counters.moved(), counters.moved()
