@@ -23,6 +23,7 @@ from limits import await_that, limit
 from namespaces import enter, libc
 from park import Parked
 from sockdiag import PROTO_SMC, SMCD, TCP, fallback, row_of
+from traced import Traced
 
 HOME, AWAY = "home", "away"             # namespaces
 NET = {HOME: "fd77:0:", AWAY: "fd78:0:"}         # /32: then network, subnet, host
@@ -34,8 +35,7 @@ BACKLOG, CLIENTS = 8, 500
 LOOKED = 4097                           # places where a failed child is looked for
 TCP_INFO_UNACKED, TCP_INFO_RTT = 24, 68 # of a listener: children in its queue
 MOST = 1024                             # handshakes of a role
-NO_MESSAGE = 0x0a010000                 # SMC_REASON_SILENT
-HSLIMIT = 0x0a0a0000
+NO_MESSAGE, HSLIMIT = 0x0a010000, 0x0a0a0000    # SMC_REASON_SILENT, HSLIMIT
 LIMIT = limit(60)
 ROUND_TRIP = 0.9                        # seconds; a SYN-ACK is repeated after one
 AT_ONCE = limit(5)                      # a SYN is repeated for minutes
@@ -534,7 +534,8 @@ def case_proposal_then_silence():
     # a quarter of it is enough for an honest one
     sysctl("handshake_timeout_ms", int(1000 * min(limit(16), 60)))
     try:
-        with listener(MUTE, BACKLOG) as lst, ThreadPoolExecutor(1) as pool:
+        with listener(MUTE, BACKLOG) as lst, ThreadPoolExecutor(1) as pool, \
+                Traced("smc_hs_step") as trace:
             socks = silent_clients(MUTE, BACKLOG + 1)
             seen = set()
             accept_all(lst, set(mute[most:]), seen)
@@ -546,6 +547,7 @@ def case_proposal_then_silence():
             # their clients connect again, as plain TCP
             accept_all(lst, set(mute[half:most]), seen)
             assert waiting(lst) == half == still_waiting(), waiting(lst)
+            assert trace.count("step=confirm", "NOCONFIRM") == most - half
             assert not seen & set(mute[:half]), seen
             # in a queue that is half full an honest one has SMC
             enter(AWAY)
