@@ -100,6 +100,9 @@ rows() {
 		recv:proposal send-mut:accept-r:28=0a630001 recv:decline app
 	try "accepts with a port that is no host's" no 0 "cannot be its own" \
 		BADPORT recv:proposal send-mut:accept-r:28=0a6300ff recv:decline app
+	# 104: whether the way to us is direct
+	try "accepts from behind a gateway" no 0 "gateway to reach us" \
+		NOINDIRECT recv:proposal send-mut:accept-r:104=00 recv:decline app
 	spoilt_n=1
 	try "never speaks" yes $DEADLINE "no CLC message came" SILENT \
 		recv:proposal silent
@@ -167,7 +170,7 @@ lost() {
 }
 
 # those of rows() for each speaker, restart() and lost()
-num_rows=13
+num_rows=14
 [ -z "${ONLY:-}" ] || num_rows=1
 plan $((num_rows * $(wc -w <<<"$speakers") + 3 * (num_rows > 1)))
 tap_up rdma
