@@ -29,10 +29,11 @@ from minitcp import Net, read
 from planted import Planted
 from smcpeer import CONFIRM_LINK, DELETE_LINK, DELETE_RKEY, KERNEL, NO_EYEC, \
     PORT, RESPONSE, TEST_LINK, Peer, Server, message
-from sockdiag import SMCR, row_of
+from sockdiag import SMCR, fallback, row_of
 
 LIMIT = limit(60)
 REMOTE_ACCESS = 0x62            # a NAK
+DEVGONE = 0x0a0d0000            # SMC_REASON_DEVGONE
 TIMEOUT = "/proc/sys/net/smc/handshake_timeout_ms"
 TOO_MANY_KEYS = 256             # mem.c, RETIRED_MAX
 ENDS_AT_ONCE = 256              # works that a work queue runs, of Linux 6.12
@@ -292,6 +293,8 @@ def dies_early(role, op):
     conn.sock.settimeout(LIMIT)
     conn.tcp.send(b"plain")
     assert conn.sock.recv(5) == b"plain"
+    why = fallback(conn.sock)
+    assert op or why == DEVGONE, hex(why)       # no link that could end
     conn.forget()
     await_that("something stays", lambda: balanced(counters.moved()), LIMIT)
 

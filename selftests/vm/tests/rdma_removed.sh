@@ -92,6 +92,8 @@ g A "$s/stream -c -k ipproto -n 4 -H /tmp/hold 10.9.0.2 $port" &
 cpid=$!
 wait_for 60 A 'test -e /tmp/hold.client'
 wait_for 60 B 'test -e /tmp/hold.server'
+g A 'cd /sys/kernel/tracing && echo 0 >options/record-cmd && echo >trace &&
+	echo 1 >events/smc/smc_state/enable' || fail "trace"
 g A 'rdma link delete rxe0'
 for x in A B; do g $x 'touch /tmp/hold'; done
 # an error ends stream with 1, its watchdog with 3
@@ -100,6 +102,8 @@ ended 1 $spid "the server sees an error"
 # the programs hear of it first
 wait_for 60 A "$s/smcstat.sh expect LinkDownRemoved=1"
 wait_for 60 B "$s/smcstat.sh expect LinkDownPeer=1 LgrLost=1"
+equal 4 "$(g A 'cd /sys/kernel/tracing && echo 0 >events/smc/smc_state/enable
+	grep -c " smc_state: .* event=killed .* DEVGONE$" trace')" "DEVGONE"
 for x in A B; do one_cause $x; done
 again A
 g A "$s/smcstat.sh mark"
