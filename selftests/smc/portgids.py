@@ -12,13 +12,25 @@ import subprocess
 import cases
 from badverbs import bad
 from clcmsg import proposal_v1
+from counters import limits
+from hostile import plain
 from limits import await_that
 from linkdown import LIMIT, Link, served
 from minitcp import read
 from smcpeer import KERNEL, PORT, Server
 from sockdiag import fallback
 
-BADPORT, INTERR = 0x0a0f0005, 0x09990000
+# of smc_reason.h
+CNFERR, BADPORT, INTERR = 0x03000000, 0x0a0f0005, 0x09990000
+
+
+def ip(text):
+    subprocess.run(["ip"] + text.split(), check=True)
+
+
+def mapped(address):
+    """the GID of an IPv4 address"""
+    return bytes(10) + b"\xff\xff" + socket.inet_aton(address)
 
 
 def v1_gids():
@@ -50,9 +62,9 @@ def case_own_port():
 
     def answer(last, mac):
         """why a Proposal is declined"""
-        gid = bytes(10) + b"\xff\xff" + socket.inet_aton(f"10.99.0.{last}")
         tcp = Link.net.connect(PORT, True, LIMIT)
-        tcp.send(proposal_v1(mac, gid, bytes((10, 99, 0, 0)), 24))
+        tcp.send(proposal_v1(mac, mapped(f"10.99.0.{last}"),
+                             bytes((10, 99, 0, 0)), 24))
         msg = tcp.recv(28, LIMIT)
         assert msg[4] == 4, msg.hex()
         with lst.accept()[0] as srv:
@@ -85,20 +97,48 @@ def case_own_port():
             bad("event", "v1_off")
 
 
+def case_no_prefix():
+    """A client that has version 1 alone, and whose address is in no subnet of the
+    device: it proposes nothing."""
+    Link.begin()
+    net, own, gid = Link.net, "10.97.0.1", mapped("10.99.0.7")
+    peer = Server(net, up=False)
+    bad("event", "v1_on")
+    ip("address add 10.99.0.7/24 dev clc0")
+    ip(f"address add {own}/32 dev lo")
+    ip(f"route add 10.99.0.2/32 dev clc0 src {own}")
+    try:
+        await_that("no GID", lambda: v1_gids().get(gid) == "clc0", LIMIT)
+        net.peer_ip = socket.inet_aton(own)
+        conn = peer.new_link()
+        # it offers shared memory to any server
+        with limits(transports="smcr"):
+            conn.sock, conn.tcp = peer.dial()
+            assert peer.clc(conn.tcp, 1) is None, "a Proposal"
+            plain(conn)
+        why = fallback(conn.sock)
+        assert why == CNFERR, hex(why)
+        conn.forget()
+    finally:
+        net.peer_ip = socket.inet_aton(KERNEL)
+        ip("route delete 10.99.0.2/32 dev clc0")
+        ip(f"address delete {own}/32 dev lo")
+        ip("address delete 10.99.0.7/24 dev clc0")
+        await_that("GIDs stay", lambda: gid not in v1_gids(), LIMIT)
+        bad("event", "v1_off")
+    peer.lst.close()
+
+
 def case_one_device():
     """Where a port has GIDs of several network devices, those of version 1 and 2
     in a Proposal are of one, as is the MAC address."""
-    def ip(text):
-        subprocess.run(["ip"] + text.split(), check=True)
-
     def serve(ours, kernels, mac):
         net.peer_mac, net.peer_ip = mac, socket.inet_aton(kernels)
         peer.ip = socket.inet_aton(ours)
         net.ips.add(peer.ip)
 
     Link.begin()
-    first, gid = (bytes(10) + b"\xff\xff" + socket.inet_aton(x)
-                  for x in ("10.99.0.8", "10.98.0.1"))
+    first, gid = mapped("10.99.0.8"), mapped("10.98.0.1")
     net, mac = Link.net, Link.net.peer_mac
     peer = Server(net, up=False)
     bad("event", "v1_on")
