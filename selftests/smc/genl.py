@@ -34,7 +34,9 @@ SMC_GENL = "SMC_GEN_NETLINK"
 RDMA_DEV = hostenv.rdma_device()
 LIMIT = limit(60)
 GROUP = 16                              # connections of a group
-DISABLED, PEERNOSMC = 0x0a0b0000, 0x03010000
+# of smc_reason.h
+DISABLED, PEERNOSMC, OPTUNSUPP = 0x0a0b0000, 0x03010000, 0x03060000
+TCP_FASTOPEN_NO_COOKIE = 34
 
 
 def smc():
@@ -316,6 +318,11 @@ def fallbacks():
     return count
 
 
+def grown(old):
+    return {k: v - old.get(k, 0) for k, v in fallbacks().items()
+            if v != old.get(k)}
+
+
 def case_fallback():
     old = fallbacks()
     with smc_socket() as lst:
@@ -334,9 +341,36 @@ def case_fallback():
             srv, _ = lst.accept()
             srv.close()
         sysctl("transports", before)
-    new = fallbacks()
-    grown = {k: v - old.get(k, 0) for k, v in new.items() if v != old.get(k)}
-    assert grown == {(1, PEERNOSMC): 4, (0, DISABLED): 1}, grown
+    got = grown(old)
+    assert got == {(1, PEERNOSMC): 4, (0, DISABLED): 1}, got
+
+
+def case_fallback_of_a_program():
+    """one that wants of its socket what only TCP has, or has shut it down"""
+    def with_data(cli, address):
+        # not EINPROGRESS
+        cli.settimeout(None)
+        assert cli.sendto(b"x", socket.MSG_FASTOPEN, address) == 1
+
+    def with_option(cli, address):
+        cli.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, 1)
+        cli.connect(address)
+
+    def shut_down(cli, address):
+        with contextlib.suppress(OSError):
+            cli.shutdown(socket.SHUT_RD)
+        cli.connect(address)
+
+    for connect in with_data, with_option, shut_down:
+        old = fallbacks()
+        with smc_socket() as lst, smc_socket() as cli:
+            lst.bind(("127.0.0.1", 0))
+            lst.listen(8)
+            connect(cli, lst.getsockname())
+            lst.accept()[0].close()
+        got = grown(old)
+        assert got == {(1, PEERNOSMC): 1, (0, OPTUNSUPP): 1}, \
+            (connect.__name__, got)
 
 
 def eids():
