@@ -7,6 +7,7 @@
 #   in_modes NAME ARGUMENTS...  sockmodes.sh in guest A; what does not pass is
 #                               remembered under NAME
 #   in_modes_end                fails if there is any
+#   repeats N                   what repeats(N) of lib/wait.h is in guest A
 #   $settings                   more of its environment, NAME=VALUE ...
 #
 # SMC_MODES, SMC_ROTATE (sockmodes.sh explains them) and SMC_SEED, where random
@@ -40,6 +41,13 @@ in_modes() {
 	4) ;;
 	*) _bad="$_bad $_name" ;;
 	esac
+}
+
+repeats() {
+	_scale=$(g A 'echo "${SMC_TEST_SCALE:-1}"')
+	_count=$1
+	[ "$_scale" -le 1 ] || _count=$(($1 / (2 * _scale)))
+	echo $((_count > 0 ? _count : 1))
 }
 
 in_modes_end() {

@@ -6,5 +6,7 @@
 # timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
-in_modes socklisten -m 'reference smcd smcr tcp declined' -w '>200' socklisten
+# Each of four variants has 67 connections accepted, and connects 86 times at
+# most: one that never is what the mode says is missed.
+in_modes socklisten -m 'reference smcd smcr tcp declined' -w '>264' socklisten
 in_modes_end

@@ -7,5 +7,8 @@
 # timeout: 300
 # rdma: lo
 . "$(dirname "$0")/modes.sh"
-in_modes sockwait -w '>100' sockwait
+# Two cases of each of four variants connect one socket repeats(240) + 1 times.
+# One that has become TCP's counts once: there another case has repeats(600).
+rounds=$(repeats 240)
+in_modes sockwait -w ">$((8 * rounds))" sockwait
 in_modes_end
