@@ -7,7 +7,8 @@
  * A work queue has memory for each possible CPU, and most namespaces of a host with
  * containers never have a socket of ours: the queues are made for the first one.
  *
- * Context: per function.  Test: selftests/vm/tests/netns.sh.
+ * Context: per function.
+ * Tests: selftests/vm/tests/netns.sh, selftests/smc/steps.py
  */
 #include <linux/cache.h>
 #include <linux/mutex.h>

@@ -2,22 +2,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """steps - what one request does where there are many link groups or namespaces
 
-Counts calls of functions of the module, with probes.  The groups are made by
-peers behind a TAP device.  Needs the module, root, kprobe events, the device
-clc0 and the RDMA port clcrxe on it, and no SMC sockets of others.
+Counts calls of functions of the module and the kernel, with probes.  The
+groups are made by peers behind a TAP device.  Needs the module, root, kprobe
+events, the device clc0 and the RDMA port clcrxe on it, and no SMC sockets of
+others.
 """
 import contextlib
 import ctypes
 import itertools
 import os
 import re
+import socket
 import subprocess
 import sys
 
 import cases
 from accounts import Proposer, counters_reach
 from clcmsg import accept_r, decline
-from counters import LIMIT, LO, Counters, pair, sysctl
+from counters import LIMIT, LO, Counters, pair, smc_socket, sysctl
 from genetlink import Genl, attrs_of, num
 from limits import await_that
 from smcpeer import CONFIRM_LINK, FIRST, HONEST, Peer
@@ -42,10 +44,10 @@ def put(name, text):
 
 
 @contextlib.contextmanager
-def calls_of(function):
-    """how often the module calls it, so far"""
+def calls_of(function, where="smc:"):
+    """how often it has been called; where: "" for a function of the kernel"""
     try:
-        put("kprobe_events", f"p:steps/{function} smc:{function}\n")
+        put("kprobe_events", f"p:steps/{function} {where}{function}\n")
     except FileNotFoundError as e:
         raise cases.Skip(f"no kprobe events: {e}") from e
 
@@ -173,9 +175,17 @@ def case_long_dump():
         assert len(ids) <= calls() < len(ids) * 3 // 2, calls()
 
 
+def make_groups():
+    """one of either role in this namespace"""
+    c = Counters()
+    for s in pair(LO):
+        s.close()
+    counters_reach(c, LgrCreated=ROLES, ConnDestroyed=2)
+
+
 @contextlib.contextmanager
-def namespaces(count):
-    """so many, of which each has a group of either role; all end together"""
+def namespaces(count, use):
+    """so many, with use() called in each; all end together"""
     libc = ctypes.CDLL(None, use_errno=True)
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     held = []
@@ -183,10 +193,7 @@ def namespaces(count):
         for _ in range(count):
             assert libc.unshare(CLONE_NEWNET) == 0
             subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-            c = Counters()
-            for s in pair(LO):
-                s.close()
-            counters_reach(c, LgrCreated=ROLES, ConnDestroyed=2)
+            use()
             held.append(os.open("/proc/self/ns/net", os.O_RDONLY))
         assert libc.setns(home, 0) == 0
         yield
@@ -205,7 +212,7 @@ def case_namespaces():
     count = 8
     # the end of each group; a namespace waits for its groups
     with calls_of("smc_lgr_settle"), calls_of("smc_lgr_net_exit") as exits:
-        with namespaces(count):
+        with namespaces(count, make_groups):
             with open(TRACING + "trace", "w", encoding="ascii"):
                 pass                    # clears it
         await_that("namespaces stay", lambda: exits() == count, LIMIT)
@@ -216,6 +223,29 @@ def case_namespaces():
     assert sum(ends) == ROLES * count, ends
     # the kernel may take the first one alone
     assert max(ends) > ROLES, ends
+
+
+def use_tcp():
+    """a connection of sockets that are not ours"""
+    with socket.create_server((LO, 0)) as lst:
+        socket.create_connection(lst.getsockname(), LIMIT).close()
+
+
+def use_smc():
+    smc_socket().close()
+
+
+def case_queues():
+    """a namespace without a socket of ours has no work queues"""
+    count = 8
+    made = []
+    with calls_of("alloc_workqueue", "") as calls:
+        for use in use_tcp, use_smc:
+            before = calls()
+            with namespaces(count, use):
+                made.append(calls() - before)
+    print("# queues of", count, "without and with:", made, flush=True)
+    assert made[0] == 0 and made[1] >= count, made
 
 
 if __name__ == "__main__":
