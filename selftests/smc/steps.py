@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""steps - what one request does where there are many link groups or namespaces
+"""steps - what one request does where there are many link groups, namespaces or
+peers without a link
 
 Counts calls of functions of the module and the kernel, with probes.  The
 groups are made by peers behind a TAP device.  Needs the module, root, kprobe
@@ -18,8 +19,8 @@ import sys
 
 import cases
 from accounts import Proposer, counters_reach
-from clcmsg import accept_r, decline
-from counters import LIMIT, LO, Counters, pair, smc_socket, sysctl
+from clcmsg import End, accept_r, decline
+from counters import LIMIT, LO, Counters, limits, pair, smc_socket, sysctl
 from genetlink import Genl, attrs_of, num
 from limits import await_that
 from smcpeer import CONFIRM_LINK, FIRST, HONEST, Peer
@@ -29,9 +30,11 @@ LGR_R = 2                       # SMC_NETLINK_GET_LGR_SMCR
 NO_CONFIRM_LINK = 0x02010000    # SMC_REASON_TIMEOUT_CL
 OUT_OF_STEP = 0x04000000
 HOSTS = range(11, 15)           # last bytes of addresses
+FILTERED = "10.99.0.20"         # where RoCE does not pass
 FEW = 16                        # the least that a group may have
 CLONE_NEWNET = 0x40000000
 ROLES = 2                       # a group of shared memory for each
+LONG = os.environ.get("STEPS_LONG")     # minutes
 
 
 def put(name, text):
@@ -94,6 +97,40 @@ def case_path_fails():
         assert 1 <= count() <= 1 + 8, count()
         peer.leave()
     counters_reach(c, LgrDestroyed=c.moved()["LgrCreated"])
+
+
+class Nobody(End):
+    """a queue pair that no Peer has"""
+    qpn = End.qpn + 1
+
+
+def case_many_paths_fail():
+    """a server knows of each of its clients that no link came up, but for those
+    that share a place of the table with four others"""
+    # of 320 a table with 512 places forgets about twenty; they take minutes
+    count = 320 if LONG else 16
+    c = Counters()
+    first = proposer.number
+    with limits(fallback_memory_s=int(10 * LIMIT)):
+        for n in range(count):
+            tcp, why = proposer.propose(FILTERED)
+            assert why is None, hex(why)
+            tcp.send(accept_r(proposer.args, 3, True, Nobody) +
+                     decline(NO_CONFIRM_LINK))
+            proposer.lst.accept()[0].close()
+            tcp.rst()
+            counters_reach(c, LgrDestroyed=n + 1)
+        assert "HsNoLink" not in c.moved(), c.moved()
+        proposer.number = first
+        for _ in range(count):
+            tcp, why = proposer.propose(FILTERED)
+            if why is not None:
+                proposer.lst.accept()[0].close()
+            tcp.rst()
+    got = c.moved()
+    print("#", got.get("HsNoLink"), "of", count, "are known", flush=True)
+    counters_reach(c, LgrDestroyed=got["LgrCreated"])
+    assert got.get("HsNoLink", 0) >= count - 2, got
 
 
 def case_other_names():

@@ -75,7 +75,7 @@ shard() {
 		stage fuzz make -s -C selftests/fuzz gate T=600
 		stage long-6.12 sh selftests/vm/run.sh rdma_waves \
 			rdma_stream churn hostile_rdma removal slow_peers \
-			many_setup soak ;;
+			many_setup steps soak ;;
 	10) whole 6.1 ;;
 	11) whole 7.2 ;;
 	12)

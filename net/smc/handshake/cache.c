@@ -16,7 +16,8 @@
  *
  * Context: process; smc_hs_cache.lock (spinlock, BH) protects everything, a
  * leaf.
- * Test: selftests/smc/fallback*.sh, selftests/vm/tests/fallback_rdma.sh
+ * Tests: selftests/smc/fallback*.sh, selftests/smc/steps.py,
+ * selftests/vm/tests/fallback_rdma.sh
  */
 #include <linux/in.h>
 #include <linux/in6.h>
