@@ -315,6 +315,33 @@ def scenario_twice(k):
             outcome(destroy, ident, smc)]
 
 
+def scenario_among_many(k):
+    """of ends that share a port the one whose peer is named, and no other"""
+    def connected():
+        cli = k.client(lst)
+        srv = lst.accept()[0]
+        srv.settimeout(LIMIT)
+        return cli, srv
+
+    gone = 20, 30
+    with k.listener() as lst:
+        port = lst.getsockname()[1]
+        pairs = [connected() for _ in range(50)]
+        if k.mode is not None:
+            modes = [r.mode for r in dump() if r.dport == port]
+            assert modes == [k.mode] * len(pairs), modes
+        # a client, then a server, whose port is the listener's, too
+        seen = [k.destroy(pairs[n][end]) for end, n in enumerate(gone)]
+        pairs.append(connected())
+    seen += [after(s, "recv", "recv") for n in gone for s in pairs[n]]
+    for n, ends in enumerate(pairs):
+        for a, b in (ends, ends[::-1]):
+            if n not in gone:
+                a.sendall(b"alive")
+                assert b.recv(10) == b"alive", n
+    return seen
+
+
 def scenario_cookie(k):
     cli, _ = k.pair()
     cookie = cli.getsockopt(socket.SOL_SOCKET, SO_COOKIE, 8)
