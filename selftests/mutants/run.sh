@@ -6,12 +6,15 @@
 #
 # Each NAME.patch here disables something of the module.  It is applied to a
 # copy of the tree, and the guest test that it names ("Test:") has to fail on
-# Debian's 6.12.  Each such test runs without a mutant first: one that fails
-# then shows nothing.  Without a name all of them, two to five minutes each, those
-# of one test together and two at a time; --shard takes the Kth of N parts of
-# these, --budget begins none after so many seconds.  SMC_SEED makes the order of
-# the tests, so that what is not begun is not the same each time.  The end of each
-# test's output is shown: it should fail for what the patch says ("What:").
+# Debian's 6.12, or on the kernel that it names ("Kernel:", one of run.sh -k):
+# debug for what lockdep or KASAN sees, kcsan for a data race, which has to be
+# reported.  Each such test runs there without a mutant first: one that fails
+# then shows nothing.  Without a name all of them, two to five minutes each (on
+# another kernel more), those of one test together and two at a time; --shard
+# takes the Kth of N parts of these, --budget begins none after so many seconds.
+# SMC_SEED makes the order of the tests, so that what is not begun is not the
+# same each time.  The end of each test's output is shown: it should fail for
+# what the patch says ("What:").
 #
 # Ends with "N passed, N failed", and ", N skipped" for those whose test fails
 # without them.  A patch that does not apply, or does not build, has failed, and so
@@ -44,6 +47,18 @@ fi
 # says WORD NAME: what the patch says after "WORD:"
 says() { sed -n "s/^$1: //p" "$here/$2.patch"; }
 
+# kernel_of NAME: on which its test has to fail
+kernel_of() {
+	_k=$(says Kernel "$1")
+	echo "${_k:-6.12}"
+}
+
+# is_for TEST KERNEL: the test's head does not leave this kernel out
+is_for() {
+	_k=$(sed -n 's/^# kernels: //p; /^$/q' "$top/selftests/vm/tests/$1.sh")
+	case " ${_k:-any} " in *" any "* | *" $2 "*) ;; *) return 1 ;; esac
+}
+
 # sound NAME: else $error says what is wrong with the patch
 sound() {
 	error="no such mutant"
@@ -52,20 +67,31 @@ sound() {
 	[ -n "$(says What "$1")" ] || return 1
 	error="\"Test:\" names no test"
 	[ -f "$top/selftests/vm/tests/$(says Test "$1").sh" ] || return 1
+	error="\"Kernel:\" names no kernel"
+	case $(kernel_of "$1") in
+	6.1 | 6.12 | 7.2 | debug | kcsan) ;;
+	*) return 1 ;;
+	esac
+	error="its test is not for $(kernel_of "$1")"
+	is_for "$(says Test "$1")" "$(kernel_of "$1")" || return 1
 	error="does not apply"
 	patch -d "$top" -p1 -f -s --dry-run <"$here/$1.patch" >/dev/null 2>&1
 }
 
-# no_verdict TEST: says why the failure in $copy/out is not the test's own
+# no_verdict TEST KERNEL: why the failure in $copy/out is not the test's own
 no_verdict() {
 	log=$(sed -n 's/^# kernel .* logs in //p' "$copy/out")/$1.log
 	if grep -E -m 1 "^fail $1: (no guest|not reached)" "$copy/out"; then
 		:
 	elif ! grep -q "^fail $1 " "$copy/out"; then
 		echo "$1 left no result"
+	# run-inner.sh's words
+	elif grep -m 1 -E '^FAIL: not (begun|done after)' "$log"; then
+		:
+	elif [ "$2" = kcsan ] && ! grep -q 'BUG: KCSAN' "$log"; then
+		echo "$1 failed without a data race"
 	else
-		# run-inner.sh's words; grep finds nothing where the test failed
-		grep -m 1 -E '^FAIL: not (begun|done after)' "$log"
+		return 1
 	fi
 }
 
@@ -82,18 +108,21 @@ renew() {
 	done <"$copy/files"
 }
 
-# run_in_copy TEST [PATCH]: 0 or 1, as the test; 2 if $error says why not
+# run_in_copy TEST KERNEL [PATCH]: 0 or 1, as the test; 2 if $error says why
+# not.  A race takes two processors: no guest of the other lane beside.
 run_in_copy() {
+	share=-s
+	[ "$2" != kcsan ] || share=-x
 	mkdir -p "$copy"
 	: >"$copy/out"
 	renew
-	[ -z "${2:-}" ] || patch -d "$copy/tree" -p1 -s <"$here/$2.patch" ||
+	[ -z "${3:-}" ] || patch -d "$copy/tree" -p1 -s <"$here/$3.patch" ||
 		{ error="does not apply"; return 2; }
-	sh "$copy/tree/selftests/vm/build.sh" 6.12 >"$copy/build" 2>&1 ||
+	sh "$copy/tree/selftests/vm/build.sh" "$2" >"$copy/build" 2>&1 ||
 		{ cat "$copy/build"; error="does not build"; return 2; }
-	! sh "$copy/tree/selftests/vm/run.sh" -s "$1" >"$copy/out" 2>&1 ||
-		return 0
-	! error=$(no_verdict "$1") || return 2
+	! flock $share -o "$tmp/guests" sh "$copy/tree/selftests/vm/run.sh" \
+		-k "$2" -s "$1" >"$copy/out" 2>&1 || return 0
+	! error=$(no_verdict "$1" "$2") || return 2
 	return 1
 }
 
@@ -103,15 +132,15 @@ count() { echo "$1" >>"$tmp/counts"; }
 # counted WORD
 counted() { grep -c "^$1" "$tmp/counts" || :; }
 
-# control TEST: does it pass without a mutant?  Asked once in a lane.
+# control TEST KERNEL: does it pass without a mutant?  Asked once in a lane.
 control() {
-	[ "$1" != "$controlled" ] || return "$control_rc"
-	controlled=$1 control_rc=0
-	run_in_copy "$1" || control_rc=$?
+	[ "$*" != "$controlled" ] || return "$control_rc"
+	controlled=$* control_rc=0
+	run_in_copy "$@" || control_rc=$?
 	case $control_rc in
-	0) echo "ok   control $1"; return 0 ;;
-	1) echo "error control $1: fails without a mutant" ;;
-	2) echo "error control $1: $error" ;;
+	0) echo "ok   control $*"; return 0 ;;
+	1) echo "error control $*: fails without a mutant" ;;
+	2) echo "error control $*: $error" ;;
 	esac
 	tail -n 40 "$copy/out"
 	count error
@@ -121,7 +150,7 @@ control() {
 # one NAME: run it and count it
 one() {
 	what=$(says What "$1") test=$(says Test "$1") rc=0
-	run_in_copy "$test" "$1" || rc=$?
+	run_in_copy "$test" "$(kernel_of "$1")" "$1" || rc=$?
 	case $rc in
 	0) echo "fail $1: $what, and $test passes" ;;
 	1) echo "ok   $1: $what" ;;
@@ -155,7 +184,7 @@ lane() {
 		if [ -n "$end" ] && [ "$(date +%s)" -ge "$end" ]; then
 			echo "fail $name: not begun in time"
 			count fail
-		elif control "$(says Test "$name")"; then
+		elif control "$(says Test "$name")" "$(kernel_of "$name")"; then
 			one "$name"
 		else
 			echo "skip $name"
@@ -187,9 +216,11 @@ exec 9>"$place.lock"
 flock -n 9 || { echo "waiting for other mutants"; flock 9; }
 end=${budget:+$(($(date +%s) + budget))}
 
-# by their tests, so that each has its control once.  What is in a part does not
-# depend on the seed.
-for name; do echo "$(says Test "$name") $name"; done | sort |
+# by their tests and kernels, so that each has its control once.  What is in a
+# part does not depend on the seed.
+for name; do
+	echo "$(says Test "$name"):$(kernel_of "$name") $name"
+done | sort |
 	awk -v k="${shard%/*}" -v n="${shard#*/}" -v all=$# \
 		-v seed="${SMC_SEED:-0}" '
 		BEGIN { srand(seed) }
