@@ -509,6 +509,22 @@ TEST_F(conn, lowat_near_the_ring)
 	EXPECT_LE(got, sent);
 }
 
+/* A read makes room as it goes: what it waits for may be more than the ring. */
+TEST_F(conn, recv_lowat_above_the_ring)
+{
+	int n = uses_smc(variant->kind) ? 33000 : 13000;
+	pid_t pid, me = getpid();
+
+	PAIR();
+	set_int(self->srv, SOL_SOCKET, SO_RCVLOWAT, 3 * n);
+	pid = fork();
+	if (!pid)
+		_exit(!process_sleeps(me) || !write_just(self->fd, 2 * n, 0) ||
+		      !process_sleeps(me) || !write_just(self->fd, n, 0));
+	EXPECT_EQ(3 * n, recv(self->srv, NULL, 3 * n, MSG_TRUNC));
+	EXPECT_TRUE(child_ok(pid));
+}
+
 /*
  * A peek makes no room for what it waits for, and the peer is not told of the
  * little that a read before it has made.

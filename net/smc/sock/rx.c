@@ -577,9 +577,6 @@ static int receive(struct smc_conn *conn, struct reader *r)
 		mutex_unlock(&conn->rx_mutex);
 		return -ENOTCONN;
 	}
-	/* the ring can never hold more than its size; see also peeked_all() */
-	if (!(r->flags & MSG_WAITALL))
-		r->target = min_t(u32, r->target, conn->rcv_size);
 	r->pos = conn->read_pos + max(sk_peek_offset(sk, r->flags), 0);
 	rc = recv_all(conn, r);
 	move_peek_off(conn, r);
