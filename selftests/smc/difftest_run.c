@@ -173,7 +173,7 @@ void op_send(struct run *run, struct slot *s, const struct op *op, char *out)
 	}
 	if (n <= 0)
 		return;
-	f->more = s->cork || (flags & MSG_MORE && !(flags & MSG_OOB));
+	f->more = (s->cork || flags & MSG_MORE) && !(flags & MSG_OOB);
 	if (s->out && sent_to_nobody(s)) {
 		f->wr -= n;
 		return;

@@ -453,7 +453,7 @@ TEST_F(opt, ipsec_policy)
 #define HELD_MS	150
 
 enum hold { BY_CORK, BY_MORE };
-enum release { BY_UNCORK, BY_NODELAY, BY_WRITE, BY_TIME };
+enum release { BY_UNCORK, BY_NODELAY, BY_WRITE, BY_URGENT, BY_TIME };
 
 /* one round; ms from the write to the arrival, -1 if it is not what was sent */
 static int held_ms(int c, int s, enum hold hold, enum release by)
@@ -473,6 +473,9 @@ static int held_ms(int c, int s, enum hold hold, enum release by)
 		set_int(c, IPPROTO_TCP, TCP_NODELAY, 1);
 	if (by == BY_WRITE)
 		want += send(c, "cd", 2, 0);
+	/* it is not read, and the next round passes it */
+	if (by == BY_URGENT && send(c, "!", 1, MSG_OOB) != 1)
+		return -1;
 	if (!poll_for(s, POLLIN, WAIT_MS))
 		return -1;
 	ms = (now_ns() - t) / 1000000;
@@ -530,6 +533,8 @@ TEST_F_TIMEOUT(opt, cork_and_nodelay, 120)
 	/* let go by whatever ends it, not by the time */
 	EXPECT_GT(HELD_MS, shortest(c, s, BY_CORK, BY_UNCORK));
 	EXPECT_GT(HELD_MS, shortest(c, s, BY_CORK, BY_NODELAY));
+	EXPECT_GT(HELD_MS, shortest(c, s, BY_CORK, BY_URGENT));
+	EXPECT_GT(HELD_MS, shortest(c, s, BY_MORE, BY_URGENT));
 	EXPECT_GT(HELD_MS, shortest(c, s, BY_MORE, BY_WRITE));
 	EXPECT_TRUE(byte_goes(c, s));
 }

@@ -17,7 +17,7 @@
  * also wait for what TCP_NOTSENT_LOWAT says.
  *
  * MSG_MORE and TCP_CORK keep data back while poll() sees room, for 200 ms at
- * most.
+ * most, unless an urgent byte follows.
  *
  * Context: process, tx_mutex taken here, unless a function says otherwise.
  * Tests: selftests/smc.
@@ -328,11 +328,13 @@ static int no_room(struct smc_conn *conn, struct msghdr *msg, long *timeo,
 
 /*
  * Let go of what was written, or hold it back for a while.  TCP_NOTSENT_LOWAT
- * counts what is held back: not as much as would have poll() wait.
+ * counts what is held back: not as much as would have poll() wait.  As with TCP,
+ * an urgent byte goes at once, and what was written before it.
  */
-static void push_or_hold(struct smc_conn *conn, bool more)
+static void push_or_hold(struct smc_conn *conn, bool more, bool urgent)
 {
 	if ((more || test_bit(SMC_SK_CORK, &smc_of_conn(conn)->bits)) &&
+	    !urgent &&
 	    smc_conn_unsent(conn) < conn->snd_size / 4 &&
 	    !too_much_unsent(conn, true)) {
 		if (!test_and_set_bit(SMC_CONN_CORKED, &conn->flags))
@@ -363,7 +365,7 @@ void smc_tx_uncork(struct smc_conn *conn)
  */
 static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 {
-	bool more = msg->msg_flags & MSG_MORE && !(msg->msg_flags & MSG_OOB);
+	bool urgent = msg->msg_flags & MSG_OOB;
 	int copied = 0, rc = 0;
 	long timeo;
 	u32 room;
@@ -382,7 +384,7 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 		copied += rc;
 		rc = 0;
 		if (!msg_data_left(msg)) {
-			push_or_hold(conn, more);
+			push_or_hold(conn, msg->msg_flags & MSG_MORE, urgent);
 			break;
 		}
 		if (!reader_is_here(conn))
@@ -393,7 +395,7 @@ static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
 		smc_keepalive_written(conn);
 	/* What was copied before a fault goes out like a short write. */
 	if (copied && rc)
-		push_or_hold(conn, false);
+		push_or_hold(conn, false, urgent);
 	return copied ?: rc;
 }
 
