@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "lib/connfixture.h"
+#include "lib/task.h"
 
 enum busy { BUSY_SEND, BUSY_RECV, BUSY_POLL, BUSY_CONNECT, BUSY_LISTEN };
 
@@ -238,6 +239,91 @@ TEST_F_TIMEOUT(conn, another_is_made_as_it_connects, 600)
 		close(r.fd);
 	}
 	close(listener);
+}
+
+/* -- a call that waits for the handshake, and then goes on waiting -- */
+
+#define QUEUE	9	/* connections that fill the listener's queue */
+#define TIMEO_S	2	/* a SYN that is not taken comes again in a second */
+
+struct limited {
+	int fd, option;		/* SO_RCVTIMEO: it reads, else it writes */
+	ssize_t num;
+	double took;
+};
+
+/* Reads what never comes, or writes more than all buffers hold. */
+static void *limited_call(void *arg)
+{
+	static char block[1 << 24], c;
+	struct timeval tv = { TIMEO_S, 0 };
+	struct limited *l = arg;
+	uint64_t start;
+
+	if (setsockopt(l->fd, SOL_SOCKET, l->option, &tv, sizeof(tv)))
+		die("a time limit");
+	start = now_ns();
+	if (l->option == SO_RCVTIMEO)
+		l->num = recv(l->fd, &c, 1, 0);
+	else
+		l->num = send(l->fd, block, sizeof(block), MSG_NOSIGNAL);
+	l->took = seconds_since(start);
+	return NULL;
+}
+
+/*
+ * The listener's queue is full for the first SYN, so that the handshake takes
+ * half of the time.  Plain TCP, connected already, has the whole of it to wait.
+ */
+static void limited(struct __test_metadata *_metadata,
+		    struct _test_data_conn *self, int option)
+{
+	struct limited ours = { .fd = self->fd, .option = option };
+	struct limited tcp = { .option = option };
+	struct task task[2];
+	struct conn p;
+	int fd[QUEUE];
+
+	ASSERT_TRUE(conn_open(&p, KIND_TCP, self->at.ss.ss_family));
+	tcp.fd = p.c;
+	for (int i = 0; i < QUEUE; i++) {
+		fd[i] = open_socket(KIND_TCP, self->at.ss.ss_family, 0);
+		ASSERT_EQ(0, CONNECT(fd[i], &self->at));
+	}
+	set_nonblock(self->fd);
+	EXPECT_ERR(EINPROGRESS, CONNECT(self->fd, &self->at));
+	fcntl(self->fd, F_SETFL, fcntl(self->fd, F_GETFL) & ~O_NONBLOCK);
+	task_start(&task[0], limited_call, &ours);
+	task_start(&task[1], limited_call, &tcp);
+	EXPECT_TRUE(task_sleeps(&task[0]));
+	for (int i = 0; i < QUEUE; i++) {
+		close(accept(self->listener, NULL, NULL));
+		close(fd[i]);
+	}
+	task_join(&task[0]);
+	task_join(&task[1]);
+	EXPECT_GT(5 * tcp.took, 4 * ours.took) {
+		TH_LOG("%.2f s, TCP: %.2f s", ours.took, tcp.took);
+	}
+	EXPECT_EQ(tcp.num < 0, ours.num < 0);
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_LE(0, self->srv);
+	conn_close(&p);
+}
+
+TEST_F(conn, time_limit_of_recv)
+{
+	/* after fallback TCP begins anew: deviations.rst */
+	if (becomes(variant->kind, "tcp"))
+		return;
+	limited(_metadata, self, SO_RCVTIMEO);
+}
+
+TEST_F(conn, time_limit_of_send)
+{
+	if (becomes(variant->kind, "tcp"))
+		return;
+	limited(_metadata, self, SO_SNDTIMEO);
 }
 
 TEST_HARNESS_MAIN

@@ -71,14 +71,14 @@ static enum smc_data_rule waiting_recv(const struct smc_sock *smc, int flags,
 
 /* What serves a data call; of one that is refused *@rc is the answer. */
 static enum smc_data_rule data_rule(struct smc_sock *smc, int dir, int flags,
-				    long timeo, int *rc)
+				    long *timeo, int *rc)
 {
 	bool oob = dir == READ && flags & MSG_OOB;
 	struct sock *sk = smc->sk;
 	enum smc_data_rule rule;
 
 	do {
-		*rc = oob ? 0 : smc_attempt_wait(smc, dir, &timeo);
+		*rc = oob ? 0 : smc_attempt_wait(smc, dir, timeo);
 		if (*rc)
 			return SMC_DATA_REFUSE;
 		/* look again with the socket owned, against connect() */
@@ -97,10 +97,11 @@ static enum smc_data_rule data_rule(struct smc_sock *smc, int dir, int flags,
 
 /*
  * The connection for a data call, with a reference.  Without one TCP serves the
- * call if *@as_tcp, else *@rc is its answer, 0 or -errno.
+ * call if *@as_tcp, else *@rc is its answer, 0 or -errno.  *@timeo: what is left
+ * of it; TCP begins anew.
  */
 static struct smc_conn *data_conn(struct sock *sk, int dir, int flags,
-				  long timeo, bool *as_tcp, int *rc)
+				  long *timeo, bool *as_tcp, int *rc)
 {
 	enum smc_data_rule rule;
 	struct smc_conn *conn;
@@ -156,14 +157,15 @@ static noinline int send_waiting(struct socket *sock, struct msghdr *msg,
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
 	bool as_tcp;
+	long timeo;
 	int rc;
 
 	if (unlikely(flags & MSG_FASTOPEN))
 		leave_to_tcp(sk);
-	conn = data_conn(sk, WRITE, flags,
-			 sock_sndtimeo(sk, flags & MSG_DONTWAIT), &as_tcp, &rc);
+	timeo = sock_sndtimeo(sk, flags & MSG_DONTWAIT);
+	conn = data_conn(sk, WRITE, flags, &timeo, &as_tcp, &rc);
 	if (conn) {
-		rc = smc_tx_sendmsg(conn, msg, len);
+		rc = smc_tx_sendmsg(conn, msg, len, timeo);
 		smc_conn_put(conn);
 	} else if (as_tcp) {
 		rc = smc_sock_as_tcp(sock, sendmsg, msg, len);
@@ -181,7 +183,9 @@ static int op_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 
 	if (unlikely(!conn))
 		return send_waiting(sock, msg, len);
-	rc = smc_tx_sendmsg(conn, msg, len);
+	rc = smc_tx_sendmsg(conn, msg, len,
+			    sock_sndtimeo(sock->sk,
+					  msg->msg_flags & MSG_DONTWAIT));
 	smc_conn_put(conn);
 	return rc;
 }
@@ -193,12 +197,13 @@ static noinline int recv_waiting(struct socket *sock, struct msghdr *msg,
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
 	bool as_tcp;
+	long timeo;
 	int rc;
 
-	conn = data_conn(sk, READ, flags,
-			 sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &as_tcp, &rc);
+	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
+	conn = data_conn(sk, READ, flags, &timeo, &as_tcp, &rc);
 	if (conn) {
-		rc = smc_rx_recvmsg(conn, msg, len, flags);
+		rc = smc_rx_recvmsg(conn, msg, len, flags, timeo);
 		smc_conn_put(conn);
 	} else if (as_tcp) {
 		rc = smc_sock_as_tcp(sock, recvmsg, msg, len, flags);
@@ -219,7 +224,8 @@ static int op_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	conn = smc_sock_conn(sock->sk);
 	if (unlikely(!conn))
 		return recv_waiting(sock, msg, len, flags);
-	rc = smc_rx_recvmsg(conn, msg, len, flags);
+	rc = smc_rx_recvmsg(conn, msg, len, flags,
+			    sock_rcvtimeo(sock->sk, flags & MSG_DONTWAIT));
 	smc_conn_put(conn);
 	return rc;
 }
@@ -228,19 +234,20 @@ static ssize_t op_splice_read(struct socket *sock, loff_t *ppos,
 			      struct pipe_inode_info *pipe, size_t len,
 			      unsigned int flags)
 {
-	bool nonblock = sock->file->f_flags & O_NONBLOCK;
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
 	ssize_t copied;
 	bool as_tcp;
+	long timeo;
 	int rc;
 
 	if (unlikely(*ppos))
 		return -ESPIPE;
-	conn = data_conn(sk, READ, 0, sock_rcvtimeo(sk, nonblock), &as_tcp,
-			 &rc);
+	/* SPLICE_F_NONBLOCK is about the pipe */
+	timeo = sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK);
+	conn = data_conn(sk, READ, 0, &timeo, &as_tcp, &rc);
 	if (conn) {
-		copied = smc_rx_splice(conn, pipe, len, nonblock);
+		copied = smc_rx_splice(conn, pipe, len, timeo);
 		smc_conn_put(conn);
 		return copied;
 	}

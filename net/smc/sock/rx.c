@@ -621,12 +621,13 @@ static void tell_inq(const struct smc_conn *conn, struct msghdr *msg)
  * @msg: where to
  * @len: bytes wanted
  * @flags: MSG_*
+ * @timeo: jiffies that the call may wait
  *
  * Context: process, no lock held.
  * Return: bytes, 0 at end of file, or -errno as TCP has it.
  */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
-		   int flags)
+		   int flags, long timeo)
 {
 	struct sock *sk = conn->sk;
 	struct reader r = {
@@ -635,7 +636,7 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 		.len = len,
 		.flags = flags,
 		.target = sock_rcvlowat(sk, flags & MSG_WAITALL, len),
-		.timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT),
+		.timeo = timeo,
 	};
 	int rc;
 
@@ -654,7 +655,7 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
  * @conn: connection
  * @pipe: where to, locked by the core and with room
  * @len: bytes wanted
- * @nonblock: of the socket's file; SPLICE_F_NONBLOCK is about the pipe
+ * @timeo: jiffies that the call may wait
  *
  * A low-water mark applies to recv() only, as with TCP: any byte is enough.
  *
@@ -662,13 +663,13 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
  * Return: bytes, 0 at end of file or before an urgent byte, or -errno.
  */
 ssize_t smc_rx_splice(struct smc_conn *conn, struct pipe_inode_info *pipe,
-		      size_t len, bool nonblock)
+		      size_t len, long timeo)
 {
 	struct reader r = {
 		.pipe = pipe,
 		.len = len,
 		.target = 1,
-		.timeo = sock_rcvtimeo(conn->sk, nonblock),
+		.timeo = timeo,
 	};
 
 	if (!len)

@@ -490,7 +490,8 @@ static inline void smc_conn_count_bytes(const struct smc_conn *conn,
 }
 
 /* tx.c */
-int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
+int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
+		   long timeo);
 void smc_tx_uncork(struct smc_conn *conn);
 void smc_tx_writable(struct smc_conn *conn);
 bool smc_tx_poll(struct smc_conn *conn);
@@ -498,11 +499,11 @@ void smc_tx_request_completion(struct smc_conn *conn);
 
 /* rx.c */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
-		   int flags);
+		   int flags, long timeo);
 bool smc_rx_readable(const struct smc_conn *conn);
 int smc_rx_set_lowat(struct sock *sk, int val);
 ssize_t smc_rx_splice(struct smc_conn *conn, struct pipe_inode_info *pipe,
-		      size_t len, bool nonblock);
+		      size_t len, long timeo);
 u32 smc_rx_inq(const struct smc_conn *conn);
 bool smc_rx_at_mark(const struct smc_conn *conn);
 bool smc_rx_urgent_valid(const struct smc_conn *conn);

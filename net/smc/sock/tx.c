@@ -363,15 +363,14 @@ void smc_tx_uncork(struct smc_conn *conn)
  * The loop of sendmsg after check().  Bytes written, or -errno if none;
  * *@locked: tx_mutex is still held.
  */
-static int send_all(struct smc_conn *conn, struct msghdr *msg, bool *locked)
+static int send_all(struct smc_conn *conn, struct msghdr *msg, long timeo,
+		    bool *locked)
 {
 	bool urgent = msg->msg_flags & MSG_OOB;
 	int copied = 0, rc = 0;
-	long timeo;
 	u32 room;
 
 	lockdep_assert_held(&conn->tx_mutex);
-	timeo = sock_sndtimeo(conn->sk, msg->msg_flags & MSG_DONTWAIT);
 	while (!rc && msg_data_left(msg)) {
 		room = smc_conn_snd_free(conn);
 		if (!room || unlikely(too_much_unsent(conn, false))) {
@@ -419,13 +418,14 @@ static int completion_begin(struct sock *sk, struct msghdr *msg, size_t len,
 }
 
 /* tx_mutex is held; *@locked: it still is. */
-static int send_owned(struct smc_conn *conn, struct msghdr *msg, bool *locked)
+static int send_owned(struct smc_conn *conn, struct msghdr *msg, long timeo,
+		      bool *locked)
 {
 	int rc = check(conn);
 
 	lockdep_assert_held(&conn->tx_mutex);
 	if (likely(!rc))
-		return send_all(conn, msg, locked);
+		return send_all(conn, msg, timeo, locked);
 	return no_reader(conn) ? drop_write(conn, msg) : rc;
 }
 
@@ -460,12 +460,14 @@ static int check_control(struct sock *sk, struct msghdr *msg)
  * @conn: the socket's connection, referenced by the caller
  * @msg: message
  * @len: its length
+ * @timeo: jiffies that the call may wait
  *
  * Context: process, no lock held.
  * Return: bytes written, or -errno as TCP has it; EPIPE comes with SIGPIPE
  * unless MSG_NOSIGNAL.
  */
-int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
+int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
+		   long timeo)
 {
 	struct ubuf_info *uarg = NULL;
 	struct sock *sk = conn->sk;
@@ -482,7 +484,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 		return -EINTR;
 	/* the numbers of completions are in the order of the bytes */
 	rc = completion_begin(sk, msg, len, &uarg) ?:
-	     send_owned(conn, msg, &locked);
+	     send_owned(conn, msg, timeo, &locked);
 	if (rc <= 0)
 		net_zcopy_put_abort(uarg, true);
 	if (locked)
