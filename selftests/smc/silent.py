@@ -10,6 +10,7 @@ left is tried on a new one.  At last every connection ends with its link.
 """
 import errno
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -21,7 +22,8 @@ from sockdiag import PROTO_SMC, SMCR, destroy, row_of, sock_id
 
 LIMIT = limit(3)                # a call that waits for the link's end is late anyway
 FRESH = 4                       # seconds; a silent link lives twice as long
-NAMES = ("close", "shutdown", "info", "ss -K", "destroy", "poll", "recv", "send")
+NAMES = ("close", "linger", "shutdown", "info", "ss -K", "destroy", "poll",
+         "recv", "send")
 
 
 def counter(name):
@@ -118,6 +120,15 @@ def ss_kill(s):
     program("ss", "-K", "-Ht", "src", host, "sport", "=", str(port))
 
 
+def linger(s):
+    """as with TCP, all of its time: the bytes in flight are not acknowledged"""
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 1))
+    start = time.monotonic()
+    s.close()
+    took = time.monotonic() - start
+    assert took > 0.9, f"it took {took:.2f} s"
+
+
 class Link:
     """connections of one link, each with data in flight, which hear nothing"""
     def __init__(self, addr):
@@ -180,6 +191,7 @@ def calls_of(link, slow):
         ("getsockopt(TCP_INFO)",
          lambda: link.socks["info"].getsockopt(6, 11, 200)),
         ("close()", lambda: link.socks["close"].close()),
+        ("close() that lingers", lambda: linger(link.socks["linger"])),
         ("shutdown()",
          lambda: link.socks["shutdown"].shutdown(socket.SHUT_RDWR)),
         ("SMC-D connection", lambda: with_itself(PROTO_SMC)),

@@ -429,24 +429,34 @@ int smc_sock_shutdown(struct socket *sock, int how)
 	return as_tcp ? smc_sock_as_tcp(sock, shutdown, how) : rc;
 }
 
-static bool delivered(struct smc_sock *smc)
+/* Has the peer's host what was written, or is it never to have it? */
+static bool delivered(const struct smc_conn *conn)
 {
-	const struct smc_conn *conn;
-	bool done;
-
-	rcu_read_lock();
-	conn = rcu_dereference(smc->conn);
-	done = !conn || READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT ||
-	       READ_ONCE(conn->state) == SMC_CLOSED;
-	rcu_read_unlock();
-	return done;
+	if (READ_ONCE(conn->state) == SMC_CLOSED)
+		return true;
+	return READ_ONCE(conn->st_flags) & SMC_ST_CLOSE_SENT &&
+	       (!smc_conn_outq(conn) ||
+		test_bit(SMC_CONN_WANT_ABORT, &conn->flags));
 }
 
-/* SO_LINGER: wait until what was written has been sent. */
+/* The caller is in the wait queue: a step, or smc_tx_writable(), wakes it. */
+static bool delivered_or_wanted(struct smc_conn *conn)
+{
+	smc_tx_want_empty(conn);
+	return delivered(conn);
+}
+
+/* SO_LINGER: as with TCP, wait until what was written has been acknowledged. */
 static void linger(struct smc_sock *smc, long timeo)
 {
-	while (timeo && !delivered(smc) && !signal_pending(current))
-		smc_sock_sleep(smc->sk, false, delivered(smc), &timeo);
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+
+	if (!conn)
+		return;
+	while (timeo && !delivered(conn) && !signal_pending(current))
+		smc_sock_sleep(smc->sk, false, delivered_or_wanted(conn),
+			       &timeo);
+	smc_conn_put(conn);
 }
 
 /* The program closes an SMC connection; the socket is owned. */

@@ -496,6 +496,7 @@ void smc_tx_uncork(struct smc_conn *conn);
 void smc_tx_writable(struct smc_conn *conn);
 bool smc_tx_poll(struct smc_conn *conn);
 void smc_tx_request_completion(struct smc_conn *conn);
+void smc_tx_want_empty(struct smc_conn *conn);
 
 /* rx.c */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,

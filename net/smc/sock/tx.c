@@ -149,6 +149,20 @@ bool smc_tx_poll(struct smc_conn *conn)
 	return ring_has_room(conn, min, true);
 }
 
+/**
+ * smc_tx_want_empty() - have smc_tx_writable() wake when all has arrived
+ * @conn: attached connection
+ *
+ * Full barrier: the caller is in the wait queue and looks again after this.
+ *
+ * Context: process, no spinlock of the connection held.
+ */
+void smc_tx_want_empty(struct smc_conn *conn)
+{
+	want(conn, conn->snd_size, 0);
+	smc_tx_request_completion(conn);
+}
+
 /* May the program send?  0 or -EPIPE: the real error is found later. */
 static int check(const struct smc_conn *conn)
 {
