@@ -34,7 +34,7 @@ suites() {
 	cat <<-END
 	sockapi reference,smcd,tcp bin:sockapi sockapi
 	sockconn reference,smcd,tcp,declined,smcr bin:sockconn,root sockconn
-	socklisten reference,smcd,tcp,declined,smcr bin:socklisten socklisten
+	socklisten reference,smcd,tcp,declined,smcr bin:socklisten,root socklisten
 	sockopts reference,smcd,tcp,declined,smcr bin:sockopts sockopts
 	sockgone reference,smcd,tcp bin:sockgone sockgone
 	sockbusy reference,smcd,tcp,smcr bin:sockbusy sockbusy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * socklisten - listen and accept are TCP's, to the letter: order, backlog,
- * flags, waking, groups of listeners, TCP_DEFER_ACCEPT
+ * flags, waking, groups of listeners, TCP_DEFER_ACCEPT; and Fast Open
  *
  * As in sockconn.c each test runs on plain TCP first.
  */
@@ -282,7 +282,7 @@ TEST_F(conn, reuseport_group)
 	close(l[1]);
 }
 
-/* -- TCP_DEFER_ACCEPT, Fast Open -- */
+/* -- TCP_DEFER_ACCEPT -- */
 
 TEST_F(conn, defer_accept)
 {
@@ -335,6 +335,85 @@ TEST_F(conn, defer_accept_closed)
 		EXPECT_NE(0, poll_for(self->fd, POLLIN, WAIT_MS));
 		EXPECT_EQ(ECONNRESET, so_error(self->fd));
 	}
+}
+
+/* -- Fast Open -- */
+
+/* connections whose first data came in the SYN */
+static long in_the_syn(void)
+{
+	FILE *p = popen("nstat -asz TcpExtTCPFastOpenPassive | awk '/Tcp/ { print $2 }'",
+			"r");
+	long n = -1;
+
+	if (!p || fscanf(p, "%ld", &n) != 1)
+		n = -1;
+	if (p)
+		pclose(p);
+	errno = 0;
+	return n;
+}
+
+TEST_F(conn, fast_open)
+{
+	struct used then = smc_used();
+	char buf[8] = "";
+	long before;
+	int fd;
+
+	/* both sides; the default is clients only */
+	ASSERT_EQ(0, put_text("/proc/sys/net/ipv4/tcp_fastopen", "3"));
+	ASSERT_EQ(0, set_int(self->listener, IPPROTO_TCP, TCP_FASTOPEN, 5));
+	before = in_the_syn();
+	ASSERT_LE(0, before);
+	/* data with the call that connects; a cookie, then data in the SYN */
+	for (int i = 0; i < 3; i++) {
+		fd = NEW(0);
+		ASSERT_EQ(4, sendto(fd, "fast", 4, MSG_FASTOPEN, sa(&self->at),
+				    self->at.len));
+		self->srv = accept(self->listener, NULL, NULL);
+		ASSERT_EQ(4, recv(self->srv, buf, 8, 0));
+		EXPECT_EQ(0, memcmp(buf, "fast", 4));
+		EXPECT_TRUE(byte_goes(self->srv, fd));
+		close(self->srv);
+		close(fd);
+	}
+	/* connect() that waits for the first data */
+	for (int i = 0; i < 2; i++) {
+		fd = NEW(0);
+		ASSERT_EQ(0, set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT,
+				     1));
+		ASSERT_EQ(0, CONNECT(fd, &self->at));
+		ASSERT_EQ(4, send(fd, "open", 4, 0));
+		self->srv = accept(self->listener, NULL, NULL);
+		ASSERT_EQ(4, recv(self->srv, buf, 8, 0));
+		EXPECT_EQ(0, memcmp(buf, "open", 4));
+		EXPECT_TRUE(byte_goes(self->srv, fd));
+		close(self->srv);
+		close(fd);
+	}
+	/* but for the first, which asked for the cookie */
+	EXPECT_LE(before + 2, in_the_syn());
+	if (variant->kind != KIND_TCP && getenv("SMC_WANT"))
+		EXPECT_EQ(then.tcp + 5, smc_used().tcp);
+	EXPECT_EQ(0, put_text("/proc/sys/net/ipv4/tcp_fastopen", "1"));
+	EXPECT_EQ(0, CONNECT(self->fd, &self->at));
+	EXPECT_ERR(EISCONN, sendto(self->fd, "x", 1, MSG_FASTOPEN,
+				   sa(&self->at), self->at.len));
+	self->srv = accept(self->listener, NULL, NULL);
+	EXPECT_TRUE(byte_goes(self->fd, self->srv));
+}
+
+/* A listener without Fast Open: the data comes all the same. */
+TEST_F(conn, fast_open_refused)
+{
+	char buf[8] = "";
+
+	ASSERT_EQ(4, sendto(self->fd, "slow", 4, MSG_FASTOPEN, sa(&self->at),
+			    self->at.len));
+	self->srv = accept(self->listener, NULL, NULL);
+	ASSERT_EQ(4, recv(self->srv, buf, 8, 0));
+	EXPECT_EQ(0, memcmp(buf, "slow", 4));
 }
 
 TEST_HARNESS_MAIN

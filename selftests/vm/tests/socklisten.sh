@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# listen and accept are TCP's on SMC-D, SMC-R and fallback:
+# listen, accept and Fast Open are TCP's on SMC-D, SMC-R and fallback:
 # selftests/smc/socklisten.c.
 # when: 3/4 6.12; 2/4 debug
 # guests: 1
