@@ -416,4 +416,38 @@ TEST_F(conn, fast_open_refused)
 	EXPECT_EQ(0, memcmp(buf, "slow", 4));
 }
 
+/* Accepted on a connection that is over: it is for the next one. */
+TEST_F(conn, fast_open_after_the_end)
+{
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct used then;
+	char buf[8] = "";
+	int rc;
+
+	PAIR();
+	EXPECT_EQ(0, shutdown(self->fd, SHUT_WR));
+	EXPECT_EQ(0, shutdown(self->srv, SHUT_WR));
+	EXPECT_EQ(POLLHUP, POLLHUP & poll_for(self->fd, 0, WAIT_MS));
+	/* the TCP connection below may be a moment later */
+	do {
+		rc = set_int(self->fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
+	} while (rc && errno == EINVAL && now_ns() < end && !usleep(1000));
+	ASSERT_EQ(0, rc);
+	ASSERT_EQ(0, set_int(self->fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, 1));
+	close(self->srv);
+	self->srv = -1;
+	ASSERT_EQ(0, connect(self->fd, &none, sizeof(none)));
+	then = smc_used();
+	/* the SYN waits for data, and no call for the SYN */
+	ASSERT_EQ(0, CONNECT(self->fd, &self->at));
+	ASSERT_EQ(4, send(self->fd, "next", 4, 0));
+	self->srv = accept(self->listener, NULL, NULL);
+	ASSERT_EQ(4, recv(self->srv, buf, 8, 0));
+	EXPECT_EQ(0, memcmp(buf, "next", 4));
+	EXPECT_TRUE(byte_goes(self->srv, self->fd));
+	EXPECT_EQ(then.r, smc_used().r);
+	EXPECT_EQ(then.d, smc_used().d);
+}
+
 TEST_HARNESS_MAIN

@@ -57,7 +57,7 @@ static int base_set(const struct sockopt_call *c)
 			       c->optval, c->optlen);
 }
 
-/* Options that need TCP.  @too_late: errno on SMC; 0: TCP refuses it. */
+/* Options that need TCP.  @too_late: errno on SMC; 0: TCP answers. */
 static const struct tcp_option {
 	int level;
 	int optname;
@@ -116,12 +116,13 @@ static int set_for_tcp(struct smc_sock *smc, const struct sockopt_call *c,
 
 	lock_sock(sk);
 	rules = smc_sock_rules(smc);
-	smc_now = rules->ours && !rules->idle;
+	/* TCP may accept Fast Open when its own connection is over */
+	smc_now = rules->ours && !rules->idle && opt->too_late;
 	if (!smc_now)
 		atomic_inc(&smc->tcp_opts);
 	release_sock(sk);
 	if (smc_now)
-		return opt->too_late ?: base_set(c);
+		return opt->too_late;
 	rc = base_set(c);
 	if (!rc && !(opt->is_switch && switched_off(c)))
 		set_bit(SMC_SK_NOSMC, &smc->bits);
