@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "lib/bytes.h"
 #include "lib/connfixture.h"
 #include "lib/task.h"
 
@@ -374,6 +375,40 @@ TEST_F(conn, bind_rules)
 	EXPECT_EQ(0, getpeername(self->srv, sa(&w), &w.len));
 	EXPECT_EQ(port_of(&w), local_port(self->fd));
 	close(fd);
+}
+
+/* TCP below has ended, which its own option tells: it is TCP_CLOSE then. */
+static bool tcp_ends(int fd)
+{
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+
+	while (set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 0))
+		if (now_ns() > end || usleep(1000))
+			return false;
+	return true;
+}
+
+/* Both ends have finished, and what they have written has not arrived. */
+TEST_F(conn, bind_before_the_end)
+{
+	struct where w = where_is(variant->family), peer;
+
+	/* deviation: with shared memory it is there, and this the end */
+	if (becomes(variant->kind, "smcd"))
+		SKIP(return, "what is in shared memory");
+	PAIR();
+	fill_from(self->fd, 0);
+	fill_from(self->srv, 0);
+	EXPECT_EQ(0, shutdown(self->fd, SHUT_WR));
+	EXPECT_EQ(0, shutdown(self->srv, SHUT_WR));
+	if (uses_smc(variant->kind))
+		EXPECT_TRUE(tcp_ends(self->fd) && tcp_ends(self->srv));
+	EXPECT_ERR(EINVAL, bind(self->fd, sa(&w), w.len));
+	EXPECT_ERR(EINVAL, bind(self->srv, sa(&w), w.len));
+	peer.len = sizeof(peer.ss);
+	EXPECT_EQ(0, getpeername(self->fd, sa(&peer), &peer.len));
+	EXPECT_EQ(port_of(&self->at), port_of(&peer));
+	EXPECT_EQ(port_of(&self->at), local_port(self->srv));
 }
 
 /* Two sockets may have one port, but only one of them may listen. */

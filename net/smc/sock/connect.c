@@ -92,13 +92,38 @@ static int permission_unlocked(struct sock *sk, bool is_bind,
 	return rc;
 }
 
+/*
+ * Is there a connection, and TCP's below over?  That has no port any more, and
+ * bind() would change its names, which are ours.
+ */
+static bool outlives_tcp(struct sock *sk)
+{
+	struct smc_conn *conn = smc_sock_conn(sk);
+	bool yes;
+
+	if (!conn)
+		return false;
+	yes = !smc_close_over(conn) &&
+	      inet_sk_state_load(sk) == TCP_CLOSE;
+	smc_conn_put(conn);
+	return yes;
+}
+
+static int may_bind(struct sock *sk, const struct sockaddr *addr, int len)
+{
+	int rc = permission_unlocked(sk, true, addr, len);
+
+	return !rc && outlives_tcp(sk) ? -EINVAL : rc;
+}
+
 /**
  * smc_sock_bind() - bind() of a socket of ours
  * @sock: socket
  * @uaddr: address
  * @len: its length
  *
- * TCP's, after the LSM has been asked with the class of a TCP socket.
+ * TCP's, after the LSM has been asked with the class of a TCP socket.  An SMC
+ * connection is not bound.
  *
  * Context: process, no lock held.
  * Return: 0 or -errno.
@@ -113,7 +138,7 @@ int smc_sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int len)
 		smc_sock_begin(smc);
 		smc_sock_put(smc);
 	}
-	rc = smc_sock_pinned(permission_unlocked(sock->sk, true, addr, len));
+	rc = smc_sock_pinned(may_bind(sock->sk, addr, len));
 	return rc ?: smc_sock_as_tcp(sock, bind, uaddr, len);
 }
 
