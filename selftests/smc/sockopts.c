@@ -319,6 +319,19 @@ TEST_F(opt, refused_forces_nothing)
 	close(s);
 }
 
+/* Only a connection to a mapped address can become one of IPv4. */
+#define ADDRFORM(f) set_int(self->p.c, IPPROTO_IPV6, IPV6_ADDRFORM, f)
+TEST_F(opt, addrform_refused)
+{
+	int no = variant->family == AF_INET6 ? 0 : ENOPROTOOPT;
+
+	EXPECT_ERR(no ?: EADDRNOTAVAIL, ADDRFORM(AF_INET));
+	EXPECT_ERR(no ?: EINVAL, ADDRFORM(AF_INET6));
+	EXPECT_EQ(0, shutdown(self->p.s, SHUT_WR));
+	EXPECT_EQ(POLLRDHUP, poll_for(self->p.c, POLLRDHUP, WAIT_MS));
+	EXPECT_ERR(no ?: ENOTCONN, ADDRFORM(AF_INET));
+}
+
 /* -- what must not be bypassed -- */
 
 struct md5sig {

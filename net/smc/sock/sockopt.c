@@ -16,9 +16,11 @@
 #include <linux/tcp.h>
 #include <linux/sockptr.h>
 #include <linux/smc.h>
+#include <net/ipv6.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "addr.h"
 #include "sock.h"
 
 /* Seconds for which TCP_DEFER_ACCEPT may wait; TCP has a limit, too. */
@@ -246,6 +248,44 @@ static int set_socket(const struct sockopt_call *c)
 			       c->optlen);
 }
 
+/* Would TCP be in state ESTABLISHED? */
+static bool is_established(struct smc_sock *smc)
+{
+	struct smc_conn *conn = smc_sock_conn_get(smc);
+	bool yes;
+
+	if (!conn)
+		return inet_sk_state_load(smc->sk) == TCP_ESTABLISHED;
+	yes = READ_ONCE(conn->state) == SMC_ACTIVE;
+	smc_conn_put(conn);
+	return yes;
+}
+
+/*
+ * IPV6_ADDRFORM of a socket that has begun to connect: TCP's errors, without
+ * TCP, which reads the value and the address once more.
+ */
+static int refuse_addrform(struct smc_sock *smc,
+			   const struct smc_phase_rules *rules,
+			   const struct sockopt_call *c)
+{
+	const struct sock *sk = smc->sk;
+	struct in6_addr peer;
+	int rc, val;
+
+	if (sk->sk_family != AF_INET6)
+		return -ENOPROTOOPT;
+	rc = get_int(c, &val);
+	if (rc)
+		return rc;
+	if (val != AF_INET)
+		return -EINVAL;
+	if (rules->attempt || !is_established(smc))
+		return -ENOTCONN;
+	smc_addr_peer(&peer, sk);
+	return ipv6_addr_v4mapped(&peer) ? -EBUSY : -EADDRNOTAVAIL;
+}
+
 static int set_ours(struct smc_sock *smc, const struct sockopt_call *c)
 {
 	const struct smc_phase_rules *rules = smc_sock_rules(smc);
@@ -262,7 +302,7 @@ static int set_ours(struct smc_sock *smc, const struct sockopt_call *c)
 		return set_smc(smc, c);
 	/* IPV6_ADDRFORM would replace our operations by TCP's */
 	if (c->level == SOL_IPV6 && c->optname == IPV6_ADDRFORM && !rules->idle)
-		return -EBUSY;
+		return refuse_addrform(smc, rules, c);
 	opt = rules->ours ? needs_tcp(c) : NULL;
 	if (opt)
 		return set_for_tcp(smc, c, opt);
