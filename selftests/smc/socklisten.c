@@ -356,6 +356,7 @@ static long in_the_syn(void)
 
 TEST_F(conn, fast_open)
 {
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct used then = smc_used();
 	char buf[8] = "";
 	long before;
@@ -400,6 +401,14 @@ TEST_F(conn, fast_open)
 	EXPECT_EQ(0, CONNECT(self->fd, &self->at));
 	EXPECT_ERR(EISCONN, sendto(self->fd, "x", 1, MSG_FASTOPEN,
 				   sa(&self->at), self->at.len));
+	EXPECT_ERR(EINVAL, sendto(self->fd, "x", 1, MSG_FASTOPEN,
+				  sa(&self->at), 1));
+	EXPECT_ERR(EOPNOTSUPP, sendto(self->fd, "x", 1, MSG_FASTOPEN, &none,
+				      sizeof(none)));
+	EXPECT_EQ(0, put_text("/proc/sys/net/ipv4/tcp_fastopen", "0"));
+	EXPECT_ERR(EOPNOTSUPP, sendto(self->fd, "x", 1, MSG_FASTOPEN,
+				      sa(&self->at), self->at.len));
+	EXPECT_EQ(0, put_text("/proc/sys/net/ipv4/tcp_fastopen", "1"));
 	self->srv = accept(self->listener, NULL, NULL);
 	EXPECT_TRUE(byte_goes(self->fd, self->srv));
 }

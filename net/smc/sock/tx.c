@@ -26,6 +26,7 @@
 #include <linux/sizes.h>
 #include <linux/uio.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 #include "wire/ring.h"
 #include "sock.h"
@@ -469,6 +470,19 @@ static int check_control(struct sock *sk, struct msghdr *msg)
 	return 0;
 }
 
+/* TCP's answer to MSG_FASTOPEN on a connection. */
+static int refuse_fastopen(const struct sock *sk, const struct msghdr *msg)
+{
+	const struct sockaddr *name = msg->msg_name;
+	bool has_family = msg->msg_namelen >= (int)sizeof(name->sa_family);
+
+	if (!(READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_fastopen) &
+	      TFO_CLIENT_ENABLE) ||
+	    (name && has_family && name->sa_family == AF_UNSPEC))
+		return -EOPNOTSUPP;
+	return name && !has_family ? -EINVAL : -EISCONN;
+}
+
 /**
  * smc_tx_sendmsg() - sendmsg() in phase SMC
  * @conn: the socket's connection, referenced by the caller
@@ -490,7 +504,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len,
 
 	count_write(conn, len);
 	if (msg->msg_flags & MSG_FASTOPEN)
-		return -EISCONN;
+		return refuse_fastopen(sk, msg);
 	rc = check_control(sk, msg);
 	if (rc)
 		return rc;
