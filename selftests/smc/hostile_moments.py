@@ -6,6 +6,7 @@ group without connections, while the peer's device acknowledges nothing, and
 while the link is being taken down; DELETE LINK also instead of the confirmation.
 The kernel is the server, and the client.  hostile_llc.py has the other states.
 """
+import select
 import struct
 import time
 
@@ -16,6 +17,7 @@ from hostile import ANSWER, LIMIT, begin, gone, lab, links, no_leak, part, \
 from hostile_llc import ANSWERED, DROPPED, MALFORMED, NEGATIVE, NOTHING, \
     OTHER_LINK, say, unconfirmed
 from limits import await_that, limit
+from minitcp import Reset
 from park import Parked
 from smcpeer import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, \
     DELETE_RKEY, DL_ALL, FIRST, NO_EYEC, REJECT, REQ_ADD_LINK, RESPONSE, \
@@ -350,4 +352,27 @@ def case_first_resets():
     assert counters.moved()["LgrCreated"] == 2, counters.moved()
     for tcp in offers:
         tcp.rst()
+    part(peer)
+
+
+def case_data_behind_proposal():
+    """a Proposal that waits for the link of another, and data behind it: a
+    reset, and no program gets the data without the Proposal"""
+    begin()
+    counters, peer = Counters(), third()
+    peer.contact()              # and no Confirm yet
+    tcp = peer.net.connect(peer.port, True, LIMIT, peer.ip)
+    tcp.send(proposal(peer.args, peer.new_end(1)))
+    await_that("it does not wait", lambda:
+               counters.moved().get("HsStarted") == 2, LIMIT)
+    tcp.send(b"GET / HTTP/1.0\r\n\r\n")
+    try:
+        raise AssertionError(f"an answer: {tcp.recv_some(LIMIT).hex()}")
+    except Reset:
+        pass
+    assert not select.select([peer.lst], [], [], 0)[0], "accepted"
+    assert counters.moved().get("HsServerErr") == 1, counters.moved()
+    peer.conn.tcp.send(accept_r(peer.args, 3, True, peer.conn.end))
+    peer.confirm(peer.llc(CONFIRM_LINK))
+    peer.round()
     part(peer)

@@ -273,8 +273,8 @@ static enum smc_hs_verdict server_conclude(struct smc_hs *hs,
 		return SMC_HS_V_TCP;
 	if (why == SMC_REASON_HSRESET)
 		return reset_by_peer(hs) ? SMC_HS_V_ERR : SMC_HS_V_TCP;
-	if (why == SMC_REASON_NOTCLC &&
-	    !test_bit(SMC_HS_SENT_ACCEPT, &hs->bits))
+	/* later the Proposal has been taken from the stream */
+	if (why == SMC_REASON_NOTCLC && hs->state == SMC_HS_PROPOSAL)
 		return SMC_HS_V_TCP;
 	if (why == SMC_REASON_SILENT) {
 		/* whatever it proposes will be declined for this (late.c) */
