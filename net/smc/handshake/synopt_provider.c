@@ -355,7 +355,9 @@ static unsigned int extend_synack(struct sk_buff *skb, struct request_sock *req,
 		*grown = add_option(skb, skb_transport_offset(skb));
 		return *grown ? NF_ACCEPT : NF_DROP;
 	}
-	if (!answers(req->rsk_listener) || !answers_this_syn(req))
+	/* that of Fast Open may be sent again by a process, with BH enabled */
+	if (tcp_rsk(req)->tfo_listener || !answers(req->rsk_listener) ||
+	    !answers_this_syn(req))
 		return NF_ACCEPT;
 	copy = mark_for(req, mark);
 	*grown = copy && add_option(skb, skb_transport_offset(skb));
