@@ -33,8 +33,9 @@ static struct socket *lent;
 
 /*
  * Has a program got a child in the middle of its handshake?  Our accept()
- * returns none, but another listener of the SO_REUSEPORT group does, to which
- * TCP may have moved it (net.ipv4.tcp_migrate_req).  Locked.
+ * returns none, unless the listener is shut down and listens again between its
+ * two looks at the queue.  But another listener of the SO_REUSEPORT group does,
+ * to which TCP may have moved it (net.ipv4.tcp_migrate_req).  Locked.
  */
 static bool accepted_early(const struct smc_hs *hs)
 {
