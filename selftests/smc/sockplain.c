@@ -94,12 +94,29 @@ static void *accept_paused(void *arg)
 	return (void *)(intptr_t)accept(*(int *)arg, NULL, NULL);
 }
 
-/* TCP_ZEROCOPY_RECEIVE: TCP's operations have a mmap(), ours have none */
-static bool can_be_mapped(int fd)
+/*
+ * Does the kernel read what the peer sends?  TCP's operations have read_sock()
+ * for that, ours do not.  True where there is no multiplexer to tell.
+ */
+static bool kernel_reads(int fd, int peer)
 {
-	void *p = mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED, fd, 0);
+	int kcm = socket(AF_KCM, SOCK_DGRAM, KCMPROTO_CONNECTED), left = 1;
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+	struct kcm_unattach without = { .fd = fd };
+	struct kcm_attach with = { .fd = fd };
 
-	return p != MAP_FAILED && !munmap(p, getpagesize());
+	if (kcm < 0)
+		return errno == EAFNOSUPPORT;
+	with.bpf_fd = bpf_filter();
+	if (send(peer, "k", 1, 0) == 1 && poll_for(fd, POLLIN, WAIT_MS) &&
+	    !ioctl(kcm, SIOCKCMATTACH, &with)) {
+		while (!ioctl(fd, SIOCINQ, &left) && left && now_ns() < end)
+			usleep(1000);
+		ioctl(kcm, SIOCKCMUNATTACH, &without);
+	}
+	close(with.bpf_fd);
+	close(kcm);
+	return !left;
 }
 
 /* accept() that began when the listener was ours, where that can be had */
@@ -130,10 +147,38 @@ TEST_F(conn, accept_of_what_was_ours)
 	ASSERT_LE(0, s);
 	EXPECT_TRUE(byte_goes(c, s));
 	EXPECT_TRUE(byte_goes(s, c));
-	EXPECT_TRUE(can_be_mapped(s));
+	EXPECT_TRUE(kernel_reads(s, c));
 	close(s);
 	close(c);
 	close(fd);
+}
+
+/* TCP_ZEROCOPY_RECEIVE: a program maps the socket, and then has to read. */
+TEST_F(conn, mapped)
+{
+	struct tcp_zerocopy_receive zc = { .length = getpagesize() };
+	socklen_t len = sizeof(zc);
+	char c = 0;
+	void *p;
+
+	PAIR();
+	p = mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED, self->fd, 0);
+	ASSERT_NE(MAP_FAILED, p);
+	zc.address = (uintptr_t)p;
+	ASSERT_EQ(1, send(self->srv, "z", 1, 0));
+	EXPECT_EQ(POLLIN, poll_for(self->fd, POLLIN, WAIT_MS));
+	/* deviation: refused with SMC */
+	if (uses_smc(variant->kind)) {
+		EXPECT_ERR(EINVAL, getsockopt(self->fd, IPPROTO_TCP,
+					      TCP_ZEROCOPY_RECEIVE, &zc, &len));
+	} else {
+		EXPECT_EQ(0, getsockopt(self->fd, IPPROTO_TCP,
+					TCP_ZEROCOPY_RECEIVE, &zc, &len));
+		EXPECT_EQ(1, zc.recv_skip_hint);
+	}
+	EXPECT_EQ(1, recv(self->fd, &c, 1, MSG_DONTWAIT));
+	EXPECT_EQ('z', c);
+	EXPECT_EQ(0, munmap(p, getpagesize()));
 }
 
 /* A server's socket that connects: its outcome is told to connect() and poll(). */

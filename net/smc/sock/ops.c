@@ -467,7 +467,6 @@ void smc_sock_make_ops(struct proto_ops *ops, const struct proto_ops *base)
 	ops->getsockopt = smc_sock_getsockopt;
 	ops->sendmsg = op_sendmsg;
 	ops->recvmsg = op_recvmsg;
-	ops->mmap = sock_no_mmap;
 	ops->splice_read = op_splice_read;
 	ops->splice_eof = op_splice_eof;
 	SMC_NO_SENDPAGE(ops);

@@ -430,7 +430,7 @@ int smc_sock_getsockopt(struct socket *sock, int level, int optname,
 		 (conn || smc_sock_rules(smc)->attempt))
 		rc = put_tcp_info(sock->sk, conn, optval, optlen);
 	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE)
-		rc = -EINVAL;	/* no mapping of ours can be TCP's */
+		rc = -EINVAL;	/* a ring keeps its pages */
 	else
 		rc = smc_sock_as_tcp(sock, getsockopt, level, optname, optval,
 				     optlen);
