@@ -108,12 +108,6 @@ static void namespaces_exit(void)
 	unregister_pernet_subsys(&smc_net_ops);
 }
 
-static int identity_init(void)
-{
-	smc_ueid_init();
-	return 0;
-}
-
 static const struct {
 	const char *name;
 	int (*init)(void);
@@ -122,10 +116,11 @@ static const struct {
 	{ "accounts",	smc_account_init,	smc_account_exit },
 	{ "namespaces",	namespaces_init,	namespaces_exit },
 	{ "rings",	smc_buf_init,		smc_buf_exit },
-	{ "identity",	identity_init,		smc_ueid_flush },
+	{ "identity",	smc_ueid_init,		smc_ueid_flush },
 	{ "smcd",	smc_lo_init,		smc_lo_exit },
 	{ "smcr",	smc_rdma_init,		smc_rdma_exit },
-	{ "handshake",	smc_hs_init,		smc_hs_exit },
+	{ "handshake",	smc_hs_tcp_init,	smc_hs_tcp_exit },
+	{ "SYN option",	smc_synopt_init,	smc_synopt_exit },
 	{ "sockets",	smc_sock_init,		smc_sock_exit },
 	{ "netlink",	smc_genl_init,		smc_genl_exit },
 };

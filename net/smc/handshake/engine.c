@@ -524,32 +524,3 @@ void smc_hs_net_exit(struct smc_net *sn)
 		destroy_workqueue(sn->hs_wq);
 	smc_hs_cache_net_exit(sn);
 }
-
-/**
- * smc_hs_init() - get ready what all namespaces share
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int smc_hs_init(void)
-{
-	int rc = smc_hs_tcp_init();
-
-	if (rc)
-		return rc;
-	rc = smc_synopt_init();
-	if (rc)
-		smc_hs_tcp_exit();
-	return rc;
-}
-
-/**
- * smc_hs_exit() - undo smc_hs_init()
- *
- * Context: process; no socket is ours any more.
- */
-void smc_hs_exit(void)
-{
-	smc_synopt_exit();
-	smc_hs_tcp_exit();
-}

@@ -105,6 +105,8 @@ struct smc_hs_setup {
 };
 
 /* synopt.c */
+int smc_synopt_init(void);
+void smc_synopt_exit(void);
 bool smc_synopt_works(void);
 void smc_synopt_offer(struct sock *sk);
 void smc_synopt_answer(struct sock *sk);
@@ -127,12 +129,12 @@ bool smc_hs_stop(struct smc_hs *hs);
 void smc_hs_unlocked(struct smc_hs *hs);
 enum smc_reason smc_hs_want(const struct sock *sk,
 			    const struct sockaddr_in6 *addr);
-int smc_hs_init(void);
-void smc_hs_exit(void);
 int smc_hs_net_init(struct smc_net *sn);
 void smc_hs_net_exit(struct smc_net *sn);
 
 /* tcp.c */
+int smc_hs_tcp_init(void);
+void smc_hs_tcp_exit(void);
 bool smc_hs_tcp_closed(const struct sock *sk);
 bool smc_hs_tcp_at_urgent(const struct sock *sk);
 u32 smc_hs_tcp_readable(const struct sock *sk);

@@ -261,8 +261,6 @@ int smc_hs_read(struct smc_hs *hs,
 		int (*how)(struct sock *sk, void *buf, size_t len),
 		void *buf, size_t len);
 int smc_hs_flush(struct smc_hs *hs);
-int smc_hs_tcp_init(void);
-void smc_hs_tcp_exit(void);
 int smc_hs_tcp_up(struct smc_hs *hs, int *err);
 int smc_hs_connect_again(struct smc_hs *hs);
 
@@ -346,9 +344,5 @@ void smc_route_prefixes(const struct smc_route *route,
 enum smc_reason smc_route_direct(struct net *net, int ifindex,
 				 const struct smc_select_local *local,
 				 const u8 gid[SMC_GID_LEN], bool *direct);
-
-/* synopt.c */
-int smc_synopt_init(void);
-void smc_synopt_exit(void);
 
 #endif /* SMC_HS_PRIV_H */

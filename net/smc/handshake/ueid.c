@@ -29,12 +29,14 @@ static const char default_eid[] = "SMCV2-DEFAULT-UEID";
  * smc_ueid_init() - put the default UEID into the table
  *
  * Context: process, once, before any handshake.
+ * Return: 0.
  */
-void smc_ueid_init(void)
+int smc_ueid_init(void)
 {
 	memset(ueids.eids[0], ' ', SMC_EID_LEN);
 	memcpy(ueids.eids[0], default_eid, strlen(default_eid));
 	ueids.num = 1;
+	return 0;
 }
 
 static bool valid(const u8 *eid)

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 #include "select.h"
 
-void smc_ueid_init(void);
+int smc_ueid_init(void);
 int smc_ueid_list(u8 eids[][SMC_EID_LEN], int max);
 int smc_ueid_add(const u8 *eid);
 int smc_ueid_remove(const u8 *eid);
