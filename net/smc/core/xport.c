@@ -17,7 +17,6 @@
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
-#include <linux/errno.h>
 #include "xport.h"
 
 static struct {
@@ -32,51 +31,23 @@ static struct {
 
 static DEFINE_SPINLOCK(names_lock);	/* smc_dev.name */
 
-static bool complete_table(const struct smc_xport *xport)
-{
-	bool links = smc_xport_has_links(xport);
-
-	return xport->lgr_size && xport->buf_size && xport->find_path &&
-	       links == !!xport->lgr_match && links == !!xport->lgr_connect &&
-	       links == !!xport->lgr_confirm && links == !!xport->lgr_down &&
-	       xport->buf_alloc && xport->buf_free && xport->describe &&
-	       xport->conn_attach && xport->conn_detach && xport->push &&
-	       xport->fill_info && xport->fill_dev;
-}
-
 /**
  * smc_xport_register() - make a transport known
- * @xport: complete table, valid until smc_xport_unregister(); one for each id
+ * @xport: complete table; one for each id
  *
- * Context: process, while the module is loaded.
- * Return: 0; -EINVAL for a hole in the table; -EEXIST.
+ * Context: process, while the module is loaded, before there is a socket.
  */
-int smc_xport_register(const struct smc_xport *xport)
+void smc_xport_register(const struct smc_xport *xport)
 {
-	if (xport->id >= SMC_XPORT_NUM || !complete_table(xport))
-		return -EINVAL;
-	if (cmpxchg(&registry.xports[xport->id], NULL, xport))
-		return -EEXIST;
-	return 0;
-}
-
-/**
- * smc_xport_unregister() - forget a transport
- * @xport: registered, without devices
- *
- * Context: process, while the module is unloaded: no socket exists.
- */
-void smc_xport_unregister(const struct smc_xport *xport)
-{
-	WRITE_ONCE(registry.xports[xport->id], NULL);
+	WRITE_ONCE(registry.xports[xport->id], xport);
 }
 
 /**
  * smc_xport_get() - transport by number
- * @id: which
+ * @id: which, registered
  *
  * Context: any.
- * Return: its table or NULL.
+ * Return: its table.
  */
 const struct smc_xport *smc_xport_get(enum smc_xport_id id)
 {

@@ -9,8 +9,7 @@
  * exports no other header: it reports everything by the up-calls at the end of
  * this file, whose kernel-doc is in the .c files.
  *
- * Every down-call is mandatory unless its description says "optional";
- * smc_xport_register() refuses an incomplete table.
+ * Every down-call is mandatory unless its description says "optional".
  */
 #ifndef SMC_XPORT_H
 #define SMC_XPORT_H
@@ -403,8 +402,7 @@ struct smc_xport {
 #define SMC_DETACH_LOOK_MS	1000
 
 /* Registry (xport.c) */
-int smc_xport_register(const struct smc_xport *xport);
-void smc_xport_unregister(const struct smc_xport *xport);
+void smc_xport_register(const struct smc_xport *xport);
 const struct smc_xport *smc_xport_get(enum smc_xport_id id);
 bool smc_dev_get(struct smc_dev *dev);
 void smc_dev_name(const struct smc_dev *dev, char name[SMC_DEV_NAME_LEN]);

@@ -445,17 +445,13 @@ static struct notifier_block fork_nb = { .notifier_call = vm_forked };
  * smc_lo_init() - register the transport and its device
  *
  * Context: process.
- * Return: 0 or -errno.
+ * Return: 0.
  */
 int smc_lo_init(void)
 {
-	int rc;
-
 	choose_gid();
 	hash_init(lo.tokens);
-	rc = smc_xport_register(&xport);
-	if (rc)
-		return rc;
+	smc_xport_register(&xport);
 	smc_dev_add(&lo.dev, &xport, "lo");
 	/* fails only for a block that is registered */
 	register_random_vmfork_notifier(&fork_nb);
@@ -473,5 +469,4 @@ void smc_lo_exit(void)
 {
 	unregister_random_vmfork_notifier(&fork_nb);
 	smc_dev_del(&lo.dev);
-	smc_xport_unregister(&xport);
 }

@@ -251,15 +251,8 @@ static struct ib_client client = {
  */
 int smc_rdma_init(void)
 {
-	int rc;
-
-	rc = smc_xport_register(&smc_rdma_xport);
-	if (rc)
-		return rc;
-	rc = ib_register_client(&client);
-	if (rc)
-		smc_xport_unregister(&smc_rdma_xport);
-	return rc;
+	smc_xport_register(&smc_rdma_xport);
+	return ib_register_client(&client);
 }
 
 /**
@@ -272,5 +265,4 @@ int smc_rdma_init(void)
 void smc_rdma_exit(void)
 {
 	ib_unregister_client(&client);
-	smc_xport_unregister(&smc_rdma_xport);
 }
