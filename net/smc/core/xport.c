@@ -102,7 +102,7 @@ void smc_path_put(struct smc_path *path)
 
 /**
  * smc_dev_walk() - call a function for every device
- * @xport: of this transport; NULL: of all
+ * @xport: of this transport
  * @fn: called with the registry locked for reading; != 0 ends the walk
  * @arg: for @fn
  *
@@ -117,7 +117,7 @@ int smc_dev_walk(const struct smc_xport *xport,
 
 	down_read(&registry.lock);
 	list_for_each_entry(dev, &registry.devs, node) {
-		if (xport && dev->xport != xport)
+		if (dev->xport != xport)
 			continue;
 		rc = fn(dev, arg);
 		if (rc)

@@ -23,16 +23,13 @@
 #include <linux/stringify.h>
 #include "handshake/peer_id.h"
 #include "net.h"
-#include "core/xport.h"
 #include "genl.h"
 
 #define SMC_VERSION	2
-#define SMC_RELEASE	1
 
 static int fill_sys_info(struct sk_buff *skb, struct smc_net *sn)
 {
 	char host[SMC_MAX_HOSTNAME_LEN + 1];
-	bool ism = smc_xport_get(SMC_XPORT_D);
 	struct nlattr *nest;
 	size_t len;
 
@@ -44,10 +41,10 @@ static int fill_sys_info(struct sk_buff *skb, struct smc_net *sn)
 	nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
 	if (!nest || nla_put_u8(skb, SMC_NLA_SYS_VER, SMC_VERSION) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_REL, SMC_RELEASE) ||
-	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, ism) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, 1) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, 1) ||
 	    nla_put_string(skb, SMC_NLA_SYS_LOCAL_HOST, host) ||
-	    (ism && nla_put_string(skb, SMC_NLA_SYS_SEID, "")) ||
+	    nla_put_string(skb, SMC_NLA_SYS_SEID, "") ||
 	    nla_put_string(skb, SMC_NLA_SYS_MODULE_VERSION,
 			   __stringify(SMC_MODULE_VERSION)))
 		return -EMSGSIZE;

@@ -179,7 +179,7 @@ int smc_genl_dump_dev(struct sk_buff *skb, struct netlink_callback *cb)
 	u64 *after = (u64 *)cb->ctx;
 	struct usage use;
 
-	for (; xport; *after = use.seq) {
+	for (;; *after = use.seq) {
 		use = (struct usage){ .sn = smc_genl_net(cb), .seq = *after };
 		if (!smc_dev_walk(xport, next_dev, &use))
 			break;

@@ -13,7 +13,6 @@
 #include <linux/string.h>
 #include "net.h"
 #include "handshake/ueid.h"
-#include "core/xport.h"
 #include "genl.h"
 
 static_assert(SMC_MAX_UEID == SMC_MAX_UEIDS);
@@ -148,8 +147,6 @@ int smc_genl_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 
 static int fill_seid(struct sk_buff *skb, struct smc_net *sn)
 {
-	if (!smc_xport_get(SMC_XPORT_D))
-		return 0;
 	return nla_put_string(skb, SMC_NLA_SEID_ENTRY, "") ?:
 	       nla_put_u8(skb, SMC_NLA_SEID_ENABLED, 0);
 }

@@ -57,13 +57,9 @@ static enum smc_reason find_path(struct smc_hs *hs,
 enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 {
 	unsigned int use = READ_ONCE(hs->setup.sn->transports);
-	enum smc_reason why[SMC_XPORT_NUM] = {
-		[SMC_XPORT_R] = SMC_REASON_NOSMCRDEV,
-		[SMC_XPORT_D] = SMC_REASON_NOSMCDDEV,
-	};
+	enum smc_reason why[SMC_XPORT_NUM];
 	struct smc_hs_data *data = hs->data;
 	struct smc_select_local *local = &data->local;
-	const struct smc_xport *xport;
 	enum smc_xport_id id;
 	struct smc_path *path;
 
@@ -76,16 +72,9 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 		return SMC_REASON_IPSEC;
 	}
 	data->route.gid_family = gid_family(hs);
-	for (id = 0; id < SMC_XPORT_NUM; id++) {
-		xport = smc_xport_get(id);
-		if (!xport)
-			continue;
-		if (!(use & (1U << id))) {
-			why[id] = SMC_REASON_DISABLED;
-			continue;
-		}
-		why[id] = find_path(hs, xport);
-	}
+	for (id = 0; id < SMC_XPORT_NUM; id++)
+		why[id] = use & (1U << id) ? find_path(hs, smc_xport_get(id)) :
+					     SMC_REASON_DISABLED;
 	smc_route_prefixes(&data->route, &local->prefixes);
 	local->same_host = data->route.own.ndev->flags & IFF_LOOPBACK;
 	smc_route_put(&data->route);
