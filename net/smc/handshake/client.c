@@ -343,7 +343,7 @@ static enum smc_reason why_declined(const struct smc_hs *hs)
 
 	if (hs->peer_diagnosis >= SMC_REASON_NOSMCDEV &&
 	    hs->peer_diagnosis <= SMC_REASON_NOSMCD2DEV &&
-	    !data->has_path[SMC_XPORT_R] &&
+	    !data->path[SMC_XPORT_R].dev &&
 	    data->local.r_why != SMC_REASON_OK)
 		return data->local.r_why;
 	return SMC_REASON_PEERDECL;

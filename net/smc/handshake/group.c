@@ -42,7 +42,6 @@ static enum smc_reason find_path(struct smc_hs *hs,
 		smc_path_put(path);
 		return SMC_REASON_NOLINK;
 	}
-	data->has_path[xport->id] = true;
 	data->path_id[xport->id] = path->id;
 	return SMC_REASON_OK;
 }
@@ -82,7 +81,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 	path = &data->path[SMC_XPORT_R];
 	local->r_why = why[SMC_XPORT_R];
 	local->n_eids = smc_ueid_list(local->eids, SMC_MAX_UEIDS);
-	if (data->has_path[SMC_XPORT_R]) {
+	if (path->dev) {
 		smc_peer_id_learn_mac(hs->setup.sn, path->mac);
 		local->r_v1 = path->v1;
 		local->r_v2 = path->v2 && local->n_eids;
@@ -93,7 +92,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 	}
 	path = &data->path[SMC_XPORT_D];
 	local->d_why = why[SMC_XPORT_D];
-	if (data->has_path[SMC_XPORT_D]) {
+	if (path->dev) {
 		local->d_v2 = path->v2 && local->n_eids;
 		local->ism_gid = path->ism_gid;
 		local->ism_gid_ext = path->ism_gid_ext;
@@ -101,7 +100,7 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
 	}
 	local->max_conns = READ_ONCE(hs->setup.sn->max_conns);
 	local->max_links = 1;
-	if (data->has_path[SMC_XPORT_R] || data->has_path[SMC_XPORT_D])
+	if (data->path[SMC_XPORT_R].dev || data->path[SMC_XPORT_D].dev)
 		return SMC_REASON_OK;
 	return local->r_why == SMC_REASON_NOLINK ? local->r_why :
 						   SMC_REASON_NOSMCDEV;
@@ -113,14 +112,10 @@ enum smc_reason smc_hs_find_paths(struct smc_hs *hs)
  */
 void smc_hs_paths_drop(struct smc_hs *hs)
 {
-	struct smc_hs_data *data = hs->data;
 	enum smc_xport_id id;
 
-	for (id = 0; id < SMC_XPORT_NUM; id++) {
-		if (data->has_path[id])
-			smc_path_put(&data->path[id]);
-		data->has_path[id] = false;
-	}
+	for (id = 0; id < SMC_XPORT_NUM; id++)
+		smc_path_put(&hs->data->path[id]);
 }
 
 /**
@@ -207,7 +202,7 @@ enum smc_reason smc_hs_check_way(const struct smc_hs *hs, bool *direct)
 	struct net *net;
 
 	*direct = true;
-	if (!hs->data->has_path[choice->mode] || !xport->path_net)
+	if (!path->dev || !xport->path_net)
 		return SMC_REASON_OK;
 	net = xport->path_net(path);
 	if (!net)
@@ -297,7 +292,7 @@ enum smc_reason smc_hs_make_group(struct smc_hs *hs,
 	struct smc_lgr *new;
 	int rc;
 
-	if (!data->has_path[id])
+	if (!data->path[id].dev)
 		return SMC_REASON_NOSMCDEV;
 	/* first: once it is found, others join a group without links */
 	if (!smc_hs_may_charge(hs))
@@ -317,7 +312,6 @@ enum smc_reason smc_hs_make_group(struct smc_hs *hs,
 		why = smc_hs_errno_reason(rc, SMC_REASON_INTERR);
 		return give_up_new(new, why);
 	}
-	data->has_path[id] = false;
 	if (smc_xport_has_links(new->xport))
 		set_bit(SMC_HS_FIRST, &hs->bits);
 	*lgr = new;

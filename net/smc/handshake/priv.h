@@ -51,8 +51,7 @@ enum smc_hs_bits {
  * @out_until: jiffies; if TCP has not taken it by then, it cannot be sent
  * @msg: decoded message, or message to be encoded
  * @prop: the Proposal, sent or received
- * @path: offer of each transport
- * @has_path: @path is valid
+ * @path: offer of each transport; without a device there is none
  * @path_id: of @path, kept when a group has taken that over; 0: none
  * @choice: what both sides use
  * @local: what this host can do
@@ -69,7 +68,6 @@ struct smc_hs_data {
 	struct smc_clc_msg msg;
 	struct smc_clc_proposal prop;
 	struct smc_path path[SMC_XPORT_NUM];
-	bool has_path[SMC_XPORT_NUM];
 	u64 path_id[SMC_XPORT_NUM];
 	struct smc_choice choice;
 	struct smc_select_local local;

@@ -130,7 +130,7 @@ static void forget(struct smc_hs *hs)
 	struct smc_select_local *local = &hs->data->local;
 
 	hs->skip |= 1U << hs->data->choice.variant;
-	if (hs->data->has_path[hs->data->choice.mode])
+	if (hs->data->path[hs->data->choice.mode].dev)
 		return;
 	if (hs->data->choice.mode == SMC_CLC_MODE_D) {
 		local->d_v2 = false;
