@@ -106,6 +106,8 @@ void smc_conn_push_rcu(struct smc_conn *conn)
  * @start: mod_timer(), or timer_reduce() to keep an earlier time
  * @expires: in jiffies
  *
+ * Not after smc_conn_stop(): the connection can go then.
+ *
  * Context: any.
  */
 void smc_conn_start_timer(struct smc_conn *conn, struct timer_list *timer,
@@ -116,13 +118,16 @@ void smc_conn_start_timer(struct smc_conn *conn, struct timer_list *timer,
 	smc_conn_get(conn);
 	if (start(timer, expires))
 		smc_conn_put(conn);
+	/* pairs with smc_conn_stop(): STOPPED is set, then the timer stops */
+	smp_mb();
+	if (unlikely(test_bit(SMC_CONN_STOPPED, &conn->flags)))
+		smc_conn_stop_timer(conn, timer);
 }
 
 /**
  * smc_conn_stop_timer() - stop a timer that may be armed
  * @conn: connection, the caller has a reference
- * @timer: one of its timers; its function may be running, and looks for
- *	SMC_CONN_STOPPED after it has started the timer again
+ * @timer: one of its timers; its function may be running
  *
  * Context: any.
  */

@@ -168,10 +168,6 @@ void smc_keepalive_timer(struct timer_list *t)
 	else if (data || idle)
 		look_later(conn, jiffies + (data && idle ? min(data, idle) :
 							   data ?: idle));
-	/* pairs with smc_conn_stop(): STOPPED is set, then the timer stops */
-	smp_mb();
-	if (test_bit(SMC_CONN_STOPPED, &conn->flags))
-		smc_conn_stop_timer(conn, &conn->keepalive.timer);
 	smc_conn_put(conn);
 }
 

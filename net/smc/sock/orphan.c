@@ -61,10 +61,6 @@ static bool gets_on(struct smc_conn *conn)
 	if (!makes_progress(conn))
 		return false;
 	smc_orphan_start_timer(conn);
-	/* pairs with smc_conn_stop(): STOPPED is set, then the timer stops */
-	smp_mb();
-	if (test_bit(SMC_CONN_STOPPED, &conn->flags))
-		smc_conn_stop_timer(conn, &conn->timer);
 	return true;
 }
 
