@@ -15,17 +15,13 @@
  * Context: process, no locks.  Tests: selftests/smc.
  */
 #include <linux/module.h>
-#include <linux/workqueue.h>
+#include <linux/smc.h>
 #include <net/inet_common.h>
 #include <net/ipv6.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 
 #include "sock.h"
-
-/* Protocols of AF_SMC; never in a uapi header, programs use the numbers. */
-#define SMCPROTO_SMC	0
-#define SMCPROTO_SMC6	1
 
 static struct proto create4 __ro_after_init;
 static struct proto create6 __ro_after_init;
