@@ -335,11 +335,10 @@ struct smc_sock *smc_sock_attach_child(struct sock *sk,
 	if (!smc)
 		return NULL;
 	setup(smc, sk);
-	if (from->user)
-		smc->user = smc_account_get(from->user);
+	smc->user = smc_account_get(from->user);
 	/* cannot fail: the listener has a reference */
-	if (from->memcg && mem_cgroup_tryget(from->memcg))
-		smc->memcg = from->memcg;
+	mem_cgroup_tryget(from->memcg);
+	smc->memcg = from->memcg;
 	attach(smc);
 	return smc;
 }
