@@ -217,8 +217,7 @@ static int join_client(struct smc_conn *conn, struct lo_conn *peer,
 	struct lo_conn *lc = conn->xp;
 
 	lockdep_assert_held(&lo.lock);
-	if (!peer || peer == lc || peer->pair ||
-	    peer->conn->lgr->role != SMC_SERV ||
+	if (!peer || peer->pair || peer->conn->lgr->role != SMC_SERV ||
 	    peer->conn->stream != conn->stream)
 		return -EPROTO;
 	rcu_assign_pointer(pair->conn[CLIENT], conn);
@@ -237,8 +236,7 @@ static int join_server(struct smc_conn *conn, struct lo_conn *peer)
 	struct lo_conn *lc = conn->xp;
 
 	lockdep_assert_held(&lo.lock);
-	if (!peer || !lc->pair || lc->end != SERVER || peer->pair != lc->pair ||
-	    peer == lc)
+	if (!peer || !lc->pair || lc->end != SERVER || peer->pair != lc->pair)
 		return -EPROTO;
 	map_ring(conn, peer);
 	return 0;
