@@ -112,14 +112,13 @@ enum smc_hs_verdict smc_hs_conclude(struct smc_hs *hs,
 	    why != SMC_REASON_PEERDECL) {
 		/* the peer may have sent a Decline, too */
 		hs->why = why;
-		set_bit(SMC_HS_LOOKED, &hs->bits);
 		smc_hs_enter(hs, SMC_HS_CROSSING, SMC_HS_CROSSING_MS);
 		return SMC_HS_V_GO_ON;
 	}
 	hs->why = why;
 	v = hs->ops->conclude(hs, why, in_use);
 	if (v == SMC_HS_V_TCP && why != SMC_REASON_PEERDECL &&
-	    test_bit(SMC_HS_LOOKED, &hs->bits)) {
+	    hs->state == SMC_HS_CROSSING) {
 		set_bit(SMC_HS_LATE_DECLINE, &hs->bits);
 		v = SMC_HS_V_LATE;
 	}
