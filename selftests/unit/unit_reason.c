@@ -146,7 +146,6 @@ static void wire__nearest(void **state)
 		{ SMC_REASON_REMEMBERED, SMC_REASON_NOSMCDEV },
 		{ SMC_REASON_DISABLED, SMC_REASON_NOSMCDEV },
 		{ SMC_REASON_APPTCP, SMC_REASON_NOSMCDEV },
-		{ SMC_REASON_UNSUPPADDR, SMC_REASON_NOSMCDEV },
 		{ SMC_REASON_NOSYNOPT, SMC_REASON_NOSMCDEV },
 		{ SMC_REASON_HSLIMIT, SMC_REASON_MEM },
 		{ SMC_REASON_BADPORT, SMC_REASON_NOSMCRDEV },
@@ -170,7 +169,7 @@ static void on_wire__never_local(void **state)
 {
 	assert_true(smc_reason_on_wire(SMC_REASON_NOSMCDEV));
 	assert_false(smc_reason_on_wire(SMC_REASON_PEERDECL));
-	assert_false(smc_reason_on_wire(SMC_REASON_TFO));
+	assert_false(smc_reason_on_wire(SMC_REASON_OPTUNSUPP));
 	assert_false(smc_reason_on_wire(SMC_REASON_SILENT));
 }
 

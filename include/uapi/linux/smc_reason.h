@@ -170,9 +170,6 @@
 	  0)								\
 	X(DEVGONE, 0x0a0d0000, "DEVGONE",				\
 	  "the RDMA device went away during the handshake", "", 0)	\
-	X(ECHOED, 0x0a0e0000, "ECHOED",					\
-	  "TCP option 254 came back exactly as it was sent",		\
-	  "something on the path echoes unknown TCP options", 0)	\
 	X(LATECLC, 0x0a0f0000, "LATECLC",				\
 	  "the proposal came after the connection was given to the program", \
 	  "", 0)							\
@@ -181,8 +178,6 @@
 	X(APPTCP, 0x0a0f0002, "APPTCP",					\
 	  "the program asked for plain TCP",				\
 	  "rules of smc_run deny SMC here, or the program does", 0)	\
-	X(UNSUPPADDR, 0x0a0f0003, "UNSUPPADDR",				\
-	  "SMC cannot be used with this kind of address", "", 0)	\
 	X(OTHERHOST, 0x0a0f0004, "OTHERHOST",				\
 	  "the server named a link group that another host has made",	\
 	  "connect to the same address as the first time", 0)		\
@@ -205,17 +200,12 @@
 	  "report the peer's software version", ECONNRESET)		\
 	X(PEERABORT, 0x0a110000, "PEERABORT",				\
 	  "the peer aborted the connection", "", ECONNRESET)		\
-	X(FAILGAP, 0x0a130000, "FAILGAP",				\
-	  "a message was lost when the connection changed its link",	\
-	  "", ECONNRESET)						\
 	X(ORPHANED, 0x0a140000, "ORPHANED",				\
 	  "a closed connection with data waited too long, or too many did", \
 	  "see orphan_timeout_s and max_orphans in af_smc(7)", ETIMEDOUT) \
 	X(PEERPROTO, 0x0a150000, "PEERPROTO",				\
 	  "the peer broke the protocol of the established connection",	\
 	  "report the peer's software version", ECONNRESET)		\
-	X(WRITEFAIL, 0x0a160000, "WRITEFAIL",				\
-	  "the peer's buffer could not be written", "", ECONNRESET)	\
 	X(PEERSILENT, 0x0a170000, "PEERSILENT",				\
 	  "the peer did not answer in time (TCP_USER_TIMEOUT, SO_KEEPALIVE)", \
 	  "check that RDMA traffic (UDP port 4791) passes in both directions", \
@@ -281,9 +271,6 @@ enum smc_reason {
 };
 
 #undef SMC_REASON_ENUM
-
-/* TCP Fast Open has the kernel's own code. */
-#define SMC_REASON_TFO		SMC_REASON_OPTUNSUPP
 
 /* First code that never appears on the wire. */
 #define SMC_REASON_LOCAL_MIN	0x0a000000

@@ -473,8 +473,8 @@ void smc_hs_unlocked(struct smc_hs *hs)
 /**
  * smc_hs_want() - should connect() to this address offer SMC?
  * @sk: socket
- * @addr: where connect() goes; for AF_INET it is a sockaddr_in, and what is
- *	behind that does not matter
+ * @addr: where connect() goes, of the socket's family; for AF_INET it is a
+ *	sockaddr_in, and what is behind that does not matter
  *
  * Context: process.
  * Return: SMC_REASON_OK: offer; otherwise why not: use plain TCP.
@@ -484,8 +484,6 @@ enum smc_reason smc_hs_want(const struct sock *sk,
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
 
-	if (addr->sin6_family != AF_INET && addr->sin6_family != AF_INET6)
-		return SMC_REASON_UNSUPPADDR;
 	if (!READ_ONCE(sn->transports))
 		return SMC_REASON_DISABLED;
 	if (smc_hs_remembered(sn, sk, addr)) {
