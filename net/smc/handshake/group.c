@@ -133,8 +133,6 @@ enum smc_reason smc_hs_errno_reason(int err, enum smc_reason other)
 		return SMC_REASON_DEVGONE;
 	case -EPROTO:
 		return SMC_REASON_MISMATCH;
-	case -ENOSPC:
-		return SMC_REASON_MAX_DMB;
 	case -EUSERS:
 		return SMC_REASON_LGRLIMIT;
 	case -EDQUOT:
