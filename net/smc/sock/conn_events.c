@@ -70,10 +70,15 @@ static void peer_flags(struct smc_conn *conn, u8 flags, bool upcall)
 {
 	enum smc_state_event ev = SMC_EV_PEER_DONE;
 
-	if (flags & SMC_CDC_ABORT)
+	if (flags & SMC_CDC_ABORT) {
 		ev = SMC_EV_PEER_ABORT;
-	else if (flags & SMC_CDC_CLOSED)
+		/* not if this is the answer to an abort of ours */
+		if (!READ_ONCE(conn->abort_reason) &&
+		    !test_bit(SMC_CONN_WANT_ABORT, &conn->flags))
+			WRITE_ONCE(conn->abort_reason, SMC_REASON_PEERABORT);
+	} else if (flags & SMC_CDC_CLOSED) {
 		ev = SMC_EV_PEER_CLOSED;
+	}
 	smc_conn_event(conn, ev, 0, upcall);
 }
 

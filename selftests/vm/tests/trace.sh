@@ -40,6 +40,9 @@ cat >/tmp/talk.py <<-END
 	    try:
 	        while True: client.send(bytes(65536))
 	    except TimeoutError: pass
+	    try:
+	        while child.recv(65536): pass
+	    except ConnectionResetError: pass
 	    child.close()
 	# no handshake is too late on a busy host
 	sysctl("handshake_timeout_ms", 20000)
@@ -66,6 +69,7 @@ has "smc_push: net=[0-9]+ token=[0-9a-f]{8} peer=[0-9a-f]{8} len=1000 "
 has "smc_rx: net=[0-9]+ token=[0-9a-f]{8} rcvd=1000 "
 has "smc_state: net=[0-9]+ token=[0-9a-f]{8} event=close ACTIVE -> .* OK$"
 has "smc_state: .* event=killed ACTIVE -> .* PEERSILENT$"
+has "smc_state: .* event=peer_abort ACTIVE -> .* PEERABORT$"
 tx=$(sed -n "s/.*smc_push:.* peer=\([0-9a-f]*\) len=1000 .*/\1/p" trace | head -1)
 has "smc_rx: .* token=$tx rcvd=1000 "
 [ $bad = 0 ] || grep -v "^#" trace | head -60
