@@ -336,7 +336,7 @@ static bool left_silently(const struct smc_conn *conn)
 	return test_bit(SMC_CONN_ATTACHED, &conn->flags) &&
 	       !test_bit(SMC_CONN_DEAD, &conn->flags) &&
 	       !smc_conn_done_writing(conn) &&
-	       smc_lgr_settled(conn->lgr) == SMC_REASON_OK;
+	       smc_lgr_death(conn->lgr) == SMC_REASON_OK;
 }
 
 /**
@@ -460,7 +460,7 @@ static bool flags_step(struct smc_conn *conn)
 	smc_conn_push(conn);
 	/* without room at the peer a push does not find out that the group is dead */
 	if (smc_conn_last_sent(conn) || left <= 0 ||
-	    smc_lgr_settled(conn->lgr) != SMC_REASON_OK)
+	    smc_lgr_death(conn->lgr) != SMC_REASON_OK)
 		return true;
 	queue_delayed_work(conn->sn->end_wq, &conn->release,
 			   min_t(unsigned long, left,

@@ -253,9 +253,9 @@ int smc_lgr_confirm(struct smc_lgr *lgr);
 
 /* lgr_wait.c */
 void smc_lgr_settle(struct smc_lgr *lgr, enum smc_reason why);
-bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
+bool smc_lgr_add_waiter(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
 bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w);
-enum smc_reason smc_lgr_settled(struct smc_lgr *lgr);
+enum smc_reason smc_lgr_death(struct smc_lgr *lgr);
 
 /* lgr_idle.c */
 struct smc_lgr *smc_lgr_oldest_idle(struct smc_lgr *lgr,

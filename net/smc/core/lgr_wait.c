@@ -40,14 +40,14 @@ void smc_lgr_settle(struct smc_lgr *lgr, enum smc_reason why)
 }
 
 /**
- * smc_lgr_wait() - wait for a CONNECTING group
+ * smc_lgr_add_waiter() - have a function called when a group has settled
  * @lgr: group, referenced
  * @w: waiter; its callback is set
  *
  * Context: process.
  * Return: true: @w will be called once; false: it has settled already.
  */
-bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
+bool smc_lgr_add_waiter(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
 {
 	bool queued;
 
@@ -64,7 +64,7 @@ bool smc_lgr_wait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
 /**
  * smc_lgr_unwait() - stop waiting
  * @lgr: group
- * @w: waiter that smc_lgr_wait() queued
+ * @w: waiter that smc_lgr_add_waiter() queued
  *
  * Context: process.
  * Return: true: it will not be called; false: it has been, or is being called.
@@ -81,7 +81,7 @@ bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
 }
 
 /**
- * smc_lgr_settled() - is a group dead, and why?
+ * smc_lgr_death() - is a group dead, and why?
  * @lgr: group
  *
  * Takes the lock: if the group is ACTIVE here and dies later, the worker finds
@@ -90,12 +90,12 @@ bool smc_lgr_unwait(struct smc_lgr *lgr, struct smc_lgr_waiter *w)
  * Context: any.
  * Return: why it is dead, or SMC_REASON_OK: it is ACTIVE, or still CONNECTING.
  */
-enum smc_reason smc_lgr_settled(struct smc_lgr *lgr)
+enum smc_reason smc_lgr_death(struct smc_lgr *lgr)
 {
 	enum smc_reason why;
 
 	spin_lock_bh(&lgr->lock);
-	why = lgr->state == SMC_LGR_ACTIVE ? SMC_REASON_OK : lgr->why;
+	why = lgr->why;
 	spin_unlock_bh(&lgr->lock);
 	return why;
 }

@@ -237,7 +237,7 @@ bool smc_hs_first_contact(const struct smc_hs *hs)
 static enum smc_reason give_up_new(struct smc_lgr *lgr, enum smc_reason why)
 {
 	smc_lgr_kill(lgr, why);
-	why = smc_lgr_settled(lgr);
+	why = smc_lgr_death(lgr);
 	smc_lgr_leave(lgr);
 	return why;
 }
@@ -329,12 +329,12 @@ enum smc_reason smc_hs_make_group(struct smc_hs *hs,
 bool smc_hs_await_group(struct smc_hs *hs, struct smc_lgr *lgr,
 			unsigned long until)
 {
-	if (smc_hs_wait_settled(hs, lgr)) {
+	if (smc_hs_watch_group(hs, lgr)) {
 		hs->group = lgr;
 		smc_hs_enter_until(hs, SMC_HS_GROUP, until);
 		return true;
 	}
-	if (smc_lgr_settled(lgr) == SMC_REASON_OK)
+	if (smc_lgr_death(lgr) == SMC_REASON_OK)
 		return true;
 	smc_lgr_leave(lgr);
 	return false;
@@ -479,7 +479,7 @@ enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
 static enum smc_reason group_error(struct smc_lgr *lgr, int rc,
 				   enum smc_reason other)
 {
-	enum smc_reason why = smc_lgr_settled(lgr);
+	enum smc_reason why = smc_lgr_death(lgr);
 
 	return why ?: smc_hs_errno_reason(rc, other);
 }
@@ -526,10 +526,10 @@ enum smc_reason smc_hs_confirm_link(struct smc_hs *hs)
 		rc = smc_lgr_confirm(lgr);
 		if (rc)
 			return group_error(lgr, rc, SMC_REASON_TIMEOUT_CL);
-		smc_hs_wait_settled(hs, lgr);
+		smc_hs_watch_group(hs, lgr);
 		return SMC_REASON_OK;
 	}
-	why = smc_lgr_settled(lgr);
+	why = smc_lgr_death(lgr);
 	if (why == SMC_REASON_OK)
 		smc_hs_enter_idle(hs, SMC_HS_ATTACHED);
 	return why;
@@ -565,7 +565,7 @@ enum smc_reason smc_hs_step_link(struct smc_hs *hs)
 		/* it may be ACTIVE, and we have not been told yet */
 		smc_lgr_give_up(lgr, SMC_REASON_TIMEOUT_CL);
 		smc_hs_stop_waiting(hs);
-		link = smc_lgr_settled(lgr);
+		link = smc_lgr_death(lgr);
 		if (link != SMC_REASON_OK)
 			return link;
 	}

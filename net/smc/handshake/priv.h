@@ -245,7 +245,7 @@ void smc_hs_enter_until(struct smc_hs *hs, enum smc_hs_state state,
 			unsigned long deadline);
 void smc_hs_start_clock(struct smc_hs *hs);
 bool smc_hs_expired(const struct smc_hs *hs);
-bool smc_hs_wait_settled(struct smc_hs *hs, struct smc_lgr *lgr);
+bool smc_hs_watch_group(struct smc_hs *hs, struct smc_lgr *lgr);
 bool smc_hs_settled(struct smc_hs *hs, enum smc_reason *why);
 void smc_hs_stop_waiting(struct smc_hs *hs);
 

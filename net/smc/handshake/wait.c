@@ -72,22 +72,22 @@ static void settled_fn(struct smc_lgr_waiter *waiter, enum smc_reason why)
 }
 
 /**
- * smc_hs_wait_settled() - have a step queued when a group settles
+ * smc_hs_watch_group() - have a step queued when a group settles
  * @hs: handshake
  * @lgr: group in state CONNECTING; stays referenced until
  *	smc_hs_stop_waiting()
  *
  * Return: false if the group has settled already; smc_hs_settled() says how.
  */
-bool smc_hs_wait_settled(struct smc_hs *hs, struct smc_lgr *lgr)
+bool smc_hs_watch_group(struct smc_hs *hs, struct smc_lgr *lgr)
 {
 	reinit_completion(&hs->settled);
 	hs->has_settled = false;
 	hs->waiter.settled = settled_fn;
-	hs->waiting = smc_lgr_wait(lgr, &hs->waiter) ? lgr : NULL;
+	hs->waiting = smc_lgr_add_waiter(lgr, &hs->waiter) ? lgr : NULL;
 	if (hs->waiting)
 		return true;
-	hs->settled_why = smc_lgr_settled(lgr);
+	hs->settled_why = smc_lgr_death(lgr);
 	hs->has_settled = true;
 	return false;
 }
