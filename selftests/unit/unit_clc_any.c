@@ -120,7 +120,6 @@ static void random_ism(struct smc_clc_proposal *prop)
 	prop->v2.has_d = rnd() % 8;
 	if (!prop->v2.has_d)
 		return;
-	rnd_fill(prop->v2.seid, SMC_EID_LEN);
 	prop->v2.n_ism = rnd() % 9;
 	for (i = 0; i < prop->v2.n_ism; i++) {
 		prop->v2.ism[i].gid = rnd();
@@ -162,10 +161,6 @@ static void random_proposal(struct smc_clc_msg *msg)
 	rnd_fill(prop->peer_id, SMC_PEER_ID_LEN);
 	rnd_fill(prop->gid, SMC_GID_LEN);
 	rnd_fill(prop->mac, SMC_MAC_LEN);
-	if (prop->has_ism) {
-		prop->ism_gid = rnd();
-		prop->ism_chid = rnd();
-	}
 	if (prop->offer_v1 != SMC_OFFER_NONE) {
 		prop->v4_net = rnd();
 		prop->v4_len = rnd() % 33;
@@ -241,8 +236,6 @@ static void random_decline(struct smc_clc_msg *msg)
 	dec->os = rnd() % 16;
 	rnd_fill(dec->peer_id, SMC_PEER_ID_LEN);
 	dec->diagnosis = rnd();
-	if (msg->version > 1)
-		rnd_fill(dec->more, sizeof(dec->more));
 }
 
 static void random_msg(struct smc_clc_msg *msg)

@@ -152,11 +152,9 @@ static int decode_v2_d(const struct frame *f, size_t ext, u16 off, u8 n,
 		return 0;
 	if (at + D_LEN + D_ENTRY_LEN * (size_t)n > f->end)
 		return -EPROTO;
-	p = f->p + at;
+	p = f->p + at + D_LEN;
 	v2->has_d = true;
 	v2->n_ism = n;
-	memcpy(v2->seid, p, SMC_EID_LEN);
-	p += D_LEN;
 	for (i = 0; i < n; i++, p += D_ENTRY_LEN) {
 		v2->ism[i].gid = get_unaligned_be64(p);
 		v2->ism[i].chid = get_unaligned_be16(p + 8);
@@ -220,10 +218,6 @@ static int decode_proposal(const struct frame *f, u8 version,
 	want += version > 1 ? PROP_ISM_LEN : ip_off;
 	if (f->total < want)
 		return -EPROTO;
-	if (prop->has_ism) {
-		prop->ism_gid = get_unaligned_be64(p + 40);
-		prop->ism_chid = get_unaligned_be16(p + 48);
-	}
 	if (prop->offer_v1 != SMC_OFFER_NONE) {
 		if (version > 1 && ip_off != PROP_ISM_LEN)
 			return -EPROTO;
@@ -380,7 +374,6 @@ static int decode_decline(const struct frame *f, u8 version,
 			  struct smc_clc_decline *dec)
 {
 	const u8 *p = f->p;
-	u8 i;
 
 	if (f->total != (version > 1 ? DECLINE_V2_LEN : DECLINE_V1_LEN))
 		return -EPROTO;
@@ -388,9 +381,6 @@ static int decode_decline(const struct frame *f, u8 version,
 	memcpy(dec->peer_id, p + 8, SMC_PEER_ID_LEN);
 	dec->diagnosis = get_unaligned_be32(p + 16);
 	dec->os = p[20] >> 4;
-	if (version > 1)
-		for (i = 0; i < 4; i++)
-			dec->more[i] = get_unaligned_be32(p + 24 + 4 * i);
 	return 0;
 }
 
@@ -499,9 +489,7 @@ static void encode_v2(u8 *p, const struct smc_clc_proposal *prop)
 		return;
 	p[1] = v2->n_ism;
 	put_unaligned_be16(V2_LEN - V2_D_REF + SMC_EID_LEN * v2->n_eids, p + 6);
-	p += V2_LEN + SMC_EID_LEN * v2->n_eids;
-	memcpy(p, v2->seid, SMC_EID_LEN);
-	p += D_LEN;
+	p += V2_LEN + SMC_EID_LEN * v2->n_eids + D_LEN;
 	for (i = 0; i < v2->n_ism; i++, p += D_ENTRY_LEN) {
 		put_unaligned_be64(v2->ism[i].gid, p);
 		put_unaligned_be16(v2->ism[i].chid, p + 8);
@@ -535,10 +523,6 @@ static ssize_t encode_proposal(u8 *p, size_t room,
 	memcpy(p + 8, prop->peer_id, SMC_PEER_ID_LEN);
 	memcpy(p + 16, prop->gid, SMC_GID_LEN);
 	memcpy(p + 32, prop->mac, SMC_MAC_LEN);
-	if (ism) {
-		put_unaligned_be64(prop->ism_gid, p + 40);
-		put_unaligned_be16(prop->ism_chid, p + 48);
-	}
 	if (prop->offer_v1 != SMC_OFFER_NONE) {
 		put_unaligned_be16(at - PROP_BASE_LEN, p + 38);
 		encode_ip(p + at, prop);
@@ -657,7 +641,6 @@ static ssize_t encode_decline(u8 *p, size_t room, const struct smc_clc_msg *msg)
 {
 	size_t len = msg->version > 1 ? DECLINE_V2_LEN : DECLINE_V1_LEN;
 	const struct smc_clc_decline *dec = &msg->decline;
-	u8 i;
 
 	if (dec->os > 15)
 		return -EINVAL;
@@ -667,9 +650,6 @@ static ssize_t encode_decline(u8 *p, size_t room, const struct smc_clc_msg *msg)
 	memcpy(p + 8, dec->peer_id, SMC_PEER_ID_LEN);
 	put_unaligned_be32(dec->diagnosis, p + 16);
 	p[20] = dec->os << 4;
-	if (msg->version > 1)
-		for (i = 0; i < 4; i++)
-			put_unaligned_be32(dec->more[i], p + 24 + 4 * i);
 	return len;
 }
 

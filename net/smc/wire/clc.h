@@ -84,7 +84,7 @@ struct smc_clc_ism {
  * struct smc_clc_v2ext - version 2 part of a Proposal
  * @release: highest release the client knows, 0..15
  * @seid_valid: the client has its system EID enabled
- * @has_d: the SMC-D part (@seid, @ism) is there
+ * @has_d: the SMC-D part (@ism) is there
  * @max_conns: connections per link group (release >= 1)
  * @max_links: links per link group (release >= 1)
  * @feature_mask: SMC_FEATURE_*
@@ -92,7 +92,6 @@ struct smc_clc_ism {
  * @n_ism: entries of @ism, 0..8
  * @gid: RoCE v2 GID of the client, zero if SMC-Rv2 is not offered
  * @eids: UEIDs in the client's order
- * @seid: system EID, zeros if not @seid_valid
  * @ism: raw entries in order of preference; a device with a CHID from
  *	SMC_CHID_EMULATED on takes two, which the reader must check
  */
@@ -107,7 +106,6 @@ struct smc_clc_v2ext {
 	u8 n_ism;
 	u8 gid[SMC_GID_LEN];
 	u8 eids[SMC_CLC_MAX_EIDS][SMC_EID_LEN];
-	u8 seid[SMC_EID_LEN];
 	struct smc_clc_ism ism[SMC_CLC_MAX_ISM];
 };
 
@@ -116,13 +114,11 @@ struct smc_clc_v2ext {
  * @offer_v1: enum smc_offer for version 1
  * @offer_v2: enum smc_offer for version 2; SMC_OFFER_NONE in a version 1
  *	message
- * @has_ism: the area of @ism_gid is there: always in version 2, sometimes
- *	in version 1
+ * @has_ism: the area of the version 1 ISM device is there, which is not read:
+ *	always in version 2, sometimes in version 1
  * @peer_id: client's peer ID; may be zero if SMC-Rv1 is not offered
  * @gid: RoCE v1 GID; zero likewise
  * @mac: MAC of that port; zero likewise
- * @ism_gid: GID of the version 1 ISM device, 0 if SMC-Dv1 is not offered
- * @ism_chid: its CHID
  * @v4_net: IPv4 network address, host order; 0 for IPv6 or without v1 offer
  * @v4_len: its prefix length, 0..32
  * @n_v6: entries of @v6, 0..8
@@ -136,8 +132,6 @@ struct smc_clc_proposal {
 	u8 peer_id[SMC_PEER_ID_LEN];
 	u8 gid[SMC_GID_LEN];
 	u8 mac[SMC_MAC_LEN];
-	u64 ism_gid;
-	u16 ism_chid;
 	u32 v4_net;
 	u8 v4_len;
 	u8 n_v6;
@@ -247,14 +241,12 @@ struct smc_clc_accept {
  * @peer_id: sender's peer ID, may be zero
  * @diagnosis: the reason, any value: it comes from a peer
  * @os: SMC_OS_*; 0 in version 1
- * @more: additional diagnosis words (version 2)
  */
 struct smc_clc_decline {
 	bool out_of_sync;
 	u8 os;
 	u8 peer_id[SMC_PEER_ID_LEN];
 	u32 diagnosis;
-	u32 more[4];
 };
 
 /**
