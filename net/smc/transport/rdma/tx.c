@@ -414,8 +414,12 @@ static void put_busy(struct smc_rdma_link *link, struct smc_rdma_conn *xp,
 	spin_lock(&link->post_lock);
 }
 
-/* Call smc_conn_tx_done() once for each connection; drops post_lock. */
-static void report_done(struct smc_rdma_link *link, struct list_head *batch)
+/*
+ * The slots of a batch are free; if what they sent has @arrived, call
+ * smc_conn_tx_done() once for each connection.  Drops post_lock.
+ */
+static void report_done(struct smc_rdma_link *link, struct list_head *batch,
+			bool arrived)
 {
 	struct smc_rdma_conn *xp;
 	u64 done_pos;
@@ -428,12 +432,14 @@ static void report_done(struct smc_rdma_link *link, struct list_head *batch)
 		done_pos = xp->done_pos;
 		n = xp->retired;
 		xp->retired = 0;
-		spin_unlock(&link->post_lock);
-		smc_conn_tx_done(xp->conn, done_pos);
-		spin_lock(&link->post_lock);
-		if (xp->corked)
-			queue(link, xp);
-		xp->corked = false;
+		if (arrived) {
+			spin_unlock(&link->post_lock);
+			smc_conn_tx_done(xp->conn, done_pos);
+			spin_lock(&link->post_lock);
+			if (xp->corked)
+				queue(link, xp);
+			xp->corked = false;
+		}
 		put_busy(link, xp, n);
 	}
 }
@@ -519,7 +525,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	confirm = link->confirm_end && link->tx_tail >= link->confirm_end;
 	if (confirm)
 		WRITE_ONCE(link->confirm_end, 0);
-	report_done(link, &batch);
+	report_done(link, &batch, true);
 	kick_waiting(link);
 	spin_unlock(&link->post_lock);
 	if (confirm)
@@ -543,20 +549,12 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 void smc_rdma_tx_flush(struct smc_rdma_link *link)
 {
-	struct smc_rdma_conn *xp;
 	LIST_HEAD(batch);
-	u32 n;
 
 	spin_lock_bh(&link->post_lock);
 	retire_slots(link, link->tx_head, &batch);
 	link->tx_quiet = 0;
-	while (!list_empty(&batch)) {
-		xp = list_first_entry(&batch, struct smc_rdma_conn, done_node);
-		list_del_init(&xp->done_node);
-		n = xp->retired;
-		xp->retired = 0;
-		put_busy(link, xp, n);
-	}
+	report_done(link, &batch, false);
 	/* on a dead link none queues again */
 	while (!list_empty(&link->waiting))
 		kick_first(link);
