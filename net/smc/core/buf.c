@@ -90,7 +90,7 @@ static void pool_add(struct smc_lgr *lgr, struct smc_buf *buf)
 static void pool_del(struct smc_buf *buf)
 {
 	lockdep_assert_held(&ring_pool.lock);
-	list_del_init(&buf->node);
+	list_del(&buf->node);
 	list_del(&buf->lru);
 	buf->lgr->pool_size[buf->dir] -= pool_share(buf);
 	WRITE_ONCE(ring_pool.pages, ring_pool.pages - pages(buf));
@@ -201,7 +201,6 @@ static struct smc_buf *create(const struct smc_conn *conn, enum smc_buf_dir dir,
 	buf = kzalloc(lgr->xport->buf_size, SMC_BUF_GFP);
 	if (!buf)
 		return ERR_PTR(-ENOMEM);
-	INIT_LIST_HEAD(&buf->node);
 	buf->dir = dir;
 	buf->size = size;
 	if (!smc_account_try_charge(conn->account, SMC_ACCT_RINGS, kib(buf),
@@ -261,7 +260,7 @@ static void destroy_all(struct smc_lgr *lgr, struct list_head *bufs)
 	struct smc_buf *buf, *next;
 
 	list_for_each_entry_safe(buf, next, bufs, node) {
-		list_del_init(&buf->node);
+		list_del(&buf->node);
 		destroy_buf(lgr, buf);
 	}
 }
@@ -422,7 +421,7 @@ static u32 free_shared(const struct smc_account *full, u32 size)
 	spin_unlock_bh(&ring_pool.lock);
 	list_for_each_entry_safe(buf, next, &bufs, node) {
 		lgr = buf->lgr;
-		list_del_init(&buf->node);
+		list_del(&buf->node);
 		destroy_buf(lgr, buf);
 		spin_lock_bh(&ring_pool.lock);
 		put_group(lgr);
