@@ -75,7 +75,7 @@ struct smc_lgr_idle {
  * @path: local device, port and GID; the device is let go when the group dies
  * @dev: its name, for traces; written under the lock of names (xport.c)
  * @version: SMC version negotiated by the first contact (1 or 2)
- * @release: SMC release (0 or 1)
+ * @release: SMC release (0 or 1), 0 of version 1
  * @peer_os: OS type from the peer's first-contact extension
  * @direct: no gateway between the RoCE ports
  * @write_imm: both ends take bytes by RDMA WRITE WITH IMMEDIATE, without a CDC;

@@ -42,7 +42,7 @@ static struct dst_entry *route_to(const struct smc_rdma_link *link,
 	struct dst_entry *dst;
 	struct net *net;
 
-	net = smc_rdma_gid_net(link->ibdev, path, link->lgr->version == 1);
+	net = smc_rdma_gid_net(link->ibdev, path, smc_lgr_is_v1(link->lgr));
 	if (!net)
 		return ERR_PTR(-ENODEV);
 	dst = smc_gid_route(net, path->gid_ifindex, link->gid.raw, gid);
@@ -56,7 +56,7 @@ static int roce_way_mtu(const struct smc_rdma_link *link, const u8 *gid)
 	struct dst_entry *dst;
 	int mtu;
 
-	if (link->lgr->version == 1)
+	if (smc_lgr_is_v1(link->lgr))
 		return IB_MTU_4096;
 	dst = route_to(link, gid);
 	if (IS_ERR(dst))
@@ -134,7 +134,7 @@ static bool on_device(const struct smc_rdma_link *link)
 	const struct ib_gid_attr *attr;
 
 	attr = rdma_find_gid(link->ibdev, &link->peer.gid,
-			     link->lgr->version == 1 ?
+			     smc_lgr_is_v1(link->lgr) ?
 			     IB_GID_TYPE_ROCE : IB_GID_TYPE_ROCE_UDP_ENCAP,
 			     NULL);
 	if (IS_ERR(attr))
@@ -174,7 +174,7 @@ static int resolve_hop(struct smc_rdma_link *link, u8 *mac, u8 *hops)
 
 	*hops = HOPS_DIRECT;
 	ether_addr_copy(mac, link->peer.mac);
-	if (link->lgr->version == 1)
+	if (smc_lgr_is_v1(link->lgr))
 		return check_mac(link, mac);
 	dst = route_to(link, link->peer.gid.raw);
 	if (IS_ERR(dst))

@@ -94,7 +94,7 @@ bool smc_rdma_gid_lost(struct ib_device *ibdev, const struct smc_lgr *lgr)
 {
 	struct net *net;
 
-	net = smc_rdma_gid_net(ibdev, &lgr->path, lgr->version == 1);
+	net = smc_rdma_gid_net(ibdev, &lgr->path, smc_lgr_is_v1(lgr));
 	if (!net)
 		return true;
 	put_net(net);

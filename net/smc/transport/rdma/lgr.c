@@ -15,11 +15,6 @@
 
 #include "rdma.h"
 
-static bool is_v1(const struct smc_lgr *lgr)
-{
-	return lgr->version == 1;
-}
-
 /* Count the cause of a link that ends because its group ends. */
 static void count_down(const struct smc_rdma_link *link)
 {
@@ -91,8 +86,9 @@ static void link_init(struct smc_rdma_link *link, struct smc_lgr *lgr)
 	link->bringup = &smc_rdma_bringup_roce;
 	link->ibdev = smc_rdma_dev(path->dev)->ibdev;
 	link->wq = smc_rdma_dev(path->dev)->wq;
-	link->gid_index = is_v1(lgr) ? path->gid_v1_index : path->gid_index;
-	memcpy(link->gid.raw, is_v1(lgr) ? path->gid_v1 : path->gid,
+	link->gid_index = smc_lgr_is_v1(lgr) ? path->gid_v1_index :
+					       path->gid_index;
+	memcpy(link->gid.raw, smc_lgr_is_v1(lgr) ? path->gid_v1 : path->gid,
 	       sizeof(link->gid.raw));
 	/* netlink may be looking at the group */
 	if (lgr->role == SMC_SERV)
@@ -167,7 +163,7 @@ static bool match_proposal(const struct smc_lgr *lgr,
 			   const struct smc_path *path,
 			   const struct smc_clc_proposal *prop)
 {
-	const u8 *gid = is_v1(lgr) ? prop->gid : prop->v2.gid;
+	const u8 *gid = smc_lgr_is_v1(lgr) ? prop->gid : prop->v2.gid;
 
 	return lgr->path.dev == path->dev && lgr->path.port == path->port &&
 	       lgr->path.tclass == path->tclass && lgr->path.sl == path->sl &&
@@ -184,7 +180,8 @@ static bool match_accept(const struct smc_lgr *lgr,
 	return acc->r.qpn && smp_load_acquire(&link->peer.qpn) == acc->r.qpn &&
 	       !memcmp(lgr->peer_id, acc->r.peer_id, SMC_PEER_ID_LEN) &&
 	       !memcmp(link->peer.gid.raw, acc->r.gid, SMC_GID_LEN) &&
-	       (!is_v1(lgr) || ether_addr_equal(link->peer.mac, acc->r.mac));
+	       (!smc_lgr_is_v1(lgr) ||
+		ether_addr_equal(link->peer.mac, acc->r.mac));
 }
 
 /* MTU of the link; that of our own way before the peer has told its. */
@@ -238,7 +235,7 @@ static int peer_learn(struct smc_rdma_link *link,
 	if (acc->mode != SMC_CLC_MODE_R || !r->qpn || !r->mtu)
 		return -EPROTO;
 	if (lgr->role == SMC_SERV && prop) {
-		gid = is_v1(lgr) ? prop->gid : prop->v2.gid;
+		gid = smc_lgr_is_v1(lgr) ? prop->gid : prop->v2.gid;
 		if (memchr_inv(r->gid, 0, SMC_GID_LEN) &&
 		    memcmp(r->gid, gid, SMC_GID_LEN))
 			return -EPROTO;
@@ -409,7 +406,7 @@ static void rdma_fill_info(const struct smc_lgr *lgr,
 	info->link_state = shown_state(lgr, link);
 	info->link_uid = lgr->id + info->link_id;
 	info->peer_link_uid = READ_ONCE(link->peer_uid);
-	memcpy(info->gid, is_v1(lgr) ? lgr->path.gid_v1 : lgr->path.gid,
+	memcpy(info->gid, smc_lgr_is_v1(lgr) ? lgr->path.gid_v1 : lgr->path.gid,
 	       sizeof(info->gid));
 	/* zero before the peer is known: pairs with peer_learn() */
 	if (smp_load_acquire(&link->peer.qpn))

@@ -35,11 +35,6 @@ struct llc_rx {
 	u8 data[];
 };
 
-static bool is_v2(const struct smc_rdma_link *link)
-{
-	return link->lgr->version > 1;
-}
-
 static void queue_dropped(struct smc_rdma_link *link)
 {
 	smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_DROPPED);
@@ -69,7 +64,7 @@ static int send_msg_end(struct smc_rdma_link *link, struct smc_llc_msg *msg,
 {
 	u8 p[SMC_LLC_LEN];
 
-	msg->v2 = is_v2(link);
+	msg->v2 = !smc_lgr_is_v1(link->lgr);
 	smc_llc_encode(p, msg);
 	return smc_rdma_tx_llc(link, p, end);
 }
@@ -103,15 +98,14 @@ static int send_confirm_link(struct smc_rdma_link *link, bool response)
 		.flags = SMC_LLC_CL_NO_EYEC,
 	};
 	struct smc_llc_confirm_link *cl = &msg.confirm_link;
-	bool agreed = lgr->version > 1 && lgr->release;
 
 	ether_addr_copy(cl->mac, lgr->path.mac);
 	memcpy(cl->gid, link->gid.raw, sizeof(cl->gid));
 	cl->qpn = link->qpn;
 	cl->user_id = lgr->id + link->link_id;
 	cl->link_id = link->link_id;
-	cl->max_links = agreed ? lgr->max_links : 2;
-	cl->max_conns = agreed ? lgr->max_conns : 0;
+	cl->max_links = lgr->release ? lgr->max_links : 2;
+	cl->max_conns = lgr->release ? lgr->max_conns : 0;
 	return send_msg_end(link, &msg, response ? &link->confirm_end : NULL);
 }
 
@@ -122,7 +116,7 @@ static int send_add_link(struct smc_rdma_link *link)
 	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK };
 	struct smc_llc_add_link *al = &msg.add_link;
 
-	if (lgr->version > 1 && lgr->release && lgr->max_links == 1)
+	if (lgr->release && lgr->max_links == 1)
 		return 0;
 	ether_addr_copy(al->mac, lgr->path.mac);
 	memcpy(al->gid, link->gid.raw, sizeof(al->gid));
@@ -384,8 +378,8 @@ static int handle(struct smc_rdma_link *link, const struct llc_rx *rx)
 		smc_stats_inc(link->lgr->sn, SMC_STAT_LLC_MALFORMED);
 		return 0;
 	}
-	if (msg.v2 != is_v2(link) || msg.type >= ARRAY_SIZE(handlers) ||
-	    !handlers[msg.type]) {
+	if (msg.v2 == smc_lgr_is_v1(link->lgr) ||
+	    msg.type >= ARRAY_SIZE(handlers) || !handlers[msg.type]) {
 		queue_dropped(link);
 		return 0;
 	}

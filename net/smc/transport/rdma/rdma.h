@@ -508,6 +508,11 @@ static inline struct smc_rdma_link *smc_rdma_link(struct smc_lgr *lgr)
 	return &container_of(lgr, struct smc_rdma_lgr, lgr)->link;
 }
 
+static inline bool smc_lgr_is_v1(const struct smc_lgr *lgr)
+{
+	return lgr->version == 1;
+}
+
 static inline struct smc_rdma_buf *smc_rdma_buf(struct smc_buf *buf)
 {
 	return container_of(buf, struct smc_rdma_buf, buf);

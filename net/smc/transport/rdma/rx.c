@@ -163,7 +163,7 @@ void smc_rdma_rx_plan(struct smc_rdma_link *link)
 	const struct smc_lgr *lgr = link->lgr;
 
 	link->rx_num = min(SMC_RDMA_RX_DEPTH, attrs->max_qp_wr - 1);
-	if (lgr->version == 1 || (lgr->release && lgr->max_links == 1)) {
+	if (smc_lgr_is_v1(lgr) || (lgr->release && lgr->max_links == 1)) {
 		link->rx_size = SMC_RDMA_RX_SMALL;
 	} else if (attrs->max_recv_sge < 2) {
 		link->rx_size = SMC_RDMA_RX_LARGE;
