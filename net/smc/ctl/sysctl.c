@@ -144,7 +144,7 @@ static int limit_handler(SMC_CTL_CONST struct ctl_table *ctl, int write,
 	  .proc_handler = limit_handler,				\
 	  .extra2 = &acct_max }
 
-static const struct ctl_table table_template[] = {
+static const struct ctl_table net_entries[] = {
 	{ .procname = "autocorking_size", .data = AT(autocork),
 	  .maxlen = sizeof(int), .mode = 0644,
 	  .proc_handler = proc_douintvec },
@@ -178,8 +178,10 @@ static const struct ctl_table table_template[] = {
 	LIMIT_ENTRY("max_handshakes", AT(limit[SMC_ACCT_HANDSHAKES])),
 	LIMIT_ENTRY("max_ring_kbytes", AT(limit[SMC_ACCT_RINGS])),
 	LIMIT_ENTRY("max_ring_kbytes_per_peer", AT(peer_limit[SMC_ACCT_RINGS])),
-	/* of the host, in the first namespace only: pointers */
-#define HOST_ENTRIES	6
+};
+
+/* Of the host, in the first namespace only: pointers. */
+static const struct ctl_table host_entries[] = {
 	LIMIT_ENTRY("host_max_groups",
 		    &smc_account_host_limit[SMC_ACCT_GROUPS]),
 	LIMIT_ENTRY("host_max_handshakes",
@@ -194,13 +196,16 @@ static const struct ctl_table table_template[] = {
 		    &smc_account_user_limit[SMC_ACCT_RINGS]),
 };
 
-#define NET_ENTRIES	(ARRAY_SIZE(table_template) - HOST_ENTRIES)
+#define NET_ENTRIES	ARRAY_SIZE(net_entries)
+#define ALL_ENTRIES	(NET_ENTRIES + ARRAY_SIZE(host_entries))
 
 static void table_fill(struct ctl_table *table, struct smc_net *sn, size_t num)
 {
 	unsigned int i;
 
-	memcpy(table, table_template, num * sizeof(*table));
+	memcpy(table, net_entries, sizeof(net_entries));
+	if (num > NET_ENTRIES)
+		memcpy(table + NET_ENTRIES, host_entries, sizeof(host_entries));
 	for (i = 0; i < NET_ENTRIES; i++)
 		table[i].data = (void *)sn + (uintptr_t)table[i].data;
 	for (i = 0; i < num; i++) {
@@ -237,7 +242,7 @@ static void defaults(struct smc_net *sn)
 int smc_sysctl_net_init(struct smc_net *sn)
 {
 	bool is_first = net_eq(sn->net, &init_net);
-	size_t num = NET_ENTRIES + (is_first ? HOST_ENTRIES : 0);
+	size_t num = is_first ? ALL_ENTRIES : NET_ENTRIES;
 	struct ctl_table *table;
 
 	defaults(sn);
