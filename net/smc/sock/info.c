@@ -109,7 +109,7 @@ static void info_fallen_back(const struct smc_row *row,
 	if (smc_sock_has_context(row->sk) ||
 	    !smc_row_reason(row, &si->reason, &si->peer_diagnosis))
 		return;
-	si->mode = 1;
+	si->mode = SMC_DIAG_MODE_FALLBACK_TCP;
 	si->state = info_tcp_state(row->sk, true, si->dport);
 }
 
@@ -142,7 +142,7 @@ void smc_sock_info(const struct smc_row *row,
 	si->reason = row->reason;
 	si->peer_diagnosis = row->peer_diagnosis;
 	if (tcp) {
-		si->mode = 1;
+		si->mode = SMC_DIAG_MODE_FALLBACK_TCP;
 		return;
 	}
 	conn = smc_sock_conn(sk);

@@ -39,6 +39,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched/signal.h>
+#include <linux/smc_diag.h>
 #include <linux/wait.h>
 #include <net/inet_connection_sock.h>
 #include <net/inet_sock.h>
@@ -270,7 +271,7 @@ do {									\
 struct smc_sock_info {
 	u16 family;		/* of the row */
 	u8 state;
-	u8 mode;		/* 0 SMC-R, 1 TCP, 2 SMC-D */
+	u8 mode;		/* SMC_DIAG_MODE_* */
 	u8 shutdown;
 	bool v6;
 	__be16 sport;
@@ -471,7 +472,8 @@ static inline unsigned long smc_orphan_time(const struct smc_conn *conn)
 /* smc_diag_msg.diag_mode: SMC-R or SMC-D */
 static inline u8 smc_conn_diag_mode(const struct smc_conn *conn)
 {
-	return conn->xport->id == SMC_XPORT_D ? 2 : 0;
+	return conn->xport->id == SMC_XPORT_D ? SMC_DIAG_MODE_SMCD :
+						SMC_DIAG_MODE_SMCR;
 }
 
 /* Count for the transport of a connection. */
