@@ -7,6 +7,7 @@
  * routes the one by it.
  *
  * Context: process.
+ * Test: selftests/vm/tests/rdma_v6.sh
  */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>

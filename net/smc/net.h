@@ -64,8 +64,8 @@ struct smc_hs_cache;
  * @lgr_heads: those with a place, by what a look-up has; the last list has those
  *	without links
  * @lgr_peers: those of servers that are not closed, by the peer's address
- *	(lgr.c)
- * @lgr_seed: hash seed of @lgr_heads
+ *	(lgr_walk.c)
+ * @lgr_seed: hash seed of @lgr_heads and @lgr_peers
  * @lgr_last_id: smc_lgr.id of the newest
  * @lgr_seq: smc_lgr.seq of the newest
  * @lgr_count: groups not yet freed (dead ones included)

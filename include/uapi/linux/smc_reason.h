@@ -174,7 +174,7 @@
 	  "the proposal came after the connection was given to the program", \
 	  "", 0)							\
 	X(GOING, 0x0a0f0001, "GOING",					\
-	  "the listener or the module was going away", "", 0)		\
+	  "the socket, the link group or the module was going away", "", 0) \
 	X(APPTCP, 0x0a0f0002, "APPTCP",					\
 	  "the program asked for plain TCP",				\
 	  "rules of smc_run deny SMC here, or the program does", 0)	\

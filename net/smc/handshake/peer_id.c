@@ -13,6 +13,7 @@
  * random address from the start.
  *
  * Context: any; one spinlock, a leaf.
+ * Tests: selftests/vm/tests/rdma_pods.sh, hostile_smcd.sh
  */
 #include <linux/random.h>
 #include <linux/spinlock.h>

@@ -10,6 +10,7 @@
  * (RFC 7609 section 3.5.1).
  *
  * Context: process; RCU inside.
+ * Tests: selftests/vm/tests/rdma_v6.sh, ipsec.sh
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>

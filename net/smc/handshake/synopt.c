@@ -8,6 +8,7 @@
  * reason.  The choice is made when the module is loaded.
  *
  * Context: process, unless a function says otherwise.
+ * Test: selftests/vm/tests/synopt.sh
  */
 #define pr_fmt(fmt) "smc: " fmt
 

@@ -13,6 +13,7 @@
  *
  * Context: as struct smc_synopt_ops says; the flag shares a word with others of
  * struct tcp_sock, so it is written under the socket lock.
+ * Tests: selftests/smc/fallback*.sh, selftests/vm/tests/synopt.sh
  */
 #include <linux/tcp.h>
 #include <linux/jump_label.h>

@@ -8,6 +8,7 @@
  * capital letter or a digit, others may also be a dot or a hyphen.
  *
  * Context: any; one spinlock, a leaf.
+ * Test: selftests/smc/genl.py
  */
 #include <linux/spinlock.h>
 #include <linux/string.h>

@@ -7,6 +7,7 @@
  * is looked at; positions are read as they are, each one consistent in itself.
  *
  * Context: process, no lock held.
+ * Test: selftests/smc/diag.py
  */
 #include <linux/export.h>
 #include <net/ipv6.h>

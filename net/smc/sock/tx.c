@@ -109,7 +109,7 @@ void smc_tx_request_completion(struct smc_conn *conn)
 }
 
 /**
- * smc_tx_writable() - the send ring has more room (conn owner callback)
+ * smc_tx_writable() - the send ring has more room (smc_conn_events.writable)
  * @conn: the connection
  *
  * Context: any; conn->rx_lock may be held.
