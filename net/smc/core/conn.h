@@ -17,9 +17,10 @@
  * smc_conn_events only, but for sk_incoming_cpu, which each message sets.
  *
  * Locks: tx_lock (spinlock, BH) protects sent_pos, announced_pos, the CDC
- * sequence and flags.  rx_lock (spinlock, BH) serialises smc_conn_rx(), which
- * calls no event after smc_conn_stop() has taken it.  Order: tx_lock of one
- * connection, then rx_lock of its loopback peer; never tx_lock inside rx_lock.
+ * sequence and flags.  rx_lock (spinlock, BH) serialises smc_conn_rx(), _rx_cdc(),
+ * _rx_bare() and smc_conn_tx_done().  When smc_conn_stop() has set @detached under
+ * it, none of them calls an event.  Order: tx_lock of one connection, then rx_lock
+ * of its loopback peer; never tx_lock inside rx_lock.
  * So an event must not push: it calls smc_conn_mark_flags(), and the caller of
  * smc_conn_rx() or smc_conn_rx_cdc() pushes when it holds no lock.
  * tx_mutex and rx_mutex belong to the socket: one writer of prod_pos, one of

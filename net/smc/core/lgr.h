@@ -59,9 +59,10 @@ struct smc_lgr_idle {
 /**
  * struct smc_lgr - a link group
  * @node: in the namespace's table (protected by the table lock)
- * @hash_node: in its heads while it has a place, until @closed; under the table
- *	lock, and @lock when the group itself enters or leaves
- * @peer_node: server: among those of the peer's address until then (the same)
+ * @hash_node: in smc_net.lgr_heads while another connection may join; written
+ *	under lgr_lock, and under @lock when the group itself comes or goes
+ * @peer_node: of a server: in smc_net.lgr_peers until the group is closed or
+ *	dead; the same locks
  * @refs: see above
  * @xport: the transport
  * @sn: the namespace's state; valid until the group's last reference, because

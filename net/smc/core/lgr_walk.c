@@ -65,8 +65,8 @@ static struct smc_lgr *first_group_after(const struct smc_net *sn, u64 seq)
  * smc_lgr_walk() - call a function for groups of a namespace, oldest first
  * @sn: namespace
  * @seq: of the last group that is left out; 0: none
- * @fn: called under the table lock; != 0 ends the walk, and then the group need
- *	not be in the table any more
+ * @fn: called under the table lock.  If it returns != 0 the walk ends, and @fn
+ *	may have taken the group out of the table
  * @arg: for @fn
  *
  * Any program may walk as often as it likes (netlink), and handshakes need the

@@ -24,8 +24,8 @@ enum smc_hs_state {
 	SMC_HS_LINK,		/* the first link of our own group */
 	SMC_HS_CROSSING,	/* a Decline that may be on its way */
 	SMC_HS_REOPEN,		/* client: TCP again, without the option */
-	SMC_HS_ATTACHED,	/* SMC may begin, when the Confirm is sent */
-	SMC_HS_RECONNECTED,	/* client, nothing: TCP may begin */
+	SMC_HS_ATTACHED,	/* nothing, or TCP to take the Confirm */
+	SMC_HS_RECONNECTED,	/* client: nothing */
 	SMC_HS_LATE,		/* TCP: a late message, to be held back */
 	SMC_HS_STATES,
 };

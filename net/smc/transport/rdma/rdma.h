@@ -157,8 +157,8 @@ struct smc_rdma_dev {
  * @busy: slots in flight and up-calls running; at 0 a detaching connection is
  *	detached
  * @retired: slots that completed and whose up-call has not ended
- * @burst: pushes since the peer's last data
- * @burst_rcvd: position behind that
+ * @burst: pushes since @burst_rcvd changed
+ * @burst_rcvd: rcvd_pos at the last push
  * @signalled: signalled slots in flight
  * @corked: to be queued in link->waiting when a slot completes
  * @quiet_len: bytes pushed since the last signalled slot
@@ -389,7 +389,7 @@ struct smc_bringup {
  *
  * @retire_lock: see above
  * @retired: receive rings whose key the peer is being told to forget
- * @retire_named: so many of @retired, the first, are in the last DELETE RKEY
+ * @retire_named: the last DELETE RKEY names the first so many of @retired
  * @retire_again: it is to be repeated
  * @retire_asked: how often it has been sent; 0: it is answered
  * @retire_overdue: answers still to come about the keys before
