@@ -205,7 +205,8 @@ static void finish(struct smc_hs *hs)
 	if (rc == -EAGAIN)
 		return;
 	if (rc && rc != -ECANCELED) {
-		hs->verdict = hs->ops->unsent(hs);
+		hs->verdict = hs->ops->unsent ? hs->ops->unsent(hs) :
+						SMC_HS_V_ERR;
 		if (hs->verdict == SMC_HS_V_GO_ON) {
 			smc_hs_kick(hs);
 			return;

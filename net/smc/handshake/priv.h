@@ -209,7 +209,7 @@ struct smc_hs_step {
  * @conclude: for smc_hs_conclude(); @in_use: the peer may use SMC, and read no
  *	Decline
  * @unsent: the Decline could not be sent: the verdict, or SMC_HS_V_GO_ON and
- *	another state
+ *	another state; optional, without it SMC_HS_V_ERR
  * @failed: optional; the program gets an error.  The socket is locked
  * @stat_err: counts SMC_HS_ERR
  * @stat_tcp: counts SMC_HS_TCP

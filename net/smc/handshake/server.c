@@ -308,11 +308,6 @@ static void server_start(struct smc_hs *hs)
 	smc_hs_set_deadline(hs, jiffies + msecs_to_jiffies(ms));
 }
 
-static enum smc_hs_verdict unsent(struct smc_hs *hs)
-{
-	return SMC_HS_V_ERR;
-}
-
 /* The peer must not take this for a regular end. */
 static void failed(struct smc_hs *hs)
 {
@@ -340,7 +335,6 @@ const struct smc_hs_role_ops smc_hs_server = {
 	.first = SMC_HS_PROPOSAL,
 	.start = server_start,
 	.conclude = server_conclude,
-	.unsent = unsent,
 	.failed = failed,
 	.stat_err = SMC_STAT_HS_SRV_ERR,
 	.stat_tcp = SMC_STAT_HS_SRV_TCP,
