@@ -399,23 +399,30 @@ static bool hides(struct sock *sk, unsigned int cmd)
 	return yes;
 }
 
+static int put_int(int val, unsigned long arg)
+{
+	return put_user(val, (int __user *)arg);
+}
+
+/* User memory may come late: the connection keeps the module meanwhile. */
 static int op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *conn;
-	int val = 0;
+	int rc;
 
 	if (cmd != SIOCINQ && cmd != SIOCATMARK && cmd != SIOCOUTQ &&
 	    cmd != SIOCOUTQNSD)
 		return smc_sock_as_tcp(sock, ioctl, cmd, arg);
 	conn = smc_sock_conn(sk);
 	if (conn) {
-		val = conn_value(conn, cmd);
+		rc = put_int(conn_value(conn, cmd), arg);
 		smc_conn_put(conn);
-	} else if (!hides(sk, cmd)) {
-		return smc_sock_as_tcp(sock, ioctl, cmd, arg);
+		return rc;
 	}
-	return put_user(val, (int __user *)arg);
+	if (!hides(sk, cmd))
+		return smc_sock_as_tcp(sock, ioctl, cmd, arg);
+	return smc_sock_pinned(put_int(0, arg));
 }
 
 static int op_getname(struct socket *sock, struct sockaddr *addr, int peer)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Loading and unloading: refused while a socket is open, done at once after
-# the last, as often as one likes, also with an idle link group.
+# Loading and unloading: refused while a socket is open or a call of one goes on,
+# done at once after the last, as often as one likes, also with an idle link group.
 # when: 1/2 6.12; 2/4 debug
 # guests: 1
 # timeout: 300
@@ -29,6 +29,17 @@ wait_for 30 A "$s/peercfg.py socks | grep -q LISTEN"
 busy "a listener"
 kill $pid
 wait $pid || :
+
+g A "rm -f /tmp/held; $s/smcstat.sh mark; exec $s/heldcall /tmp/held" &
+pid=$!
+wait_for 60 A 'test -e /tmp/held'
+g A "$s/smcstat.sh expect HsClientSmcd=1" || fail "no SMC-D"
+# what the call holds, and smc_diag; then time for the call to hold nothing
+wait_for 60 A '[ $(cat /sys/module/smc/refcnt) -le 2 ]'
+g A 'sleep ${SMC_TEST_SCALE:-1}'
+busy "an ioctl() that waits for memory"
+g A 'rm /tmp/held'
+wait $pid || fail "the ioctl()"
 
 trace=/sys/kernel/tracing
 for i in $(seq $rounds); do
