@@ -495,13 +495,15 @@ static void get_peer(const struct smc_hs *hs, struct sockaddr_in6 *addr)
 
 	/* the scope of an IPv6 address, too */
 	*addr = hs->setup.addr;
-	if (sk->sk_family == AF_INET) {
-		in->sin_addr.s_addr = inet_sk(sk)->inet_daddr;
-		in->sin_port = inet_sk(sk)->inet_dport;
-	} else {
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
 		addr->sin6_addr = sk->sk_v6_daddr;
 		addr->sin6_port = inet_sk(sk)->inet_dport;
+		return;
 	}
+#endif
+	in->sin_addr.s_addr = inet_sk(sk)->inet_daddr;
+	in->sin_port = inet_sk(sk)->inet_dport;
 }
 
 /**
