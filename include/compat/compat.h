@@ -132,7 +132,8 @@
 #ifdef CONFIG_MEMCG
 #define mem_cgroup_tryget(memcg) ((memcg) ? css_tryget(&(memcg)->css) : true)
 #else
-#define mem_cgroup_tryget(memcg) ((void)(memcg), true)
+/* no comma: a caller may have no use for the value */
+#define mem_cgroup_tryget(memcg) ({ (void)(memcg); true; })
 #endif
 #endif
 
