@@ -5,11 +5,11 @@
 #
 # Each check is a function below, prints what is wrong and returns non-zero
 # for that.  A check whose program is missing is skipped, which is a failure
-# where CI is set: setup.sh installs them all.  "build" and "headers" are for
-# kernel K (6.12), "clang" and "sparse" for K or, if it is not set, the one whose
+# where CI is set: setup.sh installs them all.  "build", "headers" and "options" are
+# for kernel K (6.12), "clang" and "sparse" for K or, if it is not set, the one whose
 # turn it is (SMC_ROTATE).  What belongs to a kernel (headers, checkpatch,
-# kernel-doc, sparse) comes from the laboratory's root.  What clang, sparse and
-# checkpatch have passed before is not checked again: the cache has a list.
+# kernel-doc, sparse) comes from the laboratory's root.  What options, clang, sparse
+# and checkpatch have passed before is not checked again: the cache has a list.
 # The last line is "N passed, N failed" (", N skipped").
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -21,7 +21,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
 k=${K:-6.12}
-all="build clang layers size scc spdx headers sparse checkpatch shellcheck python codespell heads shards mutants counters plots"
+all="build clang layers size scc spdx headers options sparse checkpatch shellcheck python codespell heads shards mutants counters plots"
 
 # git refuses a tree of another user: without a list nothing would be checked
 git ls-files >/dev/null ||
@@ -129,6 +129,16 @@ check_spdx() {
 check_headers() {
 	build_dir || return
 	in_build sh /mnt/dev/headers.sh /mnt/out
+}
+
+# The module compiles without what a kernel need not have, each commit one of them
+check_options() {
+	set -- IPV6 MEMCG NETFILTER XFRM SYSCTL
+	shift $((${SMC_ROTATE:-0} % $#))
+	echo "without $1"
+	on=$k
+	! module_passed "without-$1" || return 0
+	build_dir && in_build sh /mnt/dev/without.sh /mnt/out "$1"
 }
 
 check_sparse() {
