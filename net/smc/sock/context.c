@@ -21,13 +21,13 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/delay.h>
 #include <linux/memcontrol.h>
 #include <linux/mempool.h>
 #include <linux/module.h>
 #include <linux/security.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
-#include <linux/wait_bit.h>
 #include <net/inet_common.h>
 #include <net/sock.h>
 
@@ -37,6 +37,9 @@
 
 /* Children that can be had when memory is short. */
 #define RESERVE		64
+
+/* How often smc_context_exit() looks whether calls have ended. */
+#define CALLS_LOOK_MS	20
 
 static mempool_t *pool;
 /* A TCP socket from which the LSM takes the class. */
@@ -585,8 +588,11 @@ void smc_tcp_call_begin(void)
  */
 void smc_tcp_call_end(void)
 {
-	if (atomic_dec_and_test(&tcp_calls))
-		wake_up_var(&tcp_calls);
+	/*
+	 * Last: on PREEMPT_RT a thread that wakes another one may sleep, and the
+	 * module's end does not wait for that.
+	 */
+	atomic_dec(&tcp_calls);
 }
 
 /*
@@ -649,7 +655,8 @@ void smc_context_exit(void)
 	synchronize_rcu();
 	/* see smc_context_init() for kernels that do not have it */
 	synchronize_rcu_tasks();
-	wait_var_event(&tcp_calls, !atomic_read(&tcp_calls));
+	while (atomic_read(&tcp_calls))
+		msleep(CALLS_LOOK_MS);
 	synchronize_rcu_tasks();
 	sock_release(model);
 	mempool_destroy(pool);
