@@ -158,7 +158,7 @@ static int check_syn_option(void)
 		 strcmp(text, "own") ? text : "this module");
 	if (strcmp(text, "none"))
 		return EXIT_SUCCESS;
-	chk_advice("on this host: load smc.ko without syn_option=none; all is TCP until then");
+	chk_advice("on this host: load smc.ko without syn_option=none (a kernel without CONFIG_SMC needs CONFIG_NETFILTER); all is TCP until then");
 	return EXIT_FAILURE;
 }
 

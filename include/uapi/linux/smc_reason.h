@@ -194,7 +194,8 @@
 	  0)								\
 	X(NOSYNOPT, 0x0a0f0010, "NOSYNOPT",				\
 	  "nothing here writes the TCP option that offers SMC",	\
-	  "load smc.ko without syn_option=none", 0)		\
+	  "load smc.ko without syn_option=none; it may need CONFIG_NETFILTER", \
+	  0)								\
 	X(BADCURSOR, 0x0a100000, "BADCURSOR",				\
 	  "the peer sent a cursor outside its ring",			\
 	  "report the peer's software version", ECONNRESET)		\
