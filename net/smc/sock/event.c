@@ -404,12 +404,12 @@ static void wake(const struct smc_conn *conn, u16 todo)
 	struct sock *sk = conn->sk;
 
 	smc_of_conn(conn)->state_change(sk);
-	if (todo & SMC_DO_RCV_EOF)
+	if (todo & (SMC_DO_ERR_RESET | SMC_DO_ERR_ABORTED))
+		smc_of_conn(conn)->error_report(sk);
+	else if (todo & SMC_DO_RCV_EOF)
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
 			      READ_ONCE(conn->shutdown) == SHUTDOWN_MASK ?
 			      POLL_HUP : POLL_IN);
-	if (todo & (SMC_DO_ERR_RESET | SMC_DO_ERR_ABORTED))
-		smc_of_conn(conn)->error_report(sk);
 }
 
 /*
