@@ -161,6 +161,29 @@ TEST_F(pair, epoll_edge)
 	close(ep);
 }
 
+/* Nothing comes of it with TCP: the peer had sent its end, and has read all. */
+TEST_F(pair, epoll_edge_of_a_late_close)
+{
+	int ep = ep_new(self->server, EPOLLIN | EPOLLRDHUP | EPOLLET);
+	int all = GONE | POLLHUP | POLLERR;
+	char c;
+
+	ASSERT_EQ(0, shutdown(self->client, SHUT_WR));
+	EXPECT_EQ(EPOLLIN | EPOLLRDHUP, ep_wait(ep, WAIT_MS));
+	EXPECT_EQ(0, recv(self->server, &c, 1, 0));
+	send_num(self->server, 1);
+	EXPECT_EQ(1, recv(self->client, &c, 1, 0));
+	while (ep_wait(ep, QUIET_MS))
+		;
+	close(self->client);
+	self->client = -1;
+	EXPECT_EQ(0, ep_wait(ep, IDLE_MS));
+	/* bytes without a reader */
+	send_num(self->server, 1);
+	EXPECT_EQ(all, wait_mask(self->server, all));
+	close(ep);
+}
+
 /* Room for the writer is an edge, after a refusal as after a short write. */
 TEST_F(pair, epoll_edge_of_room)
 {

@@ -87,6 +87,7 @@ enum smc_conn_bits {
 	/* the socket's */
 	SMC_CONN_STOPPED,	/* taken from its socket, for good */
 	SMC_CONN_PEER_DONE,	/* the peer's last byte has arrived: EOF */
+	SMC_CONN_SILENT,	/* then it closed, which is no event */
 	SMC_CONN_SHUT_RD,	/* the program has shut reading down */
 	SMC_CONN_UNWANTED,	/* bytes came after shut_pos was set: reset */
 };

@@ -38,16 +38,11 @@ static void conn_urgent(struct smc_conn *conn)
 /* No event: poll() and io_uring cannot ask for it, and epoll looks again. */
 #define WAKES_RECV	((__force __poll_t)BIT(20))
 
-static void conn_readable(struct smc_conn *conn)
+/* There is something to read, or the end. */
+static void tell_readable(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
 
-	/*
-	 * rcvd_pos first: pairs with smc_defer_done(), smc_close_unwanted() and
-	 * smc_rx_set_lowat()
-	 */
-	smp_mb();
-	smc_defer_ready(smc_of_conn(conn));
 	if (likely(READ_ONCE(sk->sk_rcvlowat) <= 1) || smc_rx_readable(conn) ||
 	    smc_rx_urgent_valid(conn) || READ_ONCE(conn->rx_conn_flags))
 		smc_of_conn(conn)->data_ready(sk);
@@ -57,6 +52,18 @@ static void conn_readable(struct smc_conn *conn)
 		 * an event: io_uring tells of it without a look at the socket
 		 */
 		smc_sock_wake(sk, WAKES_RECV);
+}
+
+static void conn_readable(struct smc_conn *conn)
+{
+	/*
+	 * rcvd_pos first: pairs with smc_defer_done(), smc_close_unwanted() and
+	 * smc_rx_set_lowat()
+	 */
+	smp_mb();
+	smc_defer_ready(smc_of_conn(conn));
+	if (likely(!test_bit(SMC_CONN_SILENT, &conn->flags)))
+		tell_readable(conn);
 	if (unlikely(smc_close_shut_both(conn)) && smc_conn_is_current(conn))
 		smc_close_unwanted(conn, true);
 }

@@ -413,6 +413,24 @@ static void wake(const struct smc_conn *conn, u16 todo)
 }
 
 /*
+ * Has the peer, which had finished sending, closed?  Nothing comes of that with
+ * TCP, and poll() sees no difference.  No reader sleeps behind the end of file;
+ * what waits for room is told.
+ */
+static bool closed_silently(struct smc_conn *conn, enum smc_state_event ev,
+			    u8 old, u8 next)
+{
+	if (ev != SMC_EV_PEER_CLOSED || old != next)
+		return false;
+	/* after apply(): pairs with want() */
+	smp_mb();
+	if (READ_ONCE(conn->tx_want))
+		return false;
+	set_bit(SMC_CONN_SILENT, &conn->flags);
+	return true;
+}
+
+/*
  * Called after send_flags().  If the socket has dropped the connection
  * meanwhile the TCP connection may be the next one's, and is left alone.
  */
@@ -499,7 +517,7 @@ void smc_conn_event(struct smc_conn *conn, enum smc_state_event ev,
 				     jiffies + smc_orphan_time(conn));
 	if (todo & (SMC_DO_TCP_SHUT_WR | SMC_DO_TCP_SHUT | SMC_DO_TCP_ABORT))
 		queue_tcp(conn, todo);
-	if (todo & SMC_DO_WAKE)
+	if (todo & SMC_DO_WAKE && !closed_silently(conn, ev, old, step->next))
 		wake(conn, todo);
 	if (todo & SMC_DO_FREE && released)
 		smc_sock_queue_work(smc, SMC_SK_WORK_FREE);
