@@ -460,6 +460,27 @@ def case_stuck():
     fresh()
 
 
+def case_stuck_reg():
+    """The device takes the registration of a new link's ring and does nothing: one
+    connection waits for it, and the next ones do not try."""
+    sysctl("transports", "smcr")
+    fresh()
+    with limits(fallback_memory_s=600):
+        bad("rule", "post_send swallow op=reg_mr count=0")
+        try:
+            results = [Life().run()]
+            hits, before = number("hits"), read()
+            results.append(Life().run())
+            assert number("hits") == hits > 0, (number("hits"), hits)
+        finally:
+            bad("rule", "off")
+        assert results == ["tcp"] * 2, results
+        got = counted(before)
+        assert got["HsNoLink"] == 1, got
+    fresh()
+    assert Life().run() == "smcr"
+
+
 def case_last_flags():
     """an end that is over has its last flag sent when the link has room for it,
     however late: the peer's end is over then, too"""

@@ -6,10 +6,11 @@
  *   not speak CLC: connects of the same user to them go out as plain TCP.  A
  *   program can bring that about at its own end, by a filter of its socket;
  *
- *   peers and own paths between which no link could be confirmed, for each
- *   role: SMC-R is not offered or accepted there.  A server is identified by
- *   its address, whatever is behind that, a client by its address and peer ID,
- *   so that one client does not take SMC-R from others behind the same address.
+ *   peers and own paths between which no link could be confirmed, or for whose
+ *   new link the device did not register a ring in time, for each role: SMC-R is
+ *   not offered or accepted there.  A server is identified by its address,
+ *   whatever is behind that, a client by its address and peer ID, so that one
+ *   client does not take SMC-R from others behind the same address.
  *
  * Each kind has a table, a set-associative cache of fixed size: a set that is
  * full forgets its oldest entry.
@@ -314,7 +315,7 @@ static bool path_used(struct smc_hs *hs)
 
 /**
  * smc_hs_path_remember() - no link could be confirmed over the path that was
- * chosen: it is not used for a while
+ * chosen, or no ring be registered: it is not used for a while
  * @hs: handshake, in a group or just out of it
  *
  * Not if another connection has a link over it: then something else was the
@@ -331,7 +332,7 @@ void smc_hs_path_remember(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_path_remembered() - could no link be confirmed a short while ago?
+ * smc_hs_path_remembered() - was this path remembered a short while ago?
  * @hs: handshake with a route
  * @id: smc_path.id
  */

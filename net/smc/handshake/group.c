@@ -27,7 +27,10 @@ static sa_family_t gid_family(const struct smc_hs *hs)
 	return smc_gid_is_v6(prop->v2.gid) ? AF_INET6 : AF_INET;
 }
 
-/* A path is refused if no link could be confirmed over it lately. */
+/*
+ * A path is refused if no link could be confirmed over it lately, or no ring be
+ * registered.
+ */
 static enum smc_reason find_path(struct smc_hs *hs,
 				 const struct smc_xport *xport)
 {
@@ -462,15 +465,23 @@ enum smc_reason smc_hs_fill_accept(struct smc_hs *hs, u8 type, bool *filled)
 		return rc ? smc_hs_errno_reason(rc, SMC_REASON_ERR_REGBUF) :
 			    SMC_REASON_OK;
 	}
-	if (hs->state == SMC_HS_RING)
-		return smc_hs_expired(hs) ? SMC_REASON_ERR_REGBUF :
-					    SMC_REASON_OK;
+	if (hs->state == SMC_HS_RING) {
+		if (!smc_hs_expired(hs))
+			return SMC_REASON_OK;
+		/* others would wait, too, each with a link of its own */
+		if (test_bit(SMC_HS_FIRST, &hs->bits) &&
+		    !test_bit(SMC_HS_HURRIED, &hs->bits))
+			smc_hs_path_remember(hs);
+		return SMC_REASON_ERR_REGBUF;
+	}
 	until = jiffies + msecs_to_jiffies(max(SMC_HS_RING_MS,
 					       hs->span_ms / 2));
 	/* the client must get an answer before its own limit */
 	last = hs->limit - msecs_to_jiffies(hs->span_ms / 8);
-	if (type == SMC_CLC_ACCEPT && time_after(until, last))
+	if (type == SMC_CLC_ACCEPT && time_after(until, last)) {
 		until = last;
+		set_bit(SMC_HS_HURRIED, &hs->bits);
+	}
 	smc_hs_enter_until(hs, SMC_HS_RING, until);
 	return SMC_REASON_OK;
 }

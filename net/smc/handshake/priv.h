@@ -36,6 +36,7 @@ enum smc_hs_bits {
 	SMC_HS_SENT_ACCEPT,
 	SMC_HS_SENT_CONFIRM,
 	SMC_HS_FIRST,		/* the group is our own, with its link */
+	SMC_HS_HURRIED,		/* the ring has less time than it may need */
 	SMC_HS_LIMITED,		/* over a limit: answer with Decline */
 	SMC_HS_LATE_DECLINE,	/* late message: a Decline, not a Proposal */
 	SMC_HS_REOPENED,	/* client: the second connect() was issued */
