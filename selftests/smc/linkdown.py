@@ -202,6 +202,16 @@ def case_gid():
         await_that("no GID", served, LIMIT)
 
 
+def not_accepted(peer):
+    """nothing is set up"""
+    counters = Counters()
+    tcp, acc = peer.proposed()
+    assert not acc, "accepted"
+    assert "LgrCreated" not in counters.moved()
+    peer.accept().close()
+    tcp.rst()
+
+
 def case_dead_port():
     """The port is down and its network device is not, like that of a slave of a
     bond: nothing is set up there."""
@@ -210,12 +220,7 @@ def case_dead_port():
     peer.new_link()
     port(False)
     try:
-        counters = Counters()
-        tcp, acc = peer.proposed()
-        assert not acc, "accepted"
-        assert "LgrCreated" not in counters.moved()
-        peer.accept().close()
-        tcp.rst()
+        not_accepted(peer)
     finally:
         port(True)
     peer.connect()
@@ -247,11 +252,32 @@ def case_overtaken():
 def case_no_answer():
     """a driver that cannot say how the port is, is asked again"""
     Link.begin()
-    bad("rule", "query_port fail nth=2 arg=5")
     port(False)
-    assert number("hits"), "it has answered at once"
+    # the first to ask is the RDMA core
+    bad("rule", "query_port fail nth=2 arg=5")
     port(True)
+    assert number("hits"), "it has answered at once"
     Link().peer.leave()
+
+
+def case_no_answer_after_failure():
+    """The device fails, and its driver cannot say how the port is: it is not used
+    until it can."""
+    Link.begin()
+    bad("rule", "query_port fail count=0 arg=5")
+    try:
+        bad("event", "fatal")
+        await_that("the port is active", lambda: not port_active("clcrxe"),
+                   LIMIT)
+        peer = Peer(Link.net, up=False)
+        peer.new_link()
+        not_accepted(peer)
+    finally:
+        bad("rule", "off")
+    await_that("the port stays down", lambda: port_active("clcrxe"), LIMIT)
+    peer.connect()
+    peer.round()
+    peer.leave()
 
 
 def dies_early(role, op):

@@ -21,7 +21,8 @@
  * not ask it.  The cache of the RDMA core is not reliable: the core queries in
  * one work for each event, these run concurrently, and an older answer may be
  * stored last.  This work does not run concurrently with itself, and runs again
- * after the last event.  A port without the P_Key of RoCE counts as down.
+ * after the last event.  A port without the P_Key of RoCE counts as down, and so
+ * does one of which the driver cannot say how it is.
  */
 static void query_ports(struct work_struct *work)
 {
@@ -37,6 +38,7 @@ static void query_ports(struct work_struct *work)
 		if (!rdma_protocol_roce(rdev->ibdev, port))
 			continue;
 		if (ib_query_port(rdev->ibdev, port, &attr)) {
+			WRITE_ONCE(rdev->ports[port].active, false);
 			again = true;
 			continue;
 		}
@@ -137,7 +139,8 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 
 	if (event->event == IB_EVENT_PORT_ACTIVE)
 		atomic_inc(&rdev->ups);
-	if (event->event == IB_EVENT_PORT_ACTIVE ||
+	if (event->event == IB_EVENT_DEVICE_FATAL ||
+	    event->event == IB_EVENT_PORT_ACTIVE ||
 	    event->event == IB_EVENT_PORT_ERR ||
 	    event->event == IB_EVENT_PKEY_CHANGE)
 		mod_delayed_work(rdev->wq, &rdev->ports_work, 0);
